@@ -178,11 +178,10 @@ learning: $(VENV)/.installed-dev ## write the pages on learning and their pictur
 
 .PHONY: benchmark
 benchmark: $(VENV)/.installed-dev ## do the published benchmark in runs/, write its pages and the leaderboard; hours
-	$(BIN)/kille benchmark tune configs/benchmark/tune.yaml --workers $(JOBS)
+	$(BIN)/kille benchmark tune --workers $(JOBS)
 	cp runs/tune/tuning.jsonl docs/data/benchmark/tuning.jsonl
 	for grid in exact games; do \
-	    $(BIN)/kille benchmark run configs/benchmark/$$grid.yaml --workers $(JOBS) && \
-	    $(BIN)/kille benchmark report runs/$$grid && \
+	    $(BIN)/kille benchmark $$grid --workers $(JOBS) && \
 	    cp runs/$$grid/results.jsonl docs/data/benchmark/$$grid.jsonl || exit 1; \
 	done
 	$(BIN)/python docs/leaderboard.py --best

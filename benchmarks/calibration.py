@@ -17,9 +17,10 @@ import numpy as np
 from curves import Journal
 from kille_agents import ByteskilleRuleOfThumb, Policy, UniformPolicy
 from kille_env.core.spec import Rules
+from kille_env.registry import Table
 from kille_training.learn.best_response import LEARNER, Search, search_response
-from kille_training.learn.sb3 import export, make_model, update
-from kille_training.learn.settings import TableSettings, load_settings
+from kille_training.learn.methods.maskable_ppo import Learner
+from kille_training.learn.settings import load_settings
 from kille_training.solving.byteskille.deals import DealStages, Stage, build_deal
 from kille_training.solving.byteskille.policies import nash_conv, policy_of
 from kille_training.solving.trees.cfr import CFR
@@ -87,12 +88,11 @@ def _network(decisions: int, deal: DealStages, learnt: dict[int, Policy]) -> Pol
 
 def _train(seats: int, rules: Rules) -> Iterator[tuple[int, Policy]]:
     recipe = load_settings(RECIPE)
-    settings = replace(recipe, table=TableSettings(num_players=seats))
-    model = make_model(settings, rules)
+    learner = Learner(Table.of("byteskille", seats, rules), recipe.seed, recipe.learner)
     for decisions in LEARNT:
-        while model.num_timesteps < decisions:
-            update(model, settings.learner, lambda: 1.0 - model.num_timesteps / LEARNT[-1])
-        yield decisions, export(model, settings, rules, f"network after {decisions:,}")
+        while learner.decisions < decisions:
+            learner.update(lambda: 1.0 - learner.decisions / LEARNT[-1])
+        yield decisions, learner.policy(f"network after {decisions:,}")
 
 
 def _average(iterations: int, deal: DealStages) -> Policy:

@@ -15,8 +15,8 @@ from stable_baselines3.common.vec_env import VecEnv
 from kille_agents.greedy import Greedy
 from kille_env.errors import ConfigError
 from kille_env.policy import Policy
+from kille_training.learn.methods.maskable_ppo import Learner
 from kille_training.learn.runs import versions
-from kille_training.learn.sb3 import export, make_model, update
 from kille_training.learn.settings import TrainSettings
 from kille_training.settings import plain
 from kille_training.solving.byteskille.deals import DealStages
@@ -37,23 +37,23 @@ def learn(settings: TrainSettings, deal: DealStages, env: VecEnv | None = None) 
     Args:
         settings: The run: a single deal of Byteskille.
         deal: The trees of that deal, the dealer last.
-        env: Where it learns, see `make_model`.
+        env: Where it learns, see `Learner`.
     """
-    learner, rules = settings.learner, settings.table.resolve()
-    model = make_model(settings, rules, env)
+    table, total = settings.table.table(), settings.learner.total
+    learner = Learner(table, settings.seed, settings.learner, env)
     seconds = wall_seconds = 0.0
-    due = every = settings.measure.every or learner.total
-    while model.num_timesteps < learner.total:
+    due = every = settings.measure.every or total
+    while learner.decisions < total:
         began = time.process_time(), time.perf_counter()
-        update(model, learner, lambda: 1.0 - model.num_timesteps / learner.total)
+        learner.update(lambda: 1.0 - learner.decisions / total)
         seconds += time.process_time() - began[0]
         wall_seconds += time.perf_counter() - began[1]
-        if model.num_timesteps < min(due, learner.total):
+        if learner.decisions < min(due, total):
             continue
         due += every
-        policy = export(model, settings, rules, settings.name)
+        policy = learner.policy(settings.name)
         yield {
-            "decisions": model.num_timesteps,
+            "decisions": learner.decisions,
             "seconds": round(seconds, 3),
             "wall_seconds": round(wall_seconds, 3),
             "greedy": _gains(Greedy(policy), deal),

@@ -13,8 +13,8 @@ from typing import Literal
 from kille_agents import ByteskilleRuleOfThumb
 from kille_agents.greedy import PLAYS
 from kille_training.evaluation.duplicate import payoff
+from kille_training.learn.methods.maskable_ppo import Learner
 from kille_training.learn.runs import versions
-from kille_training.learn.sb3 import export, make_model, update
 from kille_training.learn.settings import LearnerSettings, TableSettings, TrainSettings
 
 FORMS: dict[Literal["streams", "seats"], str] = {
@@ -25,21 +25,18 @@ FORMS: dict[Literal["streams", "seats"], str] = {
 
 def learn(settings: TrainSettings, seconds: float, deals: int) -> tuple[int, list[str]]:
     """Trains for some seconds; returns the decisions and the earnings of both ways to play."""
-    table, learner = settings.table, settings.learner
-    rules = table.resolve()
-    model = make_model(settings, rules)
+    table = settings.table.table()
+    learner = Learner(table, settings.seed, settings.learner)
     began = time.perf_counter()
-    left = 1.0
-    while left > 0.0:
-        update(model, learner, lambda: max(0.0, 1.0 - (time.perf_counter() - began) / seconds))
-        left = model._current_progress_remaining
-    policy = export(model, settings, rules, "learnt")
+    while learner.left > 0.0:
+        learner.update(lambda: max(0.0, 1.0 - (time.perf_counter() - began) / seconds))
+    policy, rules = learner.policy("learned"), table.rules
     baseline = ByteskilleRuleOfThumb(table.num_players, rules)
     rows = [
         payoff(policy, baseline, table.num_players, rules, play=play, deals=deals, seed=77)
         for play in PLAYS
     ]
-    return model.num_timesteps, [str(row.estimate) for row in rows]
+    return learner.decisions, [str(row.estimate) for row in rows]
 
 
 def main() -> None:

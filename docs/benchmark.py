@@ -3,7 +3,7 @@
     python docs/benchmark.py            write them
     python docs/benchmark.py --check    exit with 1 if the page's tables are stale
 
-The results are what `kille benchmark report` and `kille benchmark tune` have written; to publish
+The results are what `kille benchmark` has written; to publish
 others, copy `results.jsonl` of a grid to `NAME.jsonl`, and `tuning.jsonl` beside it.
 """
 

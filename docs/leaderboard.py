@@ -37,10 +37,10 @@ from kille_env.registry import list_games, spec
 from kille_training.benchmark.grid import RunSettings
 from kille_training.benchmark.results import held_out_units, sampled_nash_conv
 from kille_training.benchmark.runs import path_of
+from kille_training.benchmark.tables import TABLES
 from kille_training.evaluation.duplicate import payoff
 from kille_training.evaluation.exact import can_be_asked, exact_rows
 from kille_training.learn.runs import versions
-from kille_training.learn.tables import TABLES
 from kille_training.reports.pages import figure, signed
 from kille_training.solving.byteskille.deals import MOST_SEATS
 

@@ -69,16 +69,15 @@ def learning(
     game: str, players: int, learner: "LearnerSettings"
 ) -> Callable[[], tuple[float, int]]:
     """Returns what plays and learns; it returns its processor seconds and its decisions."""
-    from kille_training.learn.sb3 import make_model, update
-    from kille_training.learn.settings import TableSettings, TrainSettings
+    from kille_env.registry import Table
+    from kille_training.learn.methods.maskable_ppo import Learner
 
-    settings = TrainSettings(table=TableSettings(game, players), learner=learner)
-    model = make_model(settings, settings.table.resolve())
+    made = Learner(Table.of(game, players), 1, learner)
 
     def work() -> tuple[float, int]:
-        before, start = model.num_timesteps, time.process_time()
+        before, start = made.decisions, time.process_time()
         for _ in range(4):
-            update(model, learner, lambda: 1.0)
-        return time.process_time() - start, model.num_timesteps - before
+            made.update(lambda: 1.0)
+        return time.process_time() - start, made.decisions - before
 
     return work

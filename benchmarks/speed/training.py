@@ -9,6 +9,7 @@ import numpy as np
 
 from kille_agents.network import NetworkPolicy
 from kille_env.core.spec import Rules
+from kille_env.registry import Table
 from speed.choices import random_actions
 from speed.rows import Row, row, seconds
 
@@ -24,22 +25,18 @@ def bench_train(game: str, players: int, repeats: int) -> Iterator[Row]:
     The second row is the limit of what any environment lets the learner reach: the same learner,
     with its library's own buffer, at tables that cost nothing. Both take turns.
     """
-    from kille_training.learn.sb3 import make_model, update
-    from kille_training.learn.settings import LearnerSettings, TableSettings, TrainSettings
+    from kille_training.learn.methods.maskable_ppo import Learner, Settings
     from speed.idle import IdleVecEnv
 
-    learner = LearnerSettings(num_tables=512, n_steps=32, batch_size=4096)
+    table, settings = Table.of(game, players), Settings(num_tables=512, n_steps=32, batch_size=4096)
     rates, shares = [], []
     for seed in range(min(repeats, 3)):
-        settings = TrainSettings(seed=seed, table=TableSettings(game, players), learner=learner)
-        rules = settings.table.resolve()
-        idle = IdleVecEnv(game, learner.num_tables, players, rules=rules, seed=seed)
-        models = make_model(settings, rules), make_model(settings, rules, idle)
-        for model in models:
-            update(model, learner, lambda: 1.0)  # compiles
+        idle = IdleVecEnv(game, settings.num_tables, players, rules=table.rules, seed=seed)
+        learners = Learner(table, seed, settings), Learner(table, seed, settings, idle)
+        for learner in learners:
+            learner.update(lambda: 1.0)  # compiles
         turns = [
-            [seconds(1, update, model, learner, lambda: 1.0)[0] for model in models]
-            for _ in range(8)
+            [seconds(1, learner.update, lambda: 1.0)[0] for learner in learners] for _ in range(8)
         ]
         playing, idling = (sum(spent) for spent in zip(*turns, strict=True))
         rates.append(8 * 512 * 32 / playing / 1e3)
@@ -74,13 +71,11 @@ def bench_seats(game: str, players: int, repeats: int) -> Iterator[Row]:
     import torch
 
     from kille_env.adapters.sb3 import SeatVecEnv
-    from kille_training.learn.sb3 import make_model
-    from kille_training.learn.settings import TableSettings, TrainSettings
+    from kille_training.learn.methods.maskable_ppo import Learner, Settings
 
-    settings = TrainSettings(table=TableSettings(game, players))
-    rules = settings.table.resolve()
-    venv = SeatVecEnv(game, 512, players, rules=rules, opponents="self", seed=0)
-    model: Any = make_model(settings, rules, venv)
+    table = Table.of(game, players)
+    venv = SeatVecEnv(game, 512, players, rules=table.rules, opponents="self", seed=0)
+    model: Any = Learner(table, 1, Settings(), venv).model
     venv.follow(model)
     asks, rng = venv.live.probabilities, np.random.default_rng(1)
     venv.reset()
@@ -108,8 +103,6 @@ def bench_seats(game: str, players: int, repeats: int) -> Iterator[Row]:
 
 def random_network(seats: int, rules: Rules) -> NetworkPolicy:
     """Returns a network that has not learnt anything."""
-    from kille_training.learn.sb3 import export, make_model
-    from kille_training.learn.settings import TableSettings, TrainSettings
+    from kille_training.learn.methods.maskable_ppo import Learner, Settings
 
-    settings = TrainSettings(table=TableSettings.of(rules, seats))
-    return export(make_model(settings, rules), settings, rules, "random")
+    return Learner(Table.of(rules.game, seats, rules), 1, Settings()).policy("random")

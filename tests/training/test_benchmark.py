@@ -4,8 +4,6 @@ import dataclasses
 import json
 import os
 import sys
-from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +13,14 @@ pytest.importorskip("torch")
 
 from kille_env.errors import ConfigError, KilleError
 from kille_env.policy import resolve
-from kille_training.benchmark.grid import Grid, method_named, method_names, settings_of
+from kille_training.benchmark.grid import Grid
 from kille_training.benchmark.results import gather, read_results
 from kille_training.benchmark.runs import do_run, is_finished, path_of, read_run
+from kille_training.benchmark.tables import table_named
 from kille_training.benchmark.tuning import Tuning, write_tried
-from kille_training.benchmark.workers import Workers, do_grid, do_tuning
-from kille_training.learn.tables import table_named
+from kille_training.benchmark.workers import do_grid, do_tuning
+from kille_training.learn.method import method_named, method_names, settings_of
+from kille_training.pool.jobs import Here
 from kille_training.reports.benchmark import (
     PICTURES,
     overall_rows,
@@ -180,18 +180,17 @@ def test_a_cluster_does_the_runs_that_this_machine_would(
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))  # of the nodes
     grid = small()
     ends = {}
-    for name, where in (("here", Workers()), ("cluster", Workers("ray"))):
-        (path,) = do_grid(grid, tmp_path / name, where, lambda text: None)
-        assert path == path_of(tmp_path / name, grid.runs()[0])
+    from kille_training.pool.cluster import Ray
+    from kille_training.pool.processes import Processes
+
+    for where in (Here(), Processes(2), Ray()):
+        folder = tmp_path / type(where).__name__
+        with where:
+            (path,) = do_grid(grid, folder, where, lambda text: None)
+        assert path == path_of(folder, grid.runs()[0])
         weights = (path.with_suffix("") / "policy.safetensors").read_bytes()
-        ends[name] = read_run(path)[-1]["sampled"], weights
-    assert ends["here"] == ends["cluster"]
-
-
-def test_a_cluster_that_is_not_there(tmp_path: Path) -> None:
-    pytest.importorskip("ray", reason="the extra `ray` is not installed")
-    with pytest.raises(KilleError, match=r"nothing answers at 127\.0\.0\.1:1"):
-        do_grid(small(), tmp_path, Workers("ray", address="127.0.0.1:1"), lambda text: None)
+        ends[folder.name] = read_run(path)[-1]["sampled"], weights
+    assert ends["Here"] == ends["Processes"] == ends["Ray"]
 
 
 @pytest.mark.parametrize(
@@ -211,16 +210,15 @@ def test_what_a_tuning_gets_wrong_is_named(other: dict[str, object], message: st
 def test_policy_gradients_learn_the_deal_without_the_question(name: str) -> None:
     from kille_training.evaluation.api import nash_conv
 
-    table = table_named("byteskille-2-noquestion")
-    shares = (update / 12 for update in range(13))
-    settings = settings_of(name, {"tables": 256})
-    steps = method_named(name).train(table, 1, settings, partial(next, shares))
-    learnt = [progress.policy for progress in islice(steps, 12)]
-    first, last = (
-        nash_conv(p, table.game, table.num_players, rules=table.rules).stakes
-        for p in (learnt[0], learnt[-1])
-    )
-    assert last < 0.75 * first
+    table = table_named("byteskille-2-noquestion").table
+    learner = method_named(name).Learner(table, 1, settings_of(name, {"tables": 256}))
+    found = []
+    for update in range(12):
+        learner.update(lambda: 1.0 - update / 12)  # noqa: B023
+        if update in (0, 11):
+            policy = learner.policy(name)
+            found.append(nash_conv(policy, "byteskille", 2, rules=table.rules).stakes)
+    assert found[1] < 0.75 * found[0]
 
 
 def test_every_method_has_settings_and_a_source() -> None:

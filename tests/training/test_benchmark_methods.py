@@ -2,22 +2,23 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
+from kille_env.core.batch import Batch
 from kille_env.errors import KilleError
 from kille_env.policy import Policy, check_probabilities
+from kille_env.registry import make_batch
+from kille_training.benchmark.tables import TABLES, BenchmarkTable, table_named
 from kille_training.evaluation.exact import exact_rows
 from kille_training.learn.distinct import distinct
-from kille_training.learn.method import Progress
+from kille_training.learn.method import Learned, Learner, method_named, settings_of
 from kille_training.learn.methods.mmd import weights
 from kille_training.learn.methods.psro import equilibrium
 from kille_training.learn.networks import Network
-from kille_training.learn.tables import TABLES, BenchmarkTable, table_named
 
 UNIFORM = 0.75
 """NashConv of uniform play with two seats, in stakes."""
@@ -38,7 +39,7 @@ TRIALS = {
     "dqn": Trial({"tables": 512, "minibatch": 512}, 40_000, 0.375),
     "nfsp": Trial({"tables": 512, "minibatch": 512}, 80_000, 0.375),
     "psro": Trial({"tables": 512, "oracle": 10}, 100_000, 0.375),
-    "maskable_ppo": Trial({"tables": 128}, 40_000, 0.375),
+    "maskable_ppo": Trial({"num_tables": 128, "learning_rate": 2e-3}, 40_000, 0.375),
     "mmd": Trial({"tables": 512}, 40_000, 0.375),
     "population": Trial({"tables": 512}, 40_000, 0.375),
 }
@@ -55,22 +56,32 @@ def _one_thread() -> Iterator[None]:
     torch.set_num_threads(before)
 
 
-def learn(name: str, table: BenchmarkTable, seed: int, decisions: int) -> Progress:
-    """Returns the progress after a number of decisions."""
-    method = import_module(f"kille_training.learn.methods.{name}")
-    settings, seen = method.Settings(**TRIALS[name].settings), [0]
-    for progress in method.train(table, seed, settings, lambda: min(1.0, seen[-1] / decisions)):
-        assert progress.decisions > seen[-1]
-        seen.append(progress.decisions)
-        if progress.decisions >= decisions:
-            return progress
-    raise AssertionError(f"{name} ended by itself")
+def begun(name: str, table: BenchmarkTable, seed: int) -> Learner:
+    """Returns a learner before its first update."""
+    return method_named(name).Learner(table.table, seed, settings_of(name, TRIALS[name].settings))
+
+
+def learn(name: str, table: BenchmarkTable, seed: int, decisions: int) -> Learned:
+    """Returns the policy after a number of decisions."""
+    learner, done = begun(name, table, seed), 0
+    while done < decisions:
+        learner.update(lambda: 1.0 - min(1.0, done / decisions))  # noqa: B023
+        assert learner.decisions > done
+        done = learner.decisions
+    return learner.policy(name)
+
+
+def tables_of(table: BenchmarkTable, count: int) -> Batch:
+    """Returns tables at the beginning of some matches."""
+    rules = table.rules
+    batch = make_batch(table.game, count, table.num_players, rules=rules, seed=3)
+    batch.reset()
+    return batch
 
 
 def answers(policy: Policy, table: BenchmarkTable) -> np.ndarray:
     """Returns what a policy does at the beginning of some matches, [N, A], checked."""
-    batch = table.make_batch(64, 3)
-    batch.reset()
+    batch = tables_of(table, 64)
     odds = policy.probabilities(batch.observation, batch.mask)
     check_probabilities(policy.name, odds, batch.mask)
     return odds
@@ -80,25 +91,37 @@ def answers(policy: Policy, table: BenchmarkTable) -> np.ndarray:
 @pytest.mark.parametrize("name", TRIALS)
 def test_a_method_comes_closer_to_an_equilibrium(name: str) -> None:
     table, trial = TABLES["byteskille-2"], TRIALS[name]
-    policy = learn(name, table, 11, trial.decisions).policy
+    policy = learn(name, table, 11, trial.decisions)
     found = exact_rows(policy, 2, table.rules, ["sampled"])[0]
     assert found.stakes < trial.bound <= UNIFORM / 2
 
 
 @pytest.mark.parametrize("name", TRIALS)
-def test_equal_seeds_give_equal_policies(name: str) -> None:
+def test_equal_seeds_give_equal_policies_also_from_a_state(name: str) -> None:
     table = TABLES["byteskille-2-noquestion"]
-    once, again, other = (learn(name, table, seed, 1).policy for seed in (5, 5, 6))
-    assert np.array_equal(answers(once, table), answers(again, table))
-    assert not np.array_equal(answers(once, table), answers(other, table))
+    whole, other = begun(name, table, 5), begun(name, table, 6)
+    for learner in (whole, other):  # one after the other: they draw from torch's generator
+        np.random.seed(1)
+        torch.manual_seed(learner is whole)
+        learner.update(lambda: 1.0)
+    torch.manual_seed(7)
+    state = whole.state()
+    whole.update(lambda: 0.5)
+    pieces = begun(name, table, 5)
+    torch.manual_seed(7)
+    pieces.load(state)
+    pieces.update(lambda: 0.5)
+    found = answers(whole.policy(name), table)
+    assert np.array_equal(answers(pieces.policy(name), table), found)
+    assert pieces.decisions == whole.decisions
+    other.update(lambda: 0.5)
+    assert not np.array_equal(answers(other.policy(name), table), found)
 
 
 @pytest.mark.parametrize("name", ANYWHERE)
 @pytest.mark.parametrize("table", [name for name in TABLES if not TABLES[name].is_exact])
 def test_a_method_plays_other_games_and_matches(name: str, table: str) -> None:
-    found = learn(name, TABLES[table], 2, 1)
-    assert found.decisions > 0
-    answers(found.policy, TABLES[table])
+    answers(learn(name, TABLES[table], 2, 1), TABLES[table])
 
 
 @pytest.mark.parametrize(
@@ -133,12 +156,13 @@ def test_decisions_weigh_by_what_came_after_them() -> None:
 def test_an_exported_network_plays_as_the_network_does() -> None:
     torch.manual_seed(2)
     table = TABLES["knack-4"]
-    network = Network(table, (16, 8))
-    batch = table.make_batch(32, 3)
-    batch.reset()
+    network = Network(table.table, (16, 8))
+    batch = tables_of(table, 32)
     seen = batch.observation, batch.mask
     played = network.player(temperature=0.1)(*seen)
-    assert network.policy("some", 0.1).probabilities(*seen) == pytest.approx(played, abs=1e-5)
+    assert network.policy("some", 0.1, made={}).probabilities(*seen) == pytest.approx(
+        played, abs=1e-5
+    )
     even = batch.mask / batch.mask.sum(axis=1, keepdims=True)
     assert network.player(0.1, epsilon=0.5)(*seen) == pytest.approx((played + even) / 2)
 

@@ -159,7 +159,7 @@ def test_an_interruption_before_the_run_began_promises_nothing(config, kille, mo
     def stop(*arguments):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("kille_training.learn.training.make_model", stop)
+    monkeypatch.setattr("kille_training.learn.training.learner_of", stop)
     assert "nothing was written" in kille("train", config, ends=130).err
 
 

@@ -16,8 +16,7 @@ from kille_env.core.floats import READINGS
 from kille_env.errors import KilleError, PolicyError
 from kille_env.registry import spec
 from kille_training.learn.runs import Run
-from kille_training.learn.sb3 import export, make_model
-from kille_training.learn.training import train
+from kille_training.learn.training import learner_of, train
 from kille_training.tables import seat
 
 GAME = spec("byteskille")
@@ -39,8 +38,8 @@ def run(tiny, tmp_path_factory):
 @pytest.mark.parametrize("activation", ["tanh", "relu"])
 def test_the_exported_policy_is_the_network_at_every_table(tiny, tmp_path, activation):
     settings = tiny(learner={"layers": (16, 12), "activation": activation, **SEVERAL})
-    model = make_model(settings, settings.table.resolve())
-    save_network(export(model, settings, settings.table.resolve(), "mine"), tmp_path)
+    learner = learner_of(settings)
+    save_network(learner.policy("mine"), tmp_path)
     for seats in sorted(set(SEVERAL["table_sizes"])):
         for episode in SEVERAL["episodes"]:
             rules = GAME.resolve(episode=episode)
@@ -48,7 +47,8 @@ def test_the_exported_policy_is_the_network_at_every_table(tiny, tmp_path, activ
             policy = load_policy(tmp_path, "byteskille", seats, rules)
             seen = torch.as_tensor(READINGS["seats"](GAME, seats)(observation))
             with torch.no_grad():
-                theirs = model.policy.get_distribution(seen, action_masks=mask).distribution.probs
+                asked = learner.model.policy.get_distribution(seen, action_masks=mask)
+            theirs = asked.distribution.probs
             mine = policy.probabilities(observation, mask)
             assert np.abs(mine - theirs.numpy()).max() < 1e-5
             assert policy.metadata.num_players == seats
@@ -116,7 +116,7 @@ def test_a_run_at_one_table_begins_with_a_trained_network(tiny, run, form):
     learner = {"begin_with": str(run.folder), "layers": run.settings().learner.layers}
     settings = tiny(form=form, learner=learner, table={"num_players": 5})
     rules = settings.table.resolve()
-    begun = export(make_model(settings, rules), settings, rules, "begun")
+    begun = learner_of(settings).policy("begun")
     seen = decisions("byteskille", 5, rules, 4, 8)
     theirs = load_policy(run.folder, "byteskille", 5, rules).probabilities(*seen)
     assert np.abs(begun.probabilities(*seen) - theirs).max() < 1e-5
@@ -126,7 +126,7 @@ def test_a_run_at_many_tables_begins_with_a_trained_network(tiny, run):
     learner = run.settings().learner
     settings = replace(run.settings(), learner=replace(learner, begin_with=str(run.folder)))
     rules = settings.table.resolve()
-    begun = export(make_model(settings, rules), settings, rules, "begun")
+    begun = learner_of(settings).policy("begun")
     theirs = load_policy(run.folder, "byteskille", 3, rules)
     assert all((begun.weights[key] == theirs.weights[key]).all() for key in theirs.weights)
 
@@ -140,4 +140,4 @@ def test_what_a_run_cannot_begin_with_is_refused(tiny, run):
     ):
         settings = tiny(learner=learner)
         with pytest.raises(KilleError, match=said):
-            make_model(settings, settings.table.resolve())
+            learner_of(settings)

@@ -13,7 +13,7 @@ pytest.importorskip("sb3_contrib")
 import kille_env
 from kille_env.cards.pack import KILLE_CODES
 from kille_env.errors import ConfigError
-from kille_training.learn.sb3 import make_model
+from kille_training.learn.methods.maskable_ppo import Learner
 from kille_training.solving.byteskille.deals import build_deal
 from reference.scripts import script
 
@@ -100,13 +100,14 @@ def test_it_is_the_wrapper_of_the_tutorials(credit):
 
 def test_a_plain_buffer_may_collect_there_and_only_there(credit, tiny):
     settings = tiny(form="seats")
-    rules = settings.table.resolve()
-    model = make_model(settings, rules, credit.VARIANTS["next_seat"][1](settings))
+    table, env = settings.table.table(), credit.VARIANTS["next_seat"][1](settings)
+    model = Learner(table, 1, settings.learner, env).model
     assert type(model.rollout_buffer).__name__ == "MaskableRolloutBuffer"
     model.learn(16 * 8)
     form, make = credit.VARIANTS["streams"]
     assert (form, make) == ("streams", None)
-    assert type(make_model(tiny(), rules).rollout_buffer).__name__ == "SeatStreamBuffer"
+    model = Learner(table, 1, tiny().learner).model
+    assert type(model.rollout_buffer).__name__ == "SeatStreamBuffer"
 
 
 def test_points_of_a_run_are_exact(curves, tiny):

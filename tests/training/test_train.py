@@ -29,9 +29,8 @@ from kille_env.registry import make_batch, spec
 from kille_training.learn.checkpoints import read_checkpoint
 from kille_training.learn.metrics import MEASUREMENTS, PROGRESS, Table, TensorBoard
 from kille_training.learn.runs import Run
-from kille_training.learn.sb3 import export, make_model
 from kille_training.learn.settings import MeasureSettings
-from kille_training.learn.training import Training, interruptible, train
+from kille_training.learn.training import Training, interruptible, learner_of, train
 
 FILES = ("policy.safetensors", "policy.json")
 
@@ -92,7 +91,7 @@ def test_an_interruption_during_the_last_update_is_one_too(tmp_path, tiny, when)
     settings = tiny(learner={"decisions": 256})
     with pytest.raises(KeyboardInterrupt):
         train(run, settings, StopAtTheEnd())
-    assert read_checkpoint(run.checkpoint)[0]["counters"]["num_timesteps"] == 256
+    assert read_checkpoint(run.checkpoint)[0]["decisions"] == 256
     before = run.checkpoint.read_bytes()
     train(run)  # nothing is left to learn
     assert run.checkpoint.read_bytes() == before
@@ -197,15 +196,14 @@ def test_nash_conv_is_measured_on_the_way_where_a_tree_fits(tmp_path, tiny):
 
 def test_the_exported_policy_is_the_network(tmp_path, tiny):
     settings = tiny(learner={"layers": (16, 12), "activation": "relu"})
-    rules = settings.table.resolve()
-    model = make_model(settings, rules)
-    policy = export(model, settings, rules, "mine")
+    learner = learner_of(settings)
+    policy = learner.policy("mine")
     batch = make_batch("byteskille", 500, 3, episode="deal", seed=9)
     batch.reset()
     observation, mask = batch.observation.copy(), batch.mask.copy()
     seen = torch.as_tensor(observation * feature_scale(spec("byteskille").observation(3)))
     with torch.no_grad():
-        theirs = model.policy.get_distribution(seen, action_masks=mask)
+        theirs = learner.model.policy.get_distribution(seen, action_masks=mask)
     mine = policy.probabilities(observation, mask)
     assert np.abs(mine - theirs.distribution.probs.numpy()).max() < 1e-5
 
@@ -342,7 +340,7 @@ def test_a_diverged_run_says_so_and_keeps_its_checkpoint(tmp_path, tiny):
             training.update()
         training.save()
         kept = other.checkpoint.read_bytes()
-        training.model.policy.action_net.bias.data[0] = value
+        training.learner.model.policy.action_net.bias.data[0] = value
         with pytest.raises(ConfigError, match="diverged after"):
             training.update()
         assert other.checkpoint.read_bytes() == kept

@@ -2,17 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib import import_module
-from pkgutil import iter_modules
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
 from pydantic import Field
 
 from kille_env.errors import ConfigError, did_you_mean
-from kille_training.learn import methods
-from kille_training.learn.method import Method
-from kille_training.learn.tables import table_named
-from kille_training.settings import FolderName, List, build, settings
+from kille_training.benchmark.tables import table_named
+from kille_training.learn.method import settings_of
+from kille_training.settings import FolderName, List, settings
 
 
 @settings
@@ -110,33 +107,3 @@ class RunSettings:
     checkpoints: Sequence[float]
     deals: int
     response: int
-
-
-def method_names() -> list[str]:
-    """Returns the names of all methods."""
-    return sorted(module.name for module in iter_modules(methods.__path__))
-
-
-def method_named(name: str) -> Method:
-    """Returns a method.
-
-    Raises:
-        ConfigError: There is no such method; the message suggests one.
-    """
-    if name not in method_names():
-        raise ConfigError(f"there is no method {name!r}. {did_you_mean(name, method_names())}")
-    return cast(Method, import_module(f"{methods.__name__}.{name}"))
-
-
-def settings_of(name: str, content: Mapping[str, Any]) -> Any:
-    """Returns the settings of a method.
-
-    Args:
-        name: The method.
-        content: Values that differ from the defaults, as YAML holds them.
-
-    Raises:
-        ConfigError: There is no such method or key, or a value is of another type.
-    """
-    values = {key: tuple(v) if isinstance(v, list) else v for key, v in content.items()}
-    return build(settings(method_named(name).Settings), values, f"settings.{name}")

@@ -100,7 +100,7 @@ def gather(folder: Path) -> Results:
         if len(lines) > 1 and "run" in lines[0] and lines[-1].get("share") == 1:
             found.append({**lines[0], "points": lines[1:]})
     if not found:
-        raise ConfigError(f"{folder} holds no finished run; see kille benchmark run")
+        raise ConfigError(f"{folder} holds no finished run; see kille benchmark --help")
     return Results(tuple(sorted(found, key=_place)))
 
 

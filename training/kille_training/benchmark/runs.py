@@ -11,26 +11,26 @@ an update of the method at the table before its first run of both.
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from kille_agents.greedy import PLAYS
-from kille_agents.network import NetworkPolicy, save_network
 from kille_agents.population import population
-from kille_agents.tabular import save_tabular
-from kille_env.errors import ConfigError, KilleError
+from kille_env.errors import ConfigError
 from kille_env.files import write_whole
 from kille_env.policy import Player, resolve
-from kille_env.registry import spec
-from kille_training.benchmark.grid import RunSettings, method_named, settings_of
+from kille_env.registry import Table, spec
+from kille_training.benchmark.grid import RunSettings
+from kille_training.benchmark.tables import BenchmarkTable, table_named
 from kille_training.evaluation.duplicate import Estimate, payoff
 from kille_training.evaluation.exact import exact_rows
 from kille_training.learn.api import best_response
-from kille_training.learn.method import Progress
-from kille_training.learn.tables import BenchmarkTable, table_named
+from kille_training.learn.method import Learner, method_named, save_policy, settings_of
 
 DEALS_SEED = 314_159
 """Seed of the deals that players are measured over, which no method learns from."""
@@ -97,23 +97,24 @@ def _points(run: RunSettings, table: BenchmarkTable, policy: Path) -> Iterator[d
         yield {"share": 1.0} | _measured(player, table) | _played(player, table, run)
         return
     shares = list(run.checkpoints)
-    for share, seconds, wall, progress in _learn(run, run.seed, table):
+    for share, seconds, wall, learner in _learn(run, run.seed, table):
         done = share >= 1.0
         while shares and share >= shares[0]:
             reached = shares.pop(0)  # an update may pass several
             if not shares or share < shares[0]:
-                found = _measured(progress.policy, table)
+                player = learner.policy(run.method)
+                found = _measured(player, table)
                 if done:
-                    found |= _played(progress.policy, table, run)
-                    _save(progress, policy)
+                    found |= _played(player, table, run)
+                    save_policy(player, policy)
                 spent = {"seconds": round(seconds, 3), "wall_seconds": round(wall, 3)}
-                yield {"share": reached, "decisions": progress.decisions, **spent, **found}
+                yield {"share": reached, "decisions": learner.decisions, **spent, **found}
 
 
 def _learn(
     run: RunSettings, seed: int, table: BenchmarkTable
-) -> Iterator[tuple[float, float, float, Progress]]:
-    """Yields the share of the budget, processor and wall seconds, and what is learnt so far."""
+) -> Iterator[tuple[float, float, float, Learner]]:
+    """Yields the share of the budget, processor and wall seconds, and the learner."""
     _warm_up(run.method, run.table)
     used = wall = 0.0
     decisions = 0
@@ -125,17 +126,24 @@ def _learn(
         shares = (now / run.seconds if run.seconds else 0.0, decisions / (run.decisions or 1e30))
         return min(1.0, max(shares))
 
-    method = method_named(run.method)
-    for progress in method.train(table, seed, settings_of(run.method, run.settings), spent):
-        decisions = progress.decisions
+    learner = begin(run.method, table.table, seed, run.settings)
+    while True:
+        learner.update(lambda: 1.0 - spent())
+        decisions = learner.decisions
         share = spent()
         used += time.process_time() - began
         wall += time.perf_counter() - began_wall
-        yield share, used, wall, progress
+        yield share, used, wall, learner
         if share >= 1.0:
             return
         began, began_wall = time.process_time(), time.perf_counter()
-    raise KilleError(f"{run.method} ended at {run.table} before its budget was used")
+
+
+def begin(method: str, table: Table, seed: int, settings: Mapping[str, Any]) -> Learner:
+    """Returns a learner before its first update."""
+    if method == "maskable_ppo":  # SB3 seeds tables with seed, seed + 1, ...: runs would share them
+        seed = int(np.random.SeedSequence(seed).generate_state(1)[0])
+    return method_named(method).Learner(table, seed, settings_of(method, settings))
 
 
 @cache
@@ -144,17 +152,7 @@ def _warm_up(method: str, table: str) -> None:
 
     What a method imports, compiles or builds once in a process is there afterwards.
     """
-    settings = settings_of(method, {})
-    next(method_named(method).train(table_named(table), 0, settings, lambda: 0.0))
-
-
-def _save(progress: Progress, folder: Path) -> None:
-    policy = progress.policy
-    if isinstance(policy, NetworkPolicy):
-        save_network(policy, folder)
-    else:
-        folder.mkdir(exist_ok=True)
-        save_tabular(policy, folder / "policy.npz")
+    begin(method, table_named(table).table, 0, {}).update(lambda: 1.0)
 
 
 def _measured(player: Player, table: BenchmarkTable) -> dict[str, Any]:

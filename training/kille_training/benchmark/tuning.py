@@ -17,9 +17,10 @@ from pydantic import Field
 
 from kille_env.errors import ConfigError
 from kille_env.files import write_whole
-from kille_training.benchmark.grid import RunSettings, settings_of
+from kille_training.benchmark.grid import RunSettings
 from kille_training.benchmark.runs import path_of, read_run
-from kille_training.learn.tables import table_named
+from kille_training.benchmark.tables import table_named
+from kille_training.learn.method import settings_of
 from kille_training.settings import FolderName, List, settings
 
 PLAY = "sampled"

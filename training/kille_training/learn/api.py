@@ -13,6 +13,7 @@ from kille_env.policy import PlayerLike, resolve
 from kille_training import recipes
 from kille_training.evaluation.api import Evaluation, evaluate
 from kille_training.labels import SEED
+from kille_training.learn.checkpoints import decisions_of
 from kille_training.learn.runs import Run
 from kille_training.learn.settings import TrainSettings, load_settings
 from kille_training.progress import Progress, part_of
@@ -146,6 +147,19 @@ def open_run(
     return Run(Path(out) / config.name), config
 
 
+def unfinished(run: Run) -> str | None:
+    """Return a sentence if a run has not made all its decisions; None if it has, or is no run."""
+    if not run.config.is_file():
+        return None
+    done, total = decisions_of(run.checkpoint), run.settings().total
+    if done >= total:
+        return None
+    return (
+        f"{run.folder} has made {done:,} of {total:,} decisions; finish it first: "
+        f"kille train {run.folder}"
+    )
+
+
 def measure_run(run: Run, progress: Progress | None = None) -> Evaluation:
     """Measures the policy of a finished run, once: later calls read what was found.
 
@@ -165,15 +179,8 @@ def measure_run(run: Run, progress: Progress | None = None) -> Evaluation:
                 "delete it to measure again, or set them back"
             )
         return found
-    # Only here, because it needs torch, and reading what was found does not.
-    from kille_training.learn.training import progress_of
-
-    done, total = progress_of(run), settings.learner.total
-    if done < total:
-        raise ConfigError(
-            f"{run.folder} has made {done:,} of {total:,} decisions; finish it first: "
-            f"kille train {run.folder}"
-        )
+    if said := unfinished(run):
+        raise ConfigError(said)
     table, measure = settings.table, settings.measure
     found = evaluate(
         run.folder, table.game, table.num_players, rules=table.resolve(), episode=table.episode,

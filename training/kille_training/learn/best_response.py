@@ -30,7 +30,7 @@ from kille_env.registry import Table, make_batch
 from kille_env.words.text import columns
 from kille_training.evaluation.duplicate import DECIMALS, TABLES, Estimate, estimates
 from kille_training.labels import SEED, position_names, unit_of
-from kille_training.learn.settings import LearnerSettings, TableSettings, TrainSettings
+from kille_training.learn.settings import LearnerSettings
 from kille_training.progress import ignore
 from kille_training.scores import most_apart
 from kille_training.settings import settings
@@ -289,35 +289,26 @@ def _learn(
 ) -> tuple[Policy, int]:
     """Trains one response in all positions; returns it and its decisions."""
     from kille_env.adapters.sb3 import SeatVecEnv
-    from kille_training.learn.sb3 import diverged, export, make_model, update
+    from kille_training.learn.methods.maskable_ppo import Learner
 
     seed = int(np.random.SeedSequence([search.seed, number]).generate_state(1)[0] >> 1)
     # Where rewards are tens of units the gradient of their estimate would drown the policy's.
-    learner = replace(search.learner, vf_coef=search.learner.vf_coef / max(1.0, spread))
-    table = TableSettings.of(rules, num_players)
-    run = TrainSettings(name=f"response {number}", seed=seed, table=table, learner=learner)
+    settings = replace(search.learner, vf_coef=search.learner.vf_coef / max(1.0, spread))
     env = SeatVecEnv(
-        rules.game, learner.num_tables, num_players, rules=rules, opponents=policy, seed=seed
+        rules.game, settings.num_tables, num_players, rules=rules, opponents=policy, seed=seed
     )
-    model = make_model(run, rules, env)
-    began = time.perf_counter()
-    left, reported = 1.0, 0
+    learner = Learner(Table.of(rules.game, num_players, rules), seed, settings, env)
+    began, reported = time.perf_counter(), 0
 
-    def still_to_come() -> float:
+    def left() -> float:
         if search.minutes is None:
-            return max(0.0, 1.0 - model.num_timesteps / learner.total)
+            return max(0.0, 1.0 - learner.decisions / settings.total)
         share = search.minutes * 60.0 / search.seeds
         return max(0.0, 1.0 - (time.perf_counter() - began) / share)
 
-    while left > 0.0:
-        update(model, learner, still_to_come)
-        left = model._current_progress_remaining
-        if diverged(model):
-            raise ConfigError(
-                f"learner {number} diverged after {model.num_timesteps:,} decisions; "
-                "lower learner.learning_rate"
-            )
-        done = round(PARTS * (1.0 - left))
+    while learner.left > 0.0:
+        learner.update(left)
+        done = round(PARTS * (1.0 - learner.left))
         progress(done - reported)
         reported = done
-    return Greedy(export(model, run, rules, run.name)), model.num_timesteps
+    return Greedy(learner.policy(f"response {number}")), learner.decisions

@@ -18,16 +18,8 @@ PROGRESS = (
     "updates",
     "seconds",
     "decisions_per_second",
-    "learning_rate",
-    "ent_coef",
-    "entropy",
-    "policy_loss",
-    "value_loss",
-    "approx_kl",
-    "clip_fraction",
-    "explained_variance",
 )
-"""Columns of progress.csv: one line per update."""
+"""First columns of progress.csv, one line per update; then come those of the method."""
 MEASUREMENTS = ("decisions", "seconds", "against", "play", "mean", "low", "high", "deals")
 """Columns of measurements.csv: units per deal with a 95% interval."""
 EXACT = ("decisions", "seconds", "play", "nash_conv")
@@ -37,7 +29,10 @@ TEXTS = ("against", "play")
 
 
 class Table:
-    """A CSV file that grows by a line at a time; its first column counts decisions."""
+    """A CSV file that grows by a line at a time; its first column counts decisions.
+
+    The file may have more columns than are asked for, behind these.
+    """
 
     def __init__(self, path: Path, columns: tuple[str, ...]) -> None:
         self.path, self.columns = path, columns
@@ -78,7 +73,7 @@ class Table:
 
     def _check(self, columns: Sequence[str] | None, rows: list[dict[str, str]]) -> None:
         """Raises a `ValueError` where the content is no such table."""
-        if tuple(columns or ()) != self.columns:
+        if tuple(columns or ())[: len(self.columns)] != self.columns:
             raise ValueError(f"expected the columns {', '.join(self.columns)}")
         for number, row in enumerate(rows, start=2):
             for name, value in row.items():

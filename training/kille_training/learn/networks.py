@@ -1,7 +1,8 @@
-"""The network that the benchmark's methods share: a multilayer perceptron over the observation."""
+"""The network that methods share: a multilayer perceptron over the observation."""
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import torch
@@ -11,17 +12,15 @@ from kille_agents.network import NetworkMetadata, NetworkPolicy
 from kille_env.core.spec import feature_scale
 from kille_env.experience import PolicyFunction
 from kille_env.policy import masked_softmax
-from kille_env.registry import spec
+from kille_env.registry import Table, spec
 from kille_training.learn.distinct import distinct
-from kille_training.learn.tables import BenchmarkTable
+from kille_training.learn.runs import versions
 
 
 class Network(nn.Module):
     """Outputs from observations as batches hold them: one for each action, or as many as wanted."""
 
-    def __init__(
-        self, table: BenchmarkTable, layers: Sequence[int], outputs: int | None = None
-    ) -> None:
+    def __init__(self, table: Table, layers: Sequence[int], outputs: int | None = None) -> None:
         """Begins with PyTorch's random weights.
 
         Args:
@@ -72,12 +71,15 @@ class Network(nn.Module):
 
         return play
 
-    def policy(self, name: str, temperature: float = 1.0) -> NetworkPolicy:
+    def policy(
+        self, name: str, temperature: float = 1.0, *, made: Mapping[str, Any]
+    ) -> NetworkPolicy:
         """Returns what it plays now, the softmax of the outputs, as a policy that needs no torch.
 
         Args:
             name: The policy's name.
             temperature: What the outputs are divided by; near 0 the largest output is played.
+            made: How it came about.
         """
         weights = {}
         for place, values in self.layers.named_parameters():  # "0.weight" and so on
@@ -86,15 +88,17 @@ class Network(nn.Module):
         weights["weight.0"] *= self.scale.numpy()
         for kind in ("weight", "bias"):
             weights[f"{kind}.{len(self.units)}"] /= temperature
-        return as_policy(self.table, weights, self.units, "relu", name)
+        return as_policy(self.table, weights, self.units, "relu", name, made)
 
 
 def as_policy(
-    table: BenchmarkTable,
+    table: Table,
     weights: Mapping[str, np.ndarray],
     layers: Sequence[int],
     activation: str,
     name: str,
+    made: Mapping[str, Any],
+    **metadata: Any,
 ) -> NetworkPolicy:
     """Returns a method's network as a policy that needs no torch.
 
@@ -103,18 +107,21 @@ def as_policy(
         weights: Of features as batches hold them; see `NetworkPolicy`.
         layers: Units of each hidden layer.
         activation: "tanh" or "relu".
-        name: The method.
+        name: The policy's name.
+        made: How it came about.
+        **metadata: What else its metadata says, see `NetworkMetadata`.
     """
     game = spec(table.game)
-    metadata = NetworkMetadata(
+    about = NetworkMetadata(
         game=table.game,
         game_version=game.version,
         num_players=table.num_players,
         rules=table.rules.as_dict(),
-        observation_width=weights["weight.0"].shape[1],
+        observation_width=len(feature_scale(game.observation(table.num_players))),
         num_actions=game.num_actions,
         layers=tuple(layers),
         activation=activation,
-        made={"by": f"kille benchmark, {name}"},
+        made={**made, "with": versions()},
+        **metadata,
     )
-    return NetworkPolicy(metadata, weights, name)
+    return NetworkPolicy(about, weights, name)

@@ -1,7 +1,7 @@
 """Settings of a training run. What each key means is documented in the class that has it."""
 
 from collections.abc import Mapping
-from dataclasses import field, replace
+from dataclasses import field
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -10,10 +10,11 @@ from pydantic import Field
 from kille_env.core.floats import NEAR_SEATS
 from kille_env.core.spec import Rules
 from kille_env.errors import ConfigError
-from kille_env.registry import load_game
+from kille_env.registry import Table, load_game
 from kille_training.labels import SEED
 from kille_training.settings import FolderName, List, Overrides, load, settings
 
+DEFAULT_METHOD = "maskable_ppo"
 Count = Annotated[int, Field(ge=1)]
 Seed = Annotated[int, Field(ge=0)]
 Positive = Annotated[float, Field(gt=0.0)]
@@ -48,6 +49,10 @@ class TableSettings:
         switches = rules.as_dict()
         return cls(rules.game, num_players, switches, str(switches.pop("episode")))
 
+    def table(self) -> Table:
+        """Return the table with complete rules; refuses one that does not exist."""
+        return Table.of(self.game, self.num_players, self.resolve())
+
     def resolve(self) -> Rules:
         """Returns the complete rules; refuses a game, switch or table that does not exist."""
         if "episode" in self.rules:
@@ -61,7 +66,7 @@ class TableSettings:
 
 @settings
 class LearnerSettings:
-    """How MaskablePPO learns. The defaults are the recipe for one-card games.
+    """Hyperparameters of MaskablePPO. The defaults are the recipe for one-card games.
 
     Attributes:
         form: "streams": every decision of every seat is used, and each seat's decisions form a
@@ -177,7 +182,9 @@ class TrainSettings:
         name: Folder of the run below `runs/`.
         seed: Seed of the deals, the network and the play while learning.
         table: What is played.
-        learner: How it is learnt.
+        method: How it is learned: a file of `kille_training/learn/methods`.
+        learner: Hyperparameters of MaskablePPO; of another method `decisions` alone counts.
+        settings: Hyperparameters of another method, those that differ from its defaults.
         measure: How it is measured.
         checkpoint_seconds: Seconds between two checkpoints; the result does not depend on it.
         made_with: Versions that a run was made with; the run writes them, nothing reads them.
@@ -186,7 +193,9 @@ class TrainSettings:
     name: FolderName = "byteskille"
     seed: Seed = 1
     table: TableSettings = field(default_factory=TableSettings)
+    method: str = DEFAULT_METHOD
     learner: LearnerSettings = field(default_factory=LearnerSettings)
+    settings: Mapping[str, Any] = field(default_factory=dict)
     measure: MeasureSettings = field(default_factory=MeasureSettings)
     checkpoint_seconds: Positive = 15.0
     made_with: Mapping[str, Any] = field(default_factory=dict)
@@ -207,18 +216,19 @@ class TrainSettings:
                 f"table.episode is {self.table.episode!r}, where the policy is measured; "
                 f"expected one of learner.episodes, {list(episodes)}"
             )
+        if self.method == DEFAULT_METHOD:
+            if self.settings:
+                raise ConfigError(f"settings are those of other methods than {DEFAULT_METHOD}")
+        elif self.learner != LearnerSettings(decisions=self.learner.decisions):
+            raise ConfigError(
+                f"learner holds hyperparameters of {DEFAULT_METHOD}, and method is "
+                f"{self.method!r}; its own stand in settings, and learner.decisions beside them"
+            )
 
-    def tables(self) -> list[tuple[int, Rules]]:
-        """Returns seats and rules of every kind of table that is learned at.
-
-        There is one kind unless `learner.table_sizes` names more.
-        """
-        table, learner = self.table, self.learner
-        return [
-            (seats, replace(table, episode=episode).resolve())
-            for seats in learner.table_sizes or (table.num_players,)
-            for episode in learner.episodes or (table.episode,)
-        ]
+    @property
+    def total(self) -> int:
+        """Decisions of the whole run, in whole updates where their size is known."""
+        return self.learner.total if self.method == DEFAULT_METHOD else self.learner.decisions
 
 
 def load_settings(path: Path, overrides: Overrides = (), **values: Any) -> TrainSettings:

@@ -4,10 +4,9 @@
     train(run, settings)         # begins
     train(run)                   # resumes from the last checkpoint
 
-An update is a rollout and some epochs over it, as MaskablePPO's own `learn` does them. Checkpoints
-are written between two updates, where the state of the run is complete: an interruption waits for
-the current update to end (a second one does not). So an interrupted run that is resumed ends with
-the same bytes as one that never stopped.
+Checkpoints are written between two updates of the method, where the state of the run is complete:
+an interruption waits for the current update to end (a second one does not). So an interrupted run
+that is resumed ends with the same bytes as one that never stopped.
 """
 
 import signal
@@ -20,23 +19,16 @@ from dataclasses import replace
 from types import FrameType
 from typing import Any, Protocol
 
-from sb3_contrib import MaskablePPO
-
-from kille_agents import load_policy, save_network
-from kille_agents.network import NetworkPolicy
+from kille_agents import load_policy
 from kille_env.errors import ConfigError
 from kille_env.registry import spec
 from kille_training.evaluation.duplicate import PLAYS, Row, payoff_table
 from kille_training.evaluation.exact import exact_rows, is_exact
-from kille_training.learn.checkpoints import (
-    read_checkpoint,
-    restore,
-    write_checkpoint,
-)
+from kille_training.learn.checkpoints import read_checkpoint, restore, write_checkpoint
+from kille_training.learn.method import Learned, Learner, method_named, save_policy, settings_of
 from kille_training.learn.metrics import EXACT, MEASUREMENTS, PROGRESS, Table, TensorBoard
 from kille_training.learn.runs import Run, versions
-from kille_training.learn.sb3 import diverged, export, make_model, update
-from kille_training.learn.settings import TrainSettings, differences
+from kille_training.learn.settings import DEFAULT_METHOD, TrainSettings, differences
 from kille_training.progress import Progress, part_of
 from kille_training.settings import build, plain
 from kille_training.solving.byteskille.deals import build_deal
@@ -59,7 +51,7 @@ class Training:
         """Begins a run; `load` resumes one."""
         table, measure = settings.table, settings.measure
         self.run, self.settings, self.rules = run, settings, table.resolve()
-        self.model: MaskablePPO = make_model(settings, self.rules)
+        self.learner = learner_of(settings)
         self.seconds = 0.0
         self.updates = 0
         self.next_measurement = measure.every
@@ -68,19 +60,20 @@ class Training:
         ]
         fits = measure.exact and is_exact(table.num_players, self.rules)
         self.deal = build_deal(table.num_players, self.rules) if fits else None
-        self.progress = Table(run.progress, PROGRESS)
+        self.figures = method_named(settings.method).FIGURES
+        self.progress = Table(run.progress, (*PROGRESS, *self.figures))
         self.measurements = Table(run.measurements, MEASUREMENTS)
         self.exact = Table(run.exact, EXACT)
 
     @property
     def decisions(self) -> int:
         """Decisions of the learner so far."""
-        return self.model.num_timesteps
+        return self.learner.decisions
 
     @property
     def done(self) -> bool:
         """Whether the run has made all its decisions."""
-        return self.decisions >= self.settings.learner.total
+        return self.decisions >= self.settings.total
 
     def learn(
         self, board: TensorBoard, observer: RunProgress | None, advance: Callable[[int], None]
@@ -100,9 +93,9 @@ class Training:
                 before = self.decisions
                 row = self.update()
                 self.progress.add(row)
-                board.add("train", row, PROGRESS[3:])
+                board.add("train", row, (*PROGRESS[3:], *self.figures))
                 if observer is not None:
-                    observer.updated(row, self.settings.learner.total)
+                    observer.updated(row, self.settings.total)
                 advance(self.decisions - before)
                 if self._measurement_is_due():
                     self.measure(board, observer)
@@ -119,18 +112,9 @@ class Training:
         Raises:
             ConfigError: The network returns nonsense; nothing has been written.
         """
-        model, began, before = self.model, time.perf_counter(), self.decisions
-        learner = self.settings.learner
-        try:
-            update(model, learner, lambda: 1.0 - self.decisions / learner.total)
-        except ValueError as error:  # what a network that returns nonsense leads to
-            if diverged(model):
-                raise self._diverged() from error
-            raise
-        if diverged(model):
-            raise self._diverged()
+        began, before = time.perf_counter(), self.decisions
+        figures = self.learner.update(lambda: max(0.0, 1.0 - self.decisions / self.settings.total))
         spent = time.perf_counter() - began
-        said: dict[str, Any] = model.logger.name_to_value
         self.seconds += spent
         self.updates += 1
         return {
@@ -138,24 +122,12 @@ class Training:
             "updates": self.updates,
             "seconds": round(self.seconds, 3),
             "decisions_per_second": round((self.decisions - before) / spent, 1),
-            "learning_rate": said["train/learning_rate"],
-            "ent_coef": model.ent_coef,
-            "entropy": -said["train/entropy_loss"],
-            "policy_loss": said["train/policy_gradient_loss"],
-            "value_loss": said["train/value_loss"],
-            "approx_kl": said["train/approx_kl"],
-            "clip_fraction": said["train/clip_fraction"],
-            "explained_variance": said["train/explained_variance"],
+            **figures,
         }
 
-    def _diverged(self) -> ConfigError:
-        return ConfigError(
-            f"training diverged after {self.decisions:,} decisions; lower learner.learning_rate"
-        )
-
-    def policy(self) -> NetworkPolicy:
+    def policy(self) -> Learned:
         """Returns the current policy."""
-        return export(self.model, self.settings, self.rules, self.settings.name)
+        return self.learner.policy(self.settings.name)
 
     def measure(self, board: TensorBoard, observer: RunProgress | None) -> None:
         """Measures the current policy, without touching the random generators of training."""
@@ -195,7 +167,7 @@ class Training:
 
     def save(self) -> None:
         """Writes the checkpoint and the current policy."""
-        save_network(self.policy(), self.run.folder)
+        save_policy(self.policy(), self.run.folder)
         header = {
             "settings": plain(replace(self.settings, made_with={})),
             "game_version": spec(self.settings.table.game).version,
@@ -204,7 +176,7 @@ class Training:
             "updates": self.updates,
             "next_measurement": self.next_measurement,
         }
-        write_checkpoint(self.run.checkpoint, self.model, header)
+        write_checkpoint(self.run.checkpoint, self.learner, header)
 
     def load(self, warn: Callable[[str], None]) -> None:
         """Resumes from the checkpoint; refuses one of other settings or of another game."""
@@ -224,7 +196,7 @@ class Training:
         ]
         if other:
             warn(f"the run resumes, but not to the same bits: it was begun with {', '.join(other)}")
-        restore(self.model, header, arrays)
+        restore(self.learner, arrays)
         self.seconds, self.updates = header["seconds"], header["updates"]
         self.next_measurement = header["next_measurement"]
 
@@ -238,8 +210,18 @@ def _fixed(settings: TrainSettings, game_version: int) -> dict[str, Any]:
         "num_players": table.num_players,
         "rules": table.resolve().as_dict(),
         "seed": settings.seed,
+        "method": settings.method,
         "learner": plain(settings.learner),
+        "settings": plain(settings.settings),
     }
+
+
+def learner_of(settings: TrainSettings) -> Learner:
+    """Returns the learner of a run before its first update."""
+    method, hyperparameters = method_named(settings.method), settings.learner
+    if settings.method != DEFAULT_METHOD:
+        hyperparameters = settings_of(settings.method, settings.settings)
+    return method.Learner(settings.table.table(), settings.seed, hyperparameters)
 
 
 def train(
@@ -274,15 +256,8 @@ def train(
     if run.checkpoint.is_file():
         training.load(warn)
     with closing(TensorBoard(run.tensorboard, training.decisions)) as board:
-        advance = part_of(progress, "training", training.settings.learner.total)
+        advance = part_of(progress, "training", training.settings.total)
         training.learn(board, observer, advance)
-
-
-def progress_of(run: Run) -> int:
-    """Returns the decisions in the checkpoint of a run; 0 without one."""
-    if not run.checkpoint.is_file():
-        return 0
-    return int(read_checkpoint(run.checkpoint)[0]["counters"]["num_timesteps"])
 
 
 @contextmanager

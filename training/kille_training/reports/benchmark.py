@@ -19,8 +19,8 @@ from kille_training.benchmark.results import (
     held_out_units,
     rule_of_thumb_units,
 )
+from kille_training.benchmark.tables import table_named
 from kille_training.benchmark.tuning import Tried
-from kille_training.learn.tables import table_named
 from kille_training.reports.palette import SERIES
 from kille_training.reports.plots import DASHED, STYLE, as_svg, logarithmic
 from kille_training.results import TextTable

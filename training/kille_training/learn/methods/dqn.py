@@ -10,21 +10,24 @@ the best action runs in circles. So actions are drawn by the softmax of their va
 temperature that falls together with epsilon and the learning rate, and so are they in the end.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Sequence
 
 import numpy as np
 import torch
 from torch import nn
 
+from kille_agents.network import NetworkPolicy
 from kille_env.experience import Decisions, collect
-from kille_training.learn.method import Progress
+from kille_env.registry import Table
+from kille_training.learn.method import DealLearner, Left
 from kille_training.learn.networks import Network
-from kille_training.learn.tables import BenchmarkTable
+from kille_training.learn.rows import Rows
+from kille_training.settings import List, settings
+
+FIGURES = ()
 
 
-@dataclass(frozen=True)
+@settings
 class Settings:
     """What can be set.
 
@@ -48,78 +51,65 @@ class Settings:
     updates: int = 8
     minibatch: int = 2048
     follow: float = 0.05
-    layers: tuple[int, ...] = (64, 64)
+    layers: List[int] = (64, 64)
     learning_rate: float = 2e-3
     epsilon: float = 0.1
     temperature: float = 0.5
     coldest: float = 0.02
 
 
-class Buffer:
-    """The newest transitions, in a ring."""
+class Learner(DealLearner):
+    """A network that values actions, and the target that follows it."""
 
-    def __init__(self, size: int, horizon: int) -> None:
-        """Begins empty.
+    parts = ("learner", "target", "optimizer", "memory", "rng", "temperature")
 
-        Args:
-            size: Transitions that there is room for.
-            horizon: Decisions of the seat that a transition spans.
-        """
-        self._size, self._horizon, self._count = size, horizon, 0
-        self._columns: list[np.ndarray] = []
+    def __init__(self, table: Table, seed: int, settings: Settings) -> None:
+        """Begin with PyTorch's random weights."""
+        super().__init__(table, seed, settings)
+        self.rng = np.random.default_rng(seed)
+        self.learner, self.target = (Network(table, settings.layers) for _ in range(2))
+        self.target.load_state_dict(self.learner.state_dict())
+        self.optimizer = torch.optim.Adam(self.learner.parameters())
+        self.memory = Rows(settings.buffer)
+        self.temperature = settings.temperature
 
-    def add(self, played: Decisions) -> None:
-        """Adds whole matches in place of the oldest transitions."""
-        last, reward = np.arange(len(played.action)), played.reward.copy()
-        for _ in range(self._horizon - 1):
-            goes_on = played.following[last] >= 0
-            last[goes_on] = played.following[last[goes_on]]
-            reward[goes_on] += played.reward[last[goes_on]]
-        after = played.next_observation[last], played.next_mask[last]
-        added = played.observation, played.action, reward, *after
-        if not self._columns:
-            self._columns = [np.zeros((self._size, *new.shape[1:]), new.dtype) for new in added]
-        place = (self._count + np.arange(len(last))) % self._size
-        for column, new in zip(self._columns, added, strict=True):
-            column[place] = new
-        self._count += len(last)
+    def update(self, left: Left) -> dict[str, float]:
+        """Play matches, and make some gradient steps on what is remembered."""
+        settings, share = self.settings, left()
+        self.optimizer.param_groups[0]["lr"] = settings.learning_rate * share
+        warmer = settings.temperature - settings.coldest
+        self.temperature = settings.coldest + warmer * share
+        explorer = self.learner.player(self.temperature, settings.epsilon * share)
+        played = collect(self.batch, explorer, observation="box")
+        self.memory.add(*transitions(played, settings.horizon))
+        self.decisions += len(played.action)
+        for _ in range(settings.updates):
+            sampled = self.memory.sample(settings.minibatch, self.rng)
+            update(self.learner, self.target, self.optimizer, sampled, settings.follow)
+        return {}
 
-    def sample(self, size: int, rng: np.random.Generator) -> list[np.ndarray]:
-        """Draws transitions: what was seen, done and earned, what was seen next, its mask."""
-        drawn = rng.integers(min(self._count, self._size), size=size)
-        return [column[drawn] for column in self._columns]
+    def policy(self, name: str) -> NetworkPolicy:
+        """Return what it plays now: the softmax of the values of actions."""
+        return self.learner.policy(name, self.temperature, made=self.made)
 
 
-def train(
-    table: BenchmarkTable, seed: int, settings: Settings, spent: Callable[[], float]
-) -> Iterator[Progress]:
-    """Learns; yields the policy after each round of matches and its updates.
+def transitions(played: Decisions, horizon: int) -> list[np.ndarray]:
+    """Return transitions of whole matches, as columns.
 
     Args:
-        table: Any table.
-        seed: Seed of the cards, the choices, the weights and the samples.
-        settings: What can be set.
-        spent: Returns the share of the budget that is used, from 0 to 1.
+        played: The matches.
+        horizon: Decisions of its seat that a transition spans.
+
+    Returns:
+        What was seen, done and earned, and what was seen next with its mask.
     """
-    torch.manual_seed(seed)
-    rng = np.random.default_rng(seed)
-    learner, target = (Network(table, settings.layers) for _ in range(2))
-    target.load_state_dict(learner.state_dict())
-    optimizer = torch.optim.Adam(learner.parameters())
-    batch = table.make_batch(settings.tables, seed)
-    buffer, decisions = Buffer(settings.buffer, settings.horizon), 0
-    while True:
-        left = 1.0 - spent()
-        optimizer.param_groups[0]["lr"] = settings.learning_rate * left
-        temperature = settings.coldest + (settings.temperature - settings.coldest) * left
-        explorer = learner.player(temperature, settings.epsilon * left)
-        played = collect(batch, explorer, observation="box")
-        buffer.add(played)
-        decisions += len(played.action)
-        for _ in range(settings.updates):
-            sampled = buffer.sample(settings.minibatch, rng)
-            update(learner, target, optimizer, sampled, settings.follow)
-        yield Progress(decisions, partial(learner.policy, "dqn", temperature))
+    last, reward = np.arange(len(played.action)), played.reward.copy()
+    for _ in range(horizon - 1):
+        goes_on = played.following[last] >= 0
+        last[goes_on] = played.following[last[goes_on]]
+        reward[goes_on] += played.reward[last[goes_on]]
+    after = played.next_observation[last], played.next_mask[last]
+    return [played.observation, played.action, reward, *after]
 
 
 def update(
@@ -135,7 +125,7 @@ def update(
         learner: Chooses the next action.
         target: Rates it.
         optimizer: Of the learner.
-        sampled: Transitions, from `Buffer.sample`.
+        sampled: Columns of `transitions`.
         follow: How much of the way the target goes.
     """
     observation, action, reward, next_observation, next_mask = sampled

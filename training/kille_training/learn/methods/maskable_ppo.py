@@ -2,89 +2,336 @@
 
 Huang and Ontañón, "A closer look at invalid action masking in policy gradient algorithms", FLAIRS
 2022; Raffin et al., "Stable-Baselines3", JMLR 22, 2021. The library collects and learns; the
-environment and the buffer, which credits each decision with what its own seat earns, are those of
-`kille_env.sb3`. The library's `learn` runs for one rollout at a time, so that the learning rate and
-the entropy bonus can fall to 0 with the budget.
+environments, and the buffer that credits each decision with what its own seat earns, are those of
+`kille_env.sb3`. An update is a rollout and some epochs over it, as the library's `learn` does them,
+so that the step size and the entropy bonus can fall with the budget and a run can stop between two
+updates. Private state of the library is touched in this file alone.
 """
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
+import torch
 from sb3_contrib import MaskablePPO
+from stable_baselines3.common.callbacks import CallbackList
+from stable_baselines3.common.logger import Logger
+from stable_baselines3.common.vec_env import VecEnv
+from torch import nn
 
+from kille_agents import load_policy
+from kille_agents.catalog import baselines
 from kille_agents.network import NetworkPolicy
+from kille_env import make_batch
+from kille_env.adapters.sb3 import SeatStreamBuffer, SeatVecEnv, SelfPlayVecEnv
 from kille_env.core.spec import feature_scale
-from kille_env.registry import spec
-from kille_env.sb3 import SeatStreamBuffer, SelfPlayVecEnv
-from kille_training.learn.method import Progress
+from kille_env.errors import ConfigError
+from kille_env.playing import Players, play_out
+from kille_env.registry import Table, spec
+from kille_training.learn.method import Left
 from kille_training.learn.networks import as_policy
-from kille_training.learn.sb3 import weights_of
-from kille_training.learn.tables import BenchmarkTable
+from kille_training.learn.settings import LearnerSettings as Settings
+from kille_training.learn.state import below, loaded, state_of
+
+FIGURES = (
+    "learning_rate",
+    "ent_coef",
+    "entropy",
+    "policy_loss",
+    "value_loss",
+    "approx_kl",
+    "clip_fraction",
+    "explained_variance",
+)
+"""What an update says of itself."""
+ACTIVATIONS: dict[str, type[nn.Module]] = {"tanh": nn.Tanh, "relu": nn.ReLU}
+COUNTERS = ("num_timesteps", "_n_updates", "_episode_num")
+SPREAD_MATCHES = 64
+"""Matches that say how far apart the returns of one kind of table lie."""
+LARGEST = 1e7
+"""Output beyond which MaskablePPO's mask, -1e8 on illegal actions, no longer holds."""
 
 
-@dataclass(frozen=True)
-class Settings:
-    """What can be set.
+class Learner:
+    """MaskablePPO at a table, or at tables of several kinds.
 
     Attributes:
-        tables: Matches that are played side by side.
-        steps: Decisions at each table from one update to the next.
-        layers: Units of each hidden layer, with tanh as the library has it.
-        epochs: How often an update goes through its decisions.
-        minibatch: Decisions of a gradient step.
-        learning_rate: At the beginning; it falls to 0.
-        entropy: Weight of the entropy bonus at the beginning; it falls to 0.
-        clip: How far from 1 the ratio of new to old probability counts.
+        table: The table at which its policy is measured.
+        model: The library's object.
+        left: Share of the budget that was left at the last update.
     """
 
-    tables: int = 512
-    steps: int = 16
-    layers: tuple[int, ...] = (64, 64)
-    epochs: int = 4
-    minibatch: int = 2048
-    learning_rate: float = 2e-3
-    entropy: float = 0.1
-    clip: float = 0.2
+    def __init__(
+        self, table: Table, seed: int, settings: Settings, env: VecEnv | None = None
+    ) -> None:
+        """Set up a model that has not learned yet; sets torch's threads for the whole process.
+
+        Args:
+            table: The table.
+            seed: Seed of everything.
+            settings: Hyperparameters.
+            env: Where it learns, with the library's own buffer, which takes consecutive decisions
+                of a row for one stream; None is the environment of `settings.form`.
+
+        Raises:
+            ConfigError: `settings.begin_with` is no network of this form.
+        """
+        self.table, self.seed, self.settings, self.left = table, seed, settings, 1.0
+        torch.set_num_threads(settings.torch_threads)
+        rate, streams = settings.learning_rate, settings.form == "streams" and env is None
+        if streams:
+            env = self._all_seats()
+        elif env is None:
+            size = (table.game, settings.num_tables, table.num_players)
+            env = SeatVecEnv(*size, rules=table.rules, seed=seed, opponents="self")
+        self.model = MaskablePPO(
+            "MlpPolicy",
+            env,
+            learning_rate=(lambda left: rate * left) if settings.anneal else rate,
+            n_steps=settings.n_steps,
+            batch_size=settings.batch_size,
+            n_epochs=settings.n_epochs,
+            gamma=settings.gamma,
+            gae_lambda=settings.gae_lambda,
+            clip_range=settings.clip_range,
+            ent_coef=settings.ent_coef,
+            vf_coef=settings.vf_coef,
+            max_grad_norm=settings.max_grad_norm,
+            rollout_buffer_class=SeatStreamBuffer if streams else None,
+            rollout_buffer_kwargs={"env": env} if streams else None,
+            policy_kwargs=self._networks(),
+            seed=seed,
+            device="cpu",
+        )
+        self.model.set_logger(Logger(None, []))
+        self.model._setup_learn(settings.decisions, None)
+        if settings.begin_with:
+            self._begin_with(settings.begin_with)
+
+    @property
+    def decisions(self) -> int:
+        """Decisions so far."""
+        return self.model.num_timesteps
+
+    def update(self, left: Left) -> dict[str, float]:
+        """Play a rollout and learn from it; `left` is asked after the rollout.
+
+        Raises:
+            ConfigError: The network returns nonsense.
+        """
+        model, settings = self.model, self.settings
+        callback = CallbackList([])
+        callback.init_callback(model)
+        assert model.env is not None
+        try:
+            model.collect_rollouts(model.env, callback, model.rollout_buffer, model.n_steps)
+            self.left = model._current_progress_remaining = left()
+            fallen = settings.ent_coef - settings.ent_coef_end
+            model.ent_coef = settings.ent_coef_end + fallen * self.left
+            model.train()
+        except ValueError as error:  # what a network that returns nonsense leads to
+            if self._diverged():
+                raise self._refusal() from error
+            raise
+        if self._diverged():
+            raise self._refusal()
+        said: dict[str, Any] = model.logger.name_to_value
+        return {
+            "learning_rate": said["train/learning_rate"],
+            "ent_coef": model.ent_coef,
+            "entropy": -said["train/entropy_loss"],
+            "policy_loss": said["train/policy_gradient_loss"],
+            "value_loss": said["train/value_loss"],
+            "approx_kl": said["train/approx_kl"],
+            "clip_fraction": said["train/clip_fraction"],
+            "explained_variance": said["train/explained_variance"],
+        }
+
+    def policy(self, name: str) -> NetworkPolicy:
+        """Return the current network as a policy that needs no torch."""
+        table, settings = self.table, self.settings
+        made = {
+            "by": "MaskablePPO",
+            "form": settings.form,
+            "seed": self.seed,
+            "decisions": self.decisions,
+            **({"began_with": settings.begin_with} if settings.begin_with else {}),
+        }
+        more: dict[str, Any] = {}
+        weights = self._weights()
+        if settings.table_sizes:
+            # A network for tables of several sizes is scaled where it is laid out for one of them.
+            more = {
+                "table_sizes": tuple(sorted(set(settings.table_sizes))),
+                "episodes": tuple(settings.episodes or (table.rules["episode"],)),
+                "near_seats": settings.near_seats,
+            }
+        else:  # it has learned from features in 0 to 1, and will be shown them as they are
+            weights["weight.0"] *= feature_scale(spec(table.game).observation(table.num_players))
+        return as_policy(table, weights, settings.layers, settings.activation, name, made, **more)
+
+    def state(self) -> dict[str, np.ndarray]:
+        """See `learn.method.Learner`."""
+        parts: dict[str, Any] = {
+            "policy": self.model.policy,
+            "optimizer": self.model.policy.optimizer,
+            "left": self.left,
+            "last_observation": self.model._last_obs,
+            "last_episode_start": self.model._last_episode_starts,
+            **{name: getattr(self.model, name) for name in COUNTERS},
+        }
+        arrays = {
+            f"{name}/{key}": array
+            for name, part in parts.items()
+            for key, array in state_of(part).items()
+        }
+        for name, part in self._with_state().items():
+            arrays |= {f"{name}/{key}": array for key, array in part.state().items()}
+        return arrays
+
+    def load(self, state: Mapping[str, np.ndarray]) -> None:
+        """See `learn.method.Learner`."""
+        model = self.model
+        loaded(model.policy, below(state, "policy"))
+        loaded(model.policy.optimizer, below(state, "optimizer"))
+        for name in COUNTERS:
+            setattr(model, name, int(state[f"{name}/value"]))
+        self.left = model._current_progress_remaining = float(state["left/value"])
+        model._last_obs = state["last_observation/value"].copy()
+        model._last_episode_starts = state["last_episode_start/value"].copy()
+        for name, part in self._with_state().items():
+            part.load_state(below(state, name))
+
+    def _with_state(self) -> dict[str, Any]:
+        """Return environment and buffer; the library's own buffer keeps nothing."""
+        parts = {"env": self.model.get_env(), "buffer": self.model.rollout_buffer}
+        return {name: part for name, part in parts.items() if hasattr(part, "state")}
+
+    def _all_seats(self) -> VecEnv:
+        """Return tables at which the learner plays all seats."""
+        settings, table = self.settings, self.table
+        if not settings.table_sizes:
+            return SelfPlayVecEnv(
+                table.game,
+                settings.num_tables,
+                table.num_players,
+                rules=table.rules,
+                seed=self.seed,
+            )
+        from kille_env.adapters.sb3_mixed import MixedSelfPlayVecEnv
+
+        kinds = [
+            Table.of(table.game, seats, {**table.rules.as_dict(), "episode": episode})
+            for seats in settings.table_sizes
+            for episode in settings.episodes or (table.rules["episode"],)
+        ]
+        num_tables = settings.num_tables // len(kinds)
+        seeds = np.random.SeedSequence(self.seed).generate_state(len(kinds)).tolist()
+        different = {(kind.num_players, kind.rules["episode"]): kind for kind in kinds}
+        spreads = {key: _spread(kind) for key, kind in different.items()}
+        return MixedSelfPlayVecEnv(
+            [
+                SelfPlayVecEnv(
+                    kind.game, num_tables, kind.num_players, rules=kind.rules, seed=seed,
+                    observation="seats",
+                )
+                for kind, seed in zip(kinds, seeds, strict=True)
+            ],
+            [spreads[kind.num_players, kind.rules["episode"]] for kind in kinds],
+        )  # fmt: skip
+
+    def _networks(self) -> dict[str, Any]:
+        """Return the options of the library's networks."""
+        settings = self.settings
+        layers, activation = list(settings.layers), ACTIVATIONS[settings.activation]
+        if not settings.table_sizes:
+            return {"net_arch": layers, "activation_fn": activation}
+        from kille_env.adapters.sb3_extractor import SeatExtractor
+
+        return {
+            "net_arch": layers[1:],
+            "activation_fn": activation,
+            "features_extractor_class": SeatExtractor,
+            "features_extractor_kwargs": {
+                "game": self.table.game,
+                "units": layers[0],
+                "near_seats": settings.near_seats,
+                "activation_fn": activation,
+            },
+            "share_features_extractor": False,
+        }
+
+    def _begin_with(self, name: str) -> None:
+        """Give the policy the weights of a trained network.
+
+        Raises:
+            ConfigError: It is no network, or has another form than the learner's.
+        """
+        settings, table = self.settings, self.table
+        network = load_policy(name, table.game, table.num_players, table.rules)
+        if not isinstance(network, NetworkPolicy):
+            raise ConfigError(
+                f"learner.begin_with is {name!r}, which is no trained network; expected "
+                "game/trained or the folder of a run"
+            )
+        theirs = network.weights
+        if not settings.table_sizes:
+            theirs = network.plain_weights()
+            theirs["weight.0"] /= feature_scale(spec(table.game).observation(table.num_players))
+        shapes, expected = (
+            {key: weights[key].shape for key in sorted(weights)}
+            for weights in (theirs, self._weights())
+        )
+        if shapes != expected or network.metadata.activation != settings.activation:
+            raise ConfigError(
+                f"{name} has layers {list(network.metadata.layers)} "
+                f"({network.metadata.activation}, near_seats {network.metadata.near_seats}), and "
+                f"the learner {list(settings.layers)} ({settings.activation}, near_seats "
+                f"{settings.near_seats}); set learner.layers, learner.activation and "
+                "learner.near_seats to those of the network"
+            )
+        with torch.no_grad():
+            for number, layer in enumerate(self._layers()):
+                layer.weight.copy_(torch.from_numpy(theirs[f"weight.{number}"]))
+                layer.bias.copy_(torch.from_numpy(theirs[f"bias.{number}"]))
+
+    def _layers(self) -> list[nn.Linear]:
+        """Return the layers of the policy, first to last."""
+        policy: Any = self.model.policy
+        layers = [each for each in policy.mlp_extractor.policy_net if isinstance(each, nn.Linear)]
+        first = getattr(policy.pi_features_extractor, "linear", None)  # that of a `SeatExtractor`
+        return [*([] if first is None else [first]), *layers, policy.action_net]
+
+    def _weights(self) -> dict[str, np.ndarray]:
+        """Return copies of the policy's weights, named as in `NetworkPolicy`."""
+        weights: dict[str, np.ndarray] = {}
+        for number, layer in enumerate(self._layers()):
+            weights[f"weight.{number}"] = layer.weight.detach().cpu().numpy().copy()
+            weights[f"bias.{number}"] = layer.bias.detach().cpu().numpy().copy()
+        return weights
+
+    def _diverged(self) -> bool:
+        """Return whether the network holds or returns numbers that make no policy."""
+        policy: Any = self.model.policy
+        with torch.no_grad():
+            if not all(bool(torch.isfinite(values).all()) for values in policy.parameters()):
+                return True
+            seen, _ = policy.obs_to_tensor(self.model._last_obs)
+            hidden = policy.mlp_extractor.forward_actor(policy.pi_features_extractor(seen))
+            return not bool((policy.action_net(hidden).abs() < LARGEST).all())
+
+    def _refusal(self) -> ConfigError:
+        return ConfigError(
+            f"training diverged after {self.decisions:,} decisions; lower learner.learning_rate"
+        )
 
 
-def train(
-    table: BenchmarkTable, seed: int, settings: Settings, spent: Callable[[], float]
-) -> Iterator[Progress]:
-    """Learns; yields the policy after each update.
-
-    Args:
-        table: Any table.
-        seed: Seed of the cards, the choices, the weights and the minibatches.
-        settings: What can be set.
-        spent: Returns the share of the budget that is used, from 0 to 1.
-    """
-    venv = SelfPlayVecEnv(table.game, settings.tables, table.num_players, rules=table.rules)
-    model = MaskablePPO(
-        "MlpPolicy",
-        venv,
-        rollout_buffer_class=SeatStreamBuffer,
-        rollout_buffer_kwargs={"env": venv},
-        n_steps=settings.steps,
-        batch_size=settings.minibatch,
-        n_epochs=settings.epochs,
-        gamma=1.0,
-        gae_lambda=1.0,
-        learning_rate=lambda _: settings.learning_rate * (1.0 - spent()),
-        clip_range=settings.clip,
-        policy_kwargs={"net_arch": list(settings.layers)},
-        # The library seeds tables with seed, seed + 1, ...: neighbours would share their cards.
-        seed=int(np.random.SeedSequence(seed).generate_state(1)[0]),
-        device="cpu",
-    )
-    while True:
-        model.ent_coef = settings.entropy * (1.0 - spent())
-        model.learn(settings.steps * settings.tables, reset_num_timesteps=False)
-        yield Progress(model.num_timesteps, partial(_policy, model, table, settings))
-
-
-def _policy(model: MaskablePPO, table: BenchmarkTable, settings: Settings) -> NetworkPolicy:
-    scale = feature_scale(spec(table.game).observation(table.num_players))
-    weights = weights_of(model, scale)
-    return as_policy(table, weights, settings.layers, "tanh", "maskable_ppo")
+def _spread(table: Table) -> float:
+    """Return the standard deviation of what a seat earns between baselines, in units."""
+    game, num_players, rules = table.game, table.num_players, table.rules
+    name = "rule_of_thumb" if "rule_of_thumb" in baselines(game) else "uniform"
+    batch = make_batch(game, SPREAD_MATCHES, num_players, rules=rules, seed=0, restart=False)
+    batch.reset()
+    seating = np.zeros((SPREAD_MATCHES, num_players), dtype=np.int64)
+    earned = play_out(Players(batch, [load_policy(name, game, num_players, rules)], seating))
+    return float(earned.std()) or 1.0

@@ -14,9 +14,7 @@ seat plays its strategy, the others play uniformly in every iteration, and so we
 Granting forehand's question deals the cards again: the walk goes on in the tree of the next hand.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -24,9 +22,11 @@ import numpy as np
 from kille_agents.tabular import TabularPolicy
 from kille_env.core.jit import announce_compilation, kernel
 from kille_env.errors import KilleError
+from kille_env.registry import Table
 from kille_training.evaluation.exact import check_exact
-from kille_training.learn.method import Progress
-from kille_training.learn.tables import BenchmarkTable
+from kille_training.learn.method import Left
+from kille_training.learn.state import loaded, state_of
+from kille_training.settings import settings
 from kille_training.solving.byteskille.deals import DealStages, build_deal
 from kille_training.solving.byteskille.policies import policy_of
 from kille_training.solving.trees.tree import TERMINAL
@@ -34,9 +34,13 @@ from kille_training.solving.trees.values import normalised
 
 AGAIN = -1
 """Stands for a payoff where the cards are dealt again."""
+KEPT = ("regret", "average", "decisions")
+"""What of the memory is the state of a learner."""
+
+FIGURES = ()
 
 
-@dataclass(frozen=True)
+@settings
 class Settings:
     """What can be set.
 
@@ -105,43 +109,63 @@ class Memory(NamedTuple):
     worth: np.ndarray
 
 
-def train(
-    table: BenchmarkTable, seed: int, settings: Settings, spent: Callable[[], float]
-) -> Iterator[Progress]:
-    """Learns; yields the average policy after every `settings.iterations` iterations.
+class Learner:
+    """Regrets and an average strategy on the tree of a deal."""
 
-    Args:
-        table: A single deal of Byteskille with an exact tree.
-        seed: Seed of all that is drawn.
-        settings: What can be set.
-        spent: Not asked; nothing is annealed.
+    def __init__(self, table: Table, seed: int, settings: Settings) -> None:
+        """Build the tree.
 
-    Raises:
-        KilleError: The table has no exact tree; the message says why.
-    """
-    try:
-        check_exact(table.num_players, table.rules)
-    except KilleError as error:
-        raise KilleError(f"mccfr walks in an exact tree: {error}; choose another method") from None
-    rng = np.random.default_rng(seed)
-    deal = build_deal(table.num_players, table.rules)
-    hands = _walkable(deal)
-    memory = _empty(hands, deal)
-    done = 0
-    while True:
-        weights = (1.0 + np.arange(done, done + settings.iterations)) ** settings.exponent
+        Raises:
+            KilleError: The table has no exact tree; the message says why.
+        """
+        try:
+            check_exact(table.num_players, table.rules)
+        except KilleError as error:
+            raise KilleError(
+                f"mccfr walks in an exact tree: {error}; choose another method"
+            ) from None
+        self.settings, self.rng = settings, np.random.default_rng(seed)
+        self.deal = build_deal(table.num_players, table.rules)
+        self.hands = _walkable(self.deal)
+        self.memory, self.done = _empty(self.hands, self.deal), 0
+
+    @property
+    def decisions(self) -> int:
+        """Decisions met so far."""
+        return int(self.memory.decisions[0])
+
+    def update(self, left: Left) -> dict[str, float]:
+        """Make `settings.iterations` iterations; nothing is annealed, so `left` is not asked."""
+        settings = self.settings
+        turns = self.done + np.arange(settings.iterations)
+        weights = (1.0 + turns) ** settings.exponent
         with announce_compilation("mccfr"):
-            _iterate(weights / settings.iterations, hands, memory, rng)
-        done += settings.iterations
-        yield Progress(int(memory.decisions[0]), partial(_average_of, deal, memory.average))
+            _iterate(weights / settings.iterations, self.hands, self.memory, self.rng)
+        self.done += settings.iterations
+        return {}
+
+    def policy(self, name: str) -> TabularPolicy:
+        """Return the average strategy."""
+        return _average_of(self.deal, self.memory.average, name)
+
+    def state(self) -> dict[str, np.ndarray]:
+        """See `learn.method.Learner`."""
+        kept = {name: getattr(self.memory, name).copy() for name in KEPT}
+        return {**kept, "done": np.array(self.done), **state_of(self.rng)}
+
+    def load(self, state: Mapping[str, np.ndarray]) -> None:
+        """See `learn.method.Learner`."""
+        for name in KEPT:
+            getattr(self.memory, name)[:] = state[name]
+        self.done, self.rng = int(state["done"]), loaded(self.rng, state)
 
 
-def _average_of(deal: DealStages, weights: np.ndarray) -> TabularPolicy:
+def _average_of(deal: DealStages, weights: np.ndarray, name: str) -> TabularPolicy:
     """Returns the average strategy as a policy; weights [S] of the sequences of all hands."""
     trees = [stage.tree for stage in deal.stages]
     ends = np.cumsum([tree.num_sequences for tree in trees])[:-1]
     strategies = map(normalised, trees, np.split(weights, ends))
-    return policy_of(list(strategies), deal, "mccfr", by="kille benchmark, mccfr")
+    return policy_of(list(strategies), deal, name, by="mccfr")
 
 
 def _walkable(deal: DealStages) -> Hands:

@@ -15,21 +15,21 @@ counts as often more or less as the policy, without `epsilon`, would have played
 decision; so no value learnt is that of exploring play.
 """
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from functools import partial
-
 import numpy as np
 import torch
 
+from kille_agents.network import NetworkPolicy
 from kille_env.experience import Decisions, collect
+from kille_env.registry import Table
 from kille_training.learn.distinct import distinct
-from kille_training.learn.method import Progress
+from kille_training.learn.method import DealLearner, Left
 from kille_training.learn.networks import Network
-from kille_training.learn.tables import BenchmarkTable
+from kille_training.settings import List, settings
+
+FIGURES = ()
 
 
-@dataclass(frozen=True)
+@settings
 class Settings:
     """What can be set.
 
@@ -45,7 +45,7 @@ class Settings:
     """
 
     tables: int = 16_384
-    layers: tuple[int, ...] = (64, 64)
+    layers: List[int] = (64, 64)
     steps: int = 8
     learning_rate: float = 3e-3
     alpha: float = 0.1
@@ -53,29 +53,32 @@ class Settings:
     epsilon: float = 0.05
 
 
-def train(
-    table: BenchmarkTable, seed: int, settings: Settings, spent: Callable[[], float]
-) -> Iterator[Progress]:
-    """Learns; yields the policy after each update.
+class Learner(DealLearner):
+    """An actor and a critic."""
 
-    Args:
-        table: Any table.
-        seed: Seed of the cards, the choices and the weights.
-        settings: What can be set.
-        spent: Returns the share of the budget that is used, from 0 to 1.
-    """
-    torch.manual_seed(seed)
-    batch = table.make_batch(settings.tables, seed)
-    actor, critic = Network(table, settings.layers), Network(table, settings.layers, outputs=1)
-    optimizer = torch.optim.Adam([*actor.parameters(), *critic.parameters()], fused=True)
-    decisions = 0
-    while True:
-        left = max(1.0 - spent(), 1e-3)  # steps would have no length at the very end
-        optimizer.param_groups[0]["lr"] = settings.learning_rate * left
-        played = collect(batch, actor.player(epsilon=settings.epsilon), observation="box")
-        decisions += len(played.action)
-        descend(actor, critic, optimizer, played, settings, left)
-        yield Progress(decisions, partial(actor.policy, "mmd"))
+    parts = ("actor", "critic", "optimizer")
+
+    def __init__(self, table: Table, seed: int, settings: Settings) -> None:
+        """Begin with PyTorch's random weights."""
+        super().__init__(table, seed, settings)
+        self.actor = Network(table, settings.layers)
+        self.critic = Network(table, settings.layers, outputs=1)
+        parameters = [*self.actor.parameters(), *self.critic.parameters()]
+        self.optimizer = torch.optim.Adam(parameters, fused=True)
+
+    def update(self, left: Left) -> dict[str, float]:
+        """Play matches and make one update."""
+        settings, share = self.settings, max(left(), 1e-3)  # at 0 steps would have no length
+        self.optimizer.param_groups[0]["lr"] = settings.learning_rate * share
+        explorer = self.actor.player(epsilon=settings.epsilon)
+        played = collect(self.batch, explorer, observation="box")
+        self.decisions += len(played.action)
+        descend(self.actor, self.critic, self.optimizer, played, settings, share)
+        return {}
+
+    def policy(self, name: str) -> NetworkPolicy:
+        """Return what the actor plays now."""
+        return self.actor.policy(name, made=self.made)
 
 
 def descend(

@@ -9,21 +9,21 @@ by the best action runs in circles. So actions are drawn by the softmax of their
 temperature that falls together with epsilon and the learning rate, and so are they in the end.
 """
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from functools import partial
-
 import numpy as np
 import torch
 
+from kille_agents.network import NetworkPolicy
 from kille_env.experience import collect
+from kille_env.registry import Table
 from kille_training.learn.distinct import distinct
-from kille_training.learn.method import Progress
+from kille_training.learn.method import DealLearner, Left
 from kille_training.learn.networks import Network
-from kille_training.learn.tables import BenchmarkTable
+from kille_training.settings import List, settings
+
+FIGURES = ()
 
 
-@dataclass(frozen=True)
+@settings
 class Settings:
     """What can be set.
 
@@ -39,7 +39,7 @@ class Settings:
     """
 
     tables: int = 2048
-    layers: tuple[int, ...] = (64, 64)
+    layers: List[int] = (64, 64)
     steps: int = 4
     learning_rate: float = 5e-3
     epsilon: float = 0.1
@@ -47,32 +47,35 @@ class Settings:
     coldest: float = 0.02
 
 
-def train(
-    table: BenchmarkTable, seed: int, settings: Settings, spent: Callable[[], float]
-) -> Iterator[Progress]:
-    """Learns; yields the policy after each update.
+class Learner(DealLearner):
+    """One network for all seats."""
 
-    Args:
-        table: Any table.
-        seed: Seed of the cards, the choices and the weights.
-        settings: What can be set.
-        spent: Returns the share of the budget that is used, from 0 to 1.
-    """
-    torch.manual_seed(seed)
-    batch = table.make_batch(settings.tables, seed)
-    network = Network(table, settings.layers)
-    optimizer = torch.optim.Adam(network.parameters())
-    decisions = 0
-    while True:
-        left = 1.0 - spent()
-        optimizer.param_groups[0]["lr"] = settings.learning_rate * left
-        temperature = settings.coldest + (settings.temperature - settings.coldest) * left
-        explorer = network.player(temperature, settings.epsilon * left)
-        played = collect(batch, explorer, observation="box")
-        decisions += len(played.action)
+    parts = ("network", "optimizer", "temperature")
+
+    def __init__(self, table: Table, seed: int, settings: Settings) -> None:
+        """Begin with PyTorch's random weights."""
+        super().__init__(table, seed, settings)
+        self.network = Network(table, settings.layers)
+        self.optimizer = torch.optim.Adam(self.network.parameters())
+        self.temperature = settings.temperature
+
+    def update(self, left: Left) -> dict[str, float]:
+        """Play matches and learn what came of each action."""
+        settings, share = self.settings, left()
+        self.optimizer.param_groups[0]["lr"] = settings.learning_rate * share
+        warmer = settings.temperature - settings.coldest
+        self.temperature = settings.coldest + warmer * share
+        explorer = self.network.player(self.temperature, settings.epsilon * share)
+        played = collect(self.batch, explorer, observation="box")
+        self.decisions += len(played.action)
         returns = played.advantages(np.zeros(len(played.action)))
-        regress(network, optimizer, played.observation, played.action, returns, settings.steps)
-        yield Progress(decisions, partial(network.policy, "monte_carlo", temperature))
+        rows = played.observation, played.action, returns
+        regress(self.network, self.optimizer, *rows, settings.steps)
+        return {}
+
+    def policy(self, name: str) -> NetworkPolicy:
+        """Return what it plays now: the softmax of the worth of actions."""
+        return self.network.policy(name, self.temperature, made=self.made)
 
 
 def regress(

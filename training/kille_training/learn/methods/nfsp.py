@@ -11,22 +11,23 @@ best response draws actions by the softmax of their values at a low temperature 
 play), and learns from transitions that span several decisions.
 """
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from functools import partial
-
 import numpy as np
 import torch
 from torch import nn
 
+from kille_agents.network import NetworkPolicy
 from kille_env.experience import collect
-from kille_training.learn.method import Progress
+from kille_env.registry import Table
+from kille_training.learn.method import DealLearner, Left
 from kille_training.learn.methods import dqn
 from kille_training.learn.networks import Network
-from kille_training.learn.tables import BenchmarkTable
+from kille_training.learn.rows import Rows
+from kille_training.settings import List, settings
+
+FIGURES = ()
 
 
-@dataclass(frozen=True)
+@settings
 class Settings:
     """What can be set.
 
@@ -53,78 +54,54 @@ class Settings:
     updates: int = 6
     minibatch: int = 2048
     follow: float = 0.05
-    layers: tuple[int, ...] = (64, 64)
+    layers: List[int] = (64, 64)
     learning_rate: float = 1e-3
     average_rate: float = 2e-3
     epsilon: float = 0.1
     temperature: float = 0.05
 
 
-class Reservoir:
-    """A uniform sample of all rows that were ever added (Vitter's algorithm R)."""
+class Learner(DealLearner):
+    """A best response and an average policy, one pair of networks for all seats."""
 
-    def __init__(self, size: int, rng: np.random.Generator) -> None:
-        """Begins empty, with room for `size` rows."""
-        self._size, self._rng, self._count = size, rng, 0
-        self._columns: list[np.ndarray] = []
+    parts = ("average", "response", "target", "learning", "averaging", "memory", "reservoir", "rng")
 
-    def add(self, *columns: np.ndarray) -> None:
-        """Adds rows; each replaces an older one as often as makes all equally likely to be here."""
-        if not self._columns:
-            self._columns = [np.zeros((self._size, *c.shape[1:]), c.dtype) for c in columns]
-        number = self._count + np.arange(len(columns[0]))
-        drawn = self._rng.integers(number + 1)
-        place = np.where(number < self._size, number, drawn)
-        kept = place < self._size
-        for mine, new in zip(self._columns, columns, strict=True):
-            mine[place[kept]] = new[kept]
-        self._count += len(number)
+    def __init__(self, table: Table, seed: int, settings: Settings) -> None:
+        """Begin with PyTorch's random weights."""
+        super().__init__(table, seed, settings)
+        self.rng = np.random.default_rng(seed)
+        self.average, self.response, self.target = (
+            Network(table, settings.layers) for _ in range(3)
+        )
+        self.target.load_state_dict(self.response.state_dict())
+        self.learning = torch.optim.Adam(self.response.parameters(), settings.learning_rate)
+        self.averaging = torch.optim.Adam(self.average.parameters())
+        self.memory, self.reservoir = Rows(settings.buffer), Rows(settings.reservoir)
 
-    def sample(self, size: int) -> list[np.ndarray]:
-        """Draws rows, as columns."""
-        drawn = self._rng.integers(min(self._count, self._size), size=size)
-        return [column[drawn] for column in self._columns]
-
-
-def train(
-    table: BenchmarkTable, seed: int, settings: Settings, spent: Callable[[], float]
-) -> Iterator[Progress]:
-    """Learns; yields the average policy after each round of matches and its updates.
-
-    Args:
-        table: Any table.
-        seed: Seed of the cards, the choices, the weights and the samples.
-        settings: What can be set.
-        spent: Returns the share of the budget that is used, from 0 to 1.
-    """
-    torch.manual_seed(seed)
-    rng = np.random.default_rng(seed)
-    batch = table.make_batch(settings.tables, seed)
-    average, response, target = (Network(table, settings.layers) for _ in range(3))
-    target.load_state_dict(response.state_dict())
-    learning = torch.optim.Adam(response.parameters(), settings.learning_rate)
-    averaging = torch.optim.Adam(average.parameters())
-    buffer = dqn.Buffer(settings.buffer, settings.horizon)
-    reservoir = Reservoir(settings.reservoir, rng)
-    decisions = 0
-    while True:
-        left = 1.0 - spent()
-        averaging.param_groups[0]["lr"] = settings.average_rate * left
-        responds = rng.random((settings.tables, table.num_players)) < settings.anticipation
-        responding = response.player(settings.temperature, settings.epsilon * left)
-        players = [average.player(), responding]
-        played = collect(batch, players, observation="box", seating=responds.astype(np.int64))
-        decisions += len(played.action)
-        buffer.add(played)
+    def update(self, left: Left) -> dict[str, float]:
+        """Play matches, and make gradient steps of both networks."""
+        settings, rng, share = self.settings, self.rng, left()
+        self.averaging.param_groups[0]["lr"] = settings.average_rate * share
+        responds = rng.random((settings.tables, self.table.num_players)) < settings.anticipation
+        responding = self.response.player(settings.temperature, settings.epsilon * share)
+        players, seating = [self.average.player(), responding], responds.astype(np.int64)
+        played = collect(self.batch, players, observation="box", seating=seating)
+        self.decisions += len(played.action)
+        self.memory.add(*dqn.transitions(played, settings.horizon))
         own = responds[played.table, played.seat]
-        reservoir.add(played.observation[own], played.mask[own], played.action[own])
+        columns = played.observation, played.mask, played.action
+        self.reservoir.add_sampled(rng, *(column[own] for column in columns))
         for _ in range(settings.updates):
-            sampled = buffer.sample(settings.minibatch, rng)
-            dqn.update(response, target, learning, sampled, settings.follow)
-            seen, mask, action = reservoir.sample(settings.minibatch)
-            logits = average(seen).masked_fill(torch.as_tensor(mask) == 0, -1e9)
+            sampled = self.memory.sample(settings.minibatch, rng)
+            dqn.update(self.response, self.target, self.learning, sampled, settings.follow)
+            seen, mask, action = self.reservoir.sample(settings.minibatch, rng)
+            logits = self.average(seen).masked_fill(torch.as_tensor(mask) == 0, -1e9)
             loss = nn.functional.cross_entropy(logits, torch.as_tensor(action))
-            averaging.zero_grad()
+            self.averaging.zero_grad()
             loss.backward()
-            averaging.step()
-        yield Progress(decisions, partial(average.policy, "nfsp"))
+            self.averaging.step()
+        return {}
+
+    def policy(self, name: str) -> NetworkPolicy:
+        """Return the average policy."""
+        return self.average.policy(name, made=self.made)

@@ -7,21 +7,23 @@ any other (reservoir sampling, Vitter 1985), whatever its age. At each table one
 each other seat is the learner too, or a snapshot. Only the learner's decisions are learnt from.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Mapping
 from copy import deepcopy
-from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
-import torch
 
-from kille_env.experience import PolicyFunction, collect
-from kille_training.learn.method import Progress
+from kille_env.experience import collect
+from kille_env.registry import Table
+from kille_training.learn.method import Left
 from kille_training.learn.methods import ppo
-from kille_training.learn.tables import BenchmarkTable
+from kille_training.learn.networks import Network
+from kille_training.learn.state import count_of
+from kille_training.settings import settings
+
+FIGURES = ()
 
 
-@dataclass(frozen=True)
+@settings
 class Settings(ppo.Settings):
     """What can be set, beside the numbers of `ppo`.
 
@@ -34,33 +36,36 @@ class Settings(ppo.Settings):
     share: float = 0.5
 
 
-def train(
-    table: BenchmarkTable, seed: int, settings: Settings, spent: Callable[[], float]
-) -> Iterator[Progress]:
-    """Learns; yields the newest policy after each update.
+class Learner(ppo.Learner):
+    """A learner of `ppo`, and snapshots of it."""
 
-    Args:
-        table: Any table.
-        seed: Seed of the cards, the choices, the weights, the minibatches and the population.
-        settings: What can be set.
-        spent: Returns the share of the budget that is used, from 0 to 1.
-    """
-    torch.manual_seed(seed)
-    rng = np.random.default_rng(seed)
-    batch, learner = table.make_batch(settings.tables, seed), ppo.Learner(table, settings)
-    population: list[PolicyFunction] = []
-    decisions = updates = 0
-    while True:
-        updates += 1
-        place = len(population) if len(population) < settings.size else int(rng.integers(updates))
+    parts = (*ppo.Learner.parts, "rng", "updates", "population")
+
+    def __init__(self, table: Table, seed: int, settings: Settings) -> None:
+        """Begin with PyTorch's random weights."""
+        super().__init__(table, seed, settings)
+        self.rng, self.updates = np.random.default_rng(seed), 0
+        self.population: list[Network] = []
+
+    def update(self, left: Left) -> dict[str, float]:
+        """Add a snapshot, perhaps; play matches, some seats by snapshots, and make one update."""
+        share, settings, population = left(), self.settings, self.population
+        self.updates += 1
+        full = len(population) >= settings.size
+        place = int(self.rng.integers(self.updates)) if full else len(population)
         if place < settings.size:
-            population[place : place + 1] = [deepcopy(learner.actor).player()]
-        seating = _seating(len(population), settings, table.num_players, rng)
-        players = [learner.actor.player(), *population]
-        played = collect(batch, players, observation="box", seating=seating)
-        decisions += len(played.action)
-        learner.update(played, 1.0 - spent(), seating[played.table, played.seat] == 0)
-        yield Progress(decisions, partial(learner.actor.policy, "population"))
+            population[place : place + 1] = [deepcopy(self.actor)]
+        seating = _seating(len(population), settings, self.table.num_players, self.rng)
+        players = [self.actor.player(), *(snapshot.player() for snapshot in population)]
+        played = collect(self.batch, players, observation="box", seating=seating)
+        self.decisions += len(played.action)
+        self.learn(played, share, seating[played.table, played.seat] == 0)
+        return {}
+
+    def load(self, state: Mapping[str, np.ndarray]) -> None:
+        """See `learn.method.Learner`."""
+        self.population = [deepcopy(self.actor) for _ in range(count_of(state, "population"))]
+        super().load(state)
 
 
 def _seating(

@@ -7,21 +7,21 @@ the match, whoever acts in between. The entropy bonus and the learning rate fall
 stays keeps play off the equilibrium.
 """
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from functools import partial
-
 import numpy as np
 import torch
 from torch import nn
 
+from kille_agents.network import NetworkPolicy
 from kille_env.experience import Decisions, collect
-from kille_training.learn.method import Progress
+from kille_env.registry import Table
+from kille_training.learn.method import DealLearner, Left
 from kille_training.learn.networks import Network
-from kille_training.learn.tables import BenchmarkTable
+from kille_training.settings import List, settings
+
+FIGURES = ()
 
 
-@dataclass(frozen=True)
+@settings
 class Settings:
     """What can be set.
 
@@ -37,7 +37,7 @@ class Settings:
     """
 
     tables: int = 2048
-    layers: tuple[int, ...] = (64, 64)
+    layers: List[int] = (64, 64)
     epochs: int = 4
     parts: int = 4
     learning_rate: float = 2e-3
@@ -46,19 +46,33 @@ class Settings:
     norm: float = 0.5
 
 
-class Learner:
-    """An actor, a critic and their optimizer."""
+class Learner(DealLearner):
+    """An actor and a critic."""
 
-    def __init__(self, table: BenchmarkTable, settings: Settings) -> None:
-        """Begins with PyTorch's random weights."""
-        self.settings = settings
+    parts = ("actor", "critic", "optimizer")
+
+    def __init__(self, table: Table, seed: int, settings: Settings) -> None:
+        """Begin with PyTorch's random weights."""
+        super().__init__(table, seed, settings)
         self.actor = Network(table, settings.layers)
         self.critic = Network(table, settings.layers, outputs=1)
         self.parameters = [*self.actor.parameters(), *self.critic.parameters()]
         self.optimizer = torch.optim.Adam(self.parameters, eps=1e-5)
 
-    def update(self, played: Decisions, left: float, own: np.ndarray | None = None) -> None:
-        """Makes one update.
+    def update(self, left: Left) -> dict[str, float]:
+        """Play matches and make one update."""
+        share = left()
+        played = collect(self.batch, self.actor.player(), observation="box")
+        self.decisions += len(played.action)
+        self.learn(played, share)
+        return {}
+
+    def policy(self, name: str) -> NetworkPolicy:
+        """Return what the actor plays now."""
+        return self.actor.policy(name, made=self.made)
+
+    def learn(self, played: Decisions, left: float, own: np.ndarray | None = None) -> None:
+        """Make the gradient steps of an update.
 
         Args:
             played: Whole matches, observations as uint8.
@@ -90,24 +104,3 @@ class Learner:
             loss.backward()
             nn.utils.clip_grad_norm_(self.parameters, settings.norm)
             self.optimizer.step()
-
-
-def train(
-    table: BenchmarkTable, seed: int, settings: Settings, spent: Callable[[], float]
-) -> Iterator[Progress]:
-    """Learns; yields the policy after each update.
-
-    Args:
-        table: Any table.
-        seed: Seed of the cards, the choices, the weights and the minibatches.
-        settings: What can be set.
-        spent: Returns the share of the budget that is used, from 0 to 1.
-    """
-    torch.manual_seed(seed)
-    batch, learner, decisions = table.make_batch(settings.tables, seed), Learner(table, settings), 0
-    while True:
-        left = 1.0 - spent()
-        played = collect(batch, learner.actor.player(), observation="box")
-        decisions += len(played.action)
-        learner.update(played, left)
-        yield Progress(decisions, partial(learner.actor.policy, "ppo"))

@@ -15,30 +15,33 @@ Each round has four parts:
    that from matches in which every seat draws from the mixture.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Mapping
 from copy import deepcopy
-from dataclasses import dataclass
-from functools import partial
 from typing import Literal
 
 import numpy as np
 import torch
 from scipy.optimize import linprog
 
+from kille_agents.network import NetworkPolicy
 from kille_env.core.batch import Batch
 from kille_env.errors import KilleError
 from kille_env.experience import Collector, PolicyFunction, collect
+from kille_env.registry import Table
 from kille_training.learn.distinct import distinct
-from kille_training.learn.method import Progress
+from kille_training.learn.method import DealLearner, Left
 from kille_training.learn.methods import monte_carlo
 from kille_training.learn.networks import Network
-from kille_training.learn.tables import BenchmarkTable
+from kille_training.learn.state import count_of
+from kille_training.settings import List, settings
 
 GREEDY = 1e-3
 """A temperature at which the best action is played."""
 
+FIGURES = ()
 
-@dataclass(frozen=True)
+
+@settings
 class Settings:
     """What can be set.
 
@@ -62,38 +65,54 @@ class Settings:
     meta: Literal["nash", "uniform"] = "nash"
     distilled: int = 4
     distilling: int = 40
-    layers: tuple[int, ...] = (64, 64)
+    layers: List[int] = (64, 64)
 
 
-def train(
-    table: BenchmarkTable, seed: int, settings: Settings, spent: Callable[[], float]
-) -> Iterator[Progress]:
-    """Learns; yields the mixture as one policy after each round.
+class Learner(DealLearner):
+    """A population of best responses, and a network that plays their mixture."""
 
-    Args:
-        table: Any table.
-        seed: Seed of the cards, the choices and the weights.
-        settings: What can be set.
-        spent: Not asked: every round is alike.
-    """
-    torch.manual_seed(seed)
-    rng = np.random.default_rng(seed)
-    batch, meeting = (table.make_batch(settings.tables, seed) for _ in range(2))
-    members: list[PolicyFunction] = [_uniform]
-    margins, mixture = np.zeros((1, 1)), np.ones(1)
-    response, average = (Network(table, settings.layers) for _ in range(2))
-    learning = torch.optim.Adam(average.parameters(), settings.learning_rate)
-    decisions = 0
-    while True:
-        decisions += _respond(response, members, mixture, batch, settings, rng)
-        members.append(deepcopy(response).player(GREEDY))
-        row, played = _meet(members, meeting, int(rng.integers(2**32)))
-        margins = np.block([[margins, -row[:, None]], [row[None], np.zeros((1, 1))]])
-        mixture = np.full(len(members), 1.0 / len(members))
+    parts = ("response", "average", "learning", "networks", "margins", "mixture", "meeting", "rng")
+
+    def __init__(self, table: Table, seed: int, settings: Settings) -> None:
+        """Begin with uniform play as the only member."""
+        super().__init__(table, seed, settings)
+        self.rng, self.meeting = np.random.default_rng(seed), self.make_batch()
+        self.networks: list[Network] = []
+        self.margins, self.mixture = np.zeros((1, 1)), np.ones(1)
+        self.response, self.average = (Network(table, settings.layers) for _ in range(2))
+        self.learning = torch.optim.Adam(self.average.parameters(), settings.learning_rate)
+
+    @property
+    def members(self) -> list[PolicyFunction]:
+        """All members of the population, uniform play first."""
+        return [_uniform, *(network.player(GREEDY) for network in self.networks)]
+
+    def update(self, left: Left) -> dict[str, float]:
+        """Make one round; all are alike, so `left` is not asked."""
+        settings, rng = self.settings, self.rng
+        self.decisions += _respond(
+            self.response, self.members, self.mixture, self.batch, settings, rng
+        )
+        self.networks.append(deepcopy(self.response))
+        members = self.members
+        row, played = _meet(members, self.meeting, int(rng.integers(2**32)))
+        self.margins = np.block([[self.margins, -row[:, None]], [row[None], np.zeros((1, 1))]])
+        self.mixture = np.full(len(members), 1.0 / len(members))
         if settings.meta == "nash":
-            mixture = equilibrium(margins)
-        decisions += played + _distil(average, learning, members, mixture, batch, settings, rng)
-        yield Progress(decisions, partial(average.policy, "psro"))
+            self.mixture = equilibrium(self.margins)
+        self.decisions += played + _distil(
+            self.average, self.learning, members, self.mixture, self.batch, settings, rng
+        )
+        return {}
+
+    def policy(self, name: str) -> NetworkPolicy:
+        """Return the mixture as one policy."""
+        return self.average.policy(name, made=self.made)
+
+    def load(self, state: Mapping[str, np.ndarray]) -> None:
+        """See `learn.method.Learner`."""
+        self.networks = [deepcopy(self.response) for _ in range(count_of(state, "networks"))]
+        super().load(state)
 
 
 def equilibrium(payoff: np.ndarray) -> np.ndarray:

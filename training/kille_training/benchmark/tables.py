@@ -5,10 +5,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from kille_env.core.batch import Batch
 from kille_env.core.spec import Rules, Value
 from kille_env.errors import KilleError, did_you_mean
-from kille_env.registry import make_batch, spec
+from kille_env.registry import Table, spec
 from kille_training.evaluation.exact import is_exact
 
 
@@ -40,14 +39,10 @@ class BenchmarkTable:
         """Whether NashConv of a policy is computed exactly here, without sampling."""
         return is_exact(self.num_players, self.rules)
 
-    def make_batch(self, num_tables: int, seed: int) -> Batch:
-        """Returns N tables.
-
-        Args:
-            num_tables: N.
-            seed: Seed of the cards.
-        """
-        return make_batch(self.game, num_tables, self.num_players, rules=self.rules, seed=seed)
+    @property
+    def table(self) -> Table:
+        """The table itself."""
+        return Table.of(self.game, self.num_players, self.rules)
 
 
 def _byteskille(seats: int, suffix: str = "", **options: Any) -> BenchmarkTable:
