@@ -29,9 +29,6 @@ from kille_training.benchmark.results import (
 from kille_training.reports.benchmark import (
     overall_rows,
     reached_rows,
-    response_rows,
-    seed_rows,
-    value_rows,
     write_pictures,
 )
 from kille_training.statistics.aggregate import interquartile_mean
@@ -67,16 +64,6 @@ def reached_table() -> str:
     head = ("table", "method", *PLAYS, "rule of thumb", "held-out population", *SPENT)
     rows = [(*row[:6], *row[7:]) for row in reached_rows(results())]  # no response is learnt here
     return table(head, rows)
-
-
-def values_table() -> str:
-    """Returns what each seat earns in self-play."""
-    return table(("table", "method", "units per deal, seat by seat"), value_rows(results()))
-
-
-def seeds_table() -> str:
-    """Returns every run."""
-    return table(("table", "method", "greedy / sampled, seed by seed"), seed_rows(results()))
 
 
 def agreement_table() -> str:
@@ -118,12 +105,6 @@ def games_table() -> str:
     return table((*head, *SPENT), rows)
 
 
-def responses_table() -> str:
-    """Returns what responses gained in every run of the games."""
-    head = ("table", "method", "a learnt response gains, seed by seed")
-    return table(head, response_rows(results("games")))
-
-
 def tuning_table() -> str:
     """Returns every candidate, method by method, the best first."""
     rows = []
@@ -143,10 +124,7 @@ BLOCKS = {
     "games": games_table,
     "overall": overall_table,
     "reached": reached_table,
-    "responses": responses_table,
-    "seeds": seeds_table,
     "tuning": tuning_table,
-    "values": values_table,
 }
 """The blocks of the page."""
 

@@ -121,7 +121,10 @@ def test_a_run_resumes_where_it_stopped_and_shows_what_it_found(
     monkeypatch.setattr(ProgressDisplay, "updated", shown_and_stopped)
     stopped = kille("train", config, ends=130)
     assert stopped.err.count("resume with: kille train tiny.yaml") == 1
-    assert "finish it first: kille train runs/tiny" in refused("report", "runs/tiny")
+    said = "runs/tiny has made 128 of 512 decisions; finish it first: kille train runs/tiny"
+    assert said in refused("report", "runs/tiny")
+    measured = kille("evaluate", "runs/tiny", "--deals", "2", "--no-exact").out
+    assert said in measured and "byteskille" in measured
     first = kille("train", config)
     assert "its report in runs/tiny/report.html" in first.out
     files = [path for path in (tmp_path / "runs/tiny").iterdir() if path.is_file()]
@@ -131,6 +134,12 @@ def test_a_run_resumes_where_it_stopped_and_shows_what_it_found(
     assert [path.read_bytes() for path in files] == before
     said = refused("train", config, "--set", "seed=2")
     assert "holds a run with other settings (seed is 1, not 2)" in said
+    (tmp_path / config).write_text(TINY.replace("final_deals: 20", "final_deals: 30"))
+    edited = Path("runs/tiny/config.yaml")
+    edited.write_text(edited.read_text().replace("final_deals: 20", "final_deals: 30"))
+    for words in (["train", config], ["train", "runs/tiny"]):
+        said = refused(*words)
+        assert "measured over 20 deals" in said and "delete it to measure again" in said
 
     page = (tmp_path / "runs/tiny/report.html").read_text()
     assert page.count("<svg") == 4  # learning and swaps, for wide and narrow screens

@@ -49,14 +49,12 @@ def benchmark(
     settings = _settings(path)
     folder = out or Path("runs") / settings.name
     with console.resumable(), _pool(workers, address) as pool:
-        if isinstance(settings, Tuning):
-            lines = do_tuning(settings, folder, pool, _told)
-        else:
+        if not isinstance(settings, Tuning):
             do_grid(settings, folder, pool, _told)
-    if isinstance(settings, Tuning):
-        _report_tuning(lines, folder, as_json)
-    else:
-        _report(folder, as_json, runs=folder)
+            _report(folder, as_json, runs=folder)
+            return
+        lines = do_tuning(settings, folder, pool, _told)
+    _report_tuning(lines, folder, as_json)
 
 
 def _settings(path: Path) -> "Grid | Tuning":

@@ -1,5 +1,6 @@
 """`kille evaluate`: what a player earns against others."""
 
+from pathlib import Path
 from typing import Any
 
 import click
@@ -40,6 +41,8 @@ def evaluate(policy: str, baselines: str, as_json: bool, **asked: Any) -> None:
     from kille_agents.llm import PREFIX, LanguageModel
     from kille_training.cli.progress import ProgressDisplay
     from kille_training.evaluation.api import evaluate as measure
+    from kille_training.learn.api import unfinished
+    from kille_training.learn.runs import Run
 
     asked["against"] = options.names(baselines)
     model = None
@@ -47,8 +50,10 @@ def evaluate(policy: str, baselines: str, as_json: bool, **asked: Any) -> None:
         model = LanguageModel(policy.removeprefix(PREFIX))
     with ProgressDisplay() as progress:
         found = measure(policy if model is None else model, progress=progress, **asked)
-    answers = {} if model is None else {"answers": model.account}
-    summary = [] if model is None else [model.summary]
-    console.report(
-        {"policy": policy, **found.as_dict(), **answers}, [str(found), *summary], as_json
-    )
+    note = unfinished(Run(Path(policy)))
+    result: dict[str, Any] = {"policy": policy, "unfinished": note, **found.as_dict()}
+    shown = [str(found), *([note] if note else [])]
+    if model is not None:
+        result["answers"] = model.account
+        shown.append(model.summary)
+    console.report(result, shown, as_json)

@@ -57,18 +57,6 @@ def reached_rows(results: Results) -> list[tuple[str, ...]]:
     return rows
 
 
-def seed_rows(results: Results) -> list[tuple[str, ...]]:
-    """Returns NashConv at the end of every run: "greedy / sampled" by seed, nothing left out."""
-    rows = []
-    for name in _exact(results):
-        for method in results.methods:
-            ends = [line["points"][-1] for line in results.of(method, name)]
-            cells = (" / ".join(_stakes(end[play]["nash_conv"]) for play in PLAYS) for end in ends)
-            if ends:
-                rows.append((name, method, ", ".join(cells)))
-    return rows
-
-
 def value_rows(results: Results) -> list[tuple[str, ...]]:
     """Returns what each seat earns when a method plays all of them: units per deal, by seat."""
     rows = []
@@ -78,18 +66,6 @@ def value_rows(results: Results) -> list[tuple[str, ...]]:
         for method, lines in groupby(players + runs, key=lambda line: line["run"]["method"]):
             values = [line["points"][-1][SAMPLED]["value"] for line in lines]
             rows.append((name, method, ", ".join(f"{x:+.3f}" for x in np.mean(values, axis=0))))
-    return rows
-
-
-def response_rows(results: Results) -> list[tuple[str, ...]]:
-    """Returns what a learnt response gained in every run: the sum over the seats, by seed."""
-    rows = []
-    for name in results.tables:
-        for method in results.methods:
-            ends = [line["points"][-1] for line in results.of(method, name)]
-            cells = [_gained(end["response"]["total"]) for end in ends if "response" in end]
-            if cells:
-                rows.append((name, method, ", ".join(cells)))
     return rows
 
 
@@ -242,11 +218,6 @@ def _cells(runs: Sequence[Line]) -> list[str]:
     gains = [end["response"]["total"][0] for end in ends if "response" in end]
     gain = f"{np.mean(gains):.3f}" if gains else ""
     return [*cells, f"{thumb:+.3f}", f"{others:+.3f}", gain, *learnt]
-
-
-def _gained(found: Sequence[float]) -> str:
-    mean, low, high = found
-    return f"{mean:+.3f} ± {(high - low) / 2:.3f}"
 
 
 def _mean(scores: np.ndarray) -> Interval:

@@ -173,7 +173,7 @@ def _walkable(deal: DealStages) -> Hands:
     kinds = list({id(stage.tree): stage for stage in deal.stages}.values())
     trees = [stage.tree for stage in kinds]
     counts = [(t.num_nodes, t.num_infosets, t.num_sequences) for t in trees]
-    root, sets, sequences = np.cumsum([(0, 0, 0), *counts], axis=0).T
+    root, sets, sequences = np.cumsum(np.array([(0, 0, 0), *counts]), axis=0).T
     infoset = _joined([t.infoset for t in trees], sets)
     parent = _joined([t.parent for t in trees], root)
     first = _joined([t.first[:-1] for t in trees], sequences)
