@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from kille_agents.network import load_network, read_network
+from kille_agents import load_policy
 from kille_env.core.spec import Rules
 from kille_env.errors import ConfigError
 from kille_env.policy import Policy
@@ -49,7 +49,7 @@ def write_run_page(
     table = settings.table
     rules = table.resolve()
     measure = measure_of(table.game, table.episode)
-    policy = load_network(run.folder, table.game, table.num_players, rules)
+    policy = load_policy(run.folder, table.game, table.num_players, rules)
     picture = None
     if table.game in PICTURES:
         picture = PICTURES[table.game](policy, table.num_players, rules, progress)
@@ -72,6 +72,9 @@ def write_run_page(
         ),
         rules=rules.as_dict(),
         versions=settings.made_with,
+        table=evaluation.table,
+        score=evaluation.score,
+        transferred=evaluation.transferred,
         unit=unit_of(table.episode),
         unit_s=plural_of(unit_of(table.episode)),
         measure=measure,
@@ -86,7 +89,6 @@ def write_run_page(
         nash_conv=plot(lambda width: nash_conv_curve(points, measure, width)) if points else None,
         picture=picture,
         updates=Table(run.progress, PROGRESS).read(),
-        policy=read_network(run.folder)[0],
         deals=evaluation.deals,
         measured_with=evaluation.seed,
     )
