@@ -33,7 +33,9 @@ def trained(tmp_path_factory):
     """The folder of a run that has been trained and measured."""
     folder = tmp_path_factory.mktemp("trained")
     (folder / "tiny.yaml").write_text(TINY)
-    assert main(["train", str(folder / "tiny.yaml"), "--out", str(folder), "--seed", "3"]) == 0
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("kille_training.reports.byteskille.DECISIONS", 8192)
+        assert main(["train", str(folder / "tiny.yaml"), "--out", str(folder), "--seed", "3"]) == 0
     return folder / "tiny"
 
 
