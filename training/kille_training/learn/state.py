@@ -26,7 +26,7 @@ def state_of(part: Any) -> dict[str, np.ndarray]:
             return {name: tensor.numpy().copy() for name, tensor in part.state_dict().items()}
         case torch.optim.Optimizer():
             return {
-                f"{number}/{name}": np.array(value)
+                f"{number}/{name}": np.asarray(value).copy()
                 for number, state in part.state_dict()["state"].items()
                 for name, value in state.items()
             }

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import cast
 
 from kille_agents import load_policy
 from kille_env.core.spec import Rules
@@ -49,7 +50,7 @@ def write_run_page(
     table = settings.table
     rules = table.resolve()
     measure = measure_of(table.game, table.episode)
-    policy = load_policy(run.folder, table.game, table.num_players, rules)
+    policy = cast(Policy, load_policy(run.folder, table.game, table.num_players, rules))
     picture = None
     if table.game in PICTURES:
         picture = PICTURES[table.game](policy, table.num_players, rules, progress)
