@@ -123,7 +123,9 @@ def test_a_server_that_starts_again_goes_on(game, tmp_path):
         return table.state(None)
 
     before = at_a_table(play, made, keep)
-    again, matches = kept_table(keep)
+    kept = kept_table(keep)
+    assert kept is not None
+    again, matches = kept
     assert again == made
 
     async def look(table):
