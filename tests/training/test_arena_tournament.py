@@ -477,6 +477,7 @@ sys.exit(main(["tournament", {config!r}, "--out", {out!r}]))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="nothing kills so surely here")
 def test_a_tournament_that_is_killed_ends_as_if_it_never_had_been(tmp_path, monkeypatch):

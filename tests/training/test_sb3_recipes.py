@@ -16,8 +16,16 @@ RECIPES = {
 }
 
 
-@pytest.mark.parametrize("recipe", RECIPES)
-@pytest.mark.parametrize(("game", "seats"), [("byteskille", 2), ("knack", 3)])
+SLOW = pytest.mark.slow
+
+
+@pytest.mark.parametrize(
+    "recipe",
+    [pytest.param(name, marks=SLOW) if "recurrent" in name else name for name in RECIPES],
+)
+@pytest.mark.parametrize(
+    ("game", "seats"), [("byteskille", 2), pytest.param("knack", 3, marks=SLOW)]
+)
 def test_a_recipe_trains_a_player(recipe, game, seats):
     train = script(f"training/recipes/{recipe}.py").train
     model = train(game, seats, decisions=RECIPES[recipe], seed=3)

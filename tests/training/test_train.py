@@ -129,6 +129,7 @@ def test_interrupted_and_resumed_is_the_same_to_the_bit(tmp_path, tiny, form, ta
         assert rows[0] == rows[1]
 
 
+@pytest.mark.slow
 def test_a_killed_run_resumes_from_its_last_checkpoint(tmp_path, tiny):
     settings = tiny(learner={"decisions": 25 * 16 * 8})
     settings = replace(settings, measure=replace(settings.measure, every=0))
