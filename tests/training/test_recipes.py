@@ -107,7 +107,7 @@ def test_alternatives_of_training_are_settings():
         ["learner.form=seats"],
         ["table.rules={preset: wikipedia}"],
         ["table.rules={gok_call: own_turn}"],
-        ["table.num_players=[3]"],
+        ["table.num_players=4"],
     ):
         load_settings(path, override)
 

@@ -14,7 +14,7 @@ import kille_env
 import kille_training as kt
 from kille_agents.tabular import TabularPolicy, load_tabular, save_tabular
 from kille_env import Table
-from kille_env.errors import PolicyError
+from kille_env.errors import ConfigError, PolicyError
 from kille_env.playing import Players
 from kille_env.records import read_records
 from kille_env.records.notation import check_record
@@ -148,13 +148,21 @@ MEASURED = {
 }
 
 
+REFUSED = {
+    "evaluate": PolicyError,
+    "nash_conv": PolicyError,
+    "compare": ConfigError,  # which names the entrant and its seats before the reason
+    "play_tournament": ConfigError,
+}
+
+
 @pytest.mark.parametrize("tool", MEASURED)
 def test_another_table_is_refused_or_said(tool: str, solved: Path) -> None:
-    measure = MEASURED[tool]
+    measure, refused = MEASURED[tool], REFUSED[tool]
     assert measure(solved).table == Table.of("byteskille", 2)
-    with pytest.raises(PolicyError, match=r"its rule stake is 2, not 4.*transfer=True"):
+    with pytest.raises(refused, match=r"its rule stake is 2, not 4.*transfer=True"):
         measure(solved, rules={"stake": 4})
-    with pytest.raises(PolicyError, match="it was made for 2 seats, not 3"):
+    with pytest.raises(refused, match="it was made for 2 seats, not 3"):
         measure(solved, num_players=3)
     found = measure(solved, rules={"stake": 4}, transfer=True)
     assert found.table == Table.of("byteskille", 2, {"stake": 4})

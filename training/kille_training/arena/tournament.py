@@ -9,7 +9,7 @@ runs/NAME/
 """
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
@@ -448,14 +448,19 @@ def play_in_folder(
 
 @contextmanager
 def tidy(folder: Folder) -> Generator[None]:
-    """Remove a new folder again in which nothing but what players printed was written."""
-    known = folder.path.exists()
+    """Remove a new folder again in which nothing but what players printed was written.
+
+    Folders above it that are new too go with it.
+    """
+    new = [path for path in (folder.path, *folder.path.parents) if not path.exists()]
     try:
         yield
     except BaseException:
-        if not known and folder.path.exists() and {*folder.path.iterdir()} <= {folder.log}:
+        if new and folder.path.exists() and {*folder.path.iterdir()} <= {folder.log}:
             folder.log.unlink(missing_ok=True)
-            folder.path.rmdir()
+            with suppress(OSError):  # a folder above may hold something by now
+                for path in new:
+                    path.rmdir()
         raise
 
 
