@@ -369,9 +369,9 @@ def test_reset_options() -> None:
     card = env.game.spec.observation(3)[1].slice
     assert env.agent_selection == "player_2"
     assert env.observe("player_2")["observation"][card].argmax() == 20
-    assert "pot 18 units" in env._batch.describe(0)
+    assert "pot 18 chips" in env._batch.describe(0)
     env.reset()
-    assert "pot 6 units" in env._batch.describe(0)
+    assert "pot 6 chips" in env._batch.describe(0)
     env.reset(options={"rules": "wikipedia"})
     assert env._batch.rules["preset"] == "wikipedia"
     assert env._batch.rules["episode"] == "match"

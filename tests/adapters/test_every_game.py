@@ -45,7 +45,7 @@ STARTS: dict[str, dict[str, Any]] = {
 """A match of four under way; empty where a game has one beginning."""
 
 TOLD = {
-    "kungsholmskille": "pot 12 units",  # 9, and what the seats owe
+    "kungsholmskille": "pot 12 chips",  # 9, and what the seats owe
     "krypkille": "49 points",
     "knack": "3, 3, 6",
 }

@@ -244,7 +244,7 @@ BROKEN: dict[Callable[..., None], dict[str, tuple[Callable[[pytest.MonkeyPatch],
             "information_state tells seat",
         ),
         "the question whether to call": (bend("observe", gok_asked), "observe tells seat"),
-        "secrets in what is told": (tell_everything, "narrate tells seat"),
+        "secrets in what is told": (tell_everything, "words tell seat"),
         "an information state that says nothing": (
             bend("information_state", nothing),
             "lacks what describe tells",

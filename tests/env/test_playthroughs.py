@@ -42,8 +42,10 @@ def golden() -> str:
 
 def test_a_changed_line_is_named_with_what_a_replay_gives(tmp_path):
     path = tmp_path / "changed.txt"
-    path.write_text(golden().replace("seat 2 stands.", "seat 2 sits."), encoding="utf-8")
-    with pytest.raises(AssertionError, match=r"(?s)changed.txt, line .*sits.*stands"):
+    path.write_text(
+        golden().replace("seat 2 keeps the card.", "seat 2 eats the card."), encoding="utf-8"
+    )
+    with pytest.raises(AssertionError, match=r"(?s)changed.txt, line .*eats.*keeps"):
         check_playthrough(path)
 
 

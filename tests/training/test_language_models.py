@@ -20,7 +20,7 @@ from kille_training.solving.byteskille.policies import nash_conv_of
 
 RULES = {"preset": "wikipedia"}
 ACTIONS = spec("byteskille").actions
-NAMES = {name: rank for rank, name in enumerate(dict.fromkeys(KILLE_PACK.names))}
+NAMES = {name: rank for rank, name in enumerate(KILLE_PACK.words)}
 LOW = 9
 
 
@@ -29,7 +29,7 @@ def by_rule(messages):
     own = re.search(r"^  seat \d \(you\) +(.+)", messages[1]["content"], re.MULTILINE)
     assert own is not None
     legal = re.findall(r"^\d+\. (\w+)", messages[1]["content"], re.MULTILINE)
-    name = next(name for name in sorted(NAMES, key=len, reverse=True) if own[1].startswith(name))
+    name = own[1].split()[0]
     return "swap" if NAMES[name] < LOW and "swap" in legal else legal[0]
 
 
@@ -41,7 +41,7 @@ class Rule:
         rows = np.zeros(stage.tree.num_sequences)
         for number in range(stage.tree.num_infosets):
             seat = int(stage.tree.player[number])
-            name = KILLE_PACK.name(int(stage.positions[number]["hand"][seat]))
+            name = KILLE_PACK.word(int(stage.positions[number]["hand"][seat]))
             legal = [ACTIONS[action] for action in np.flatnonzero(stage.masks[number])]
             plays = "swap" if NAMES[name] < LOW and "swap" in legal else legal[0]
             rows[stage.tree.first[number] + legal.index(plays)] = 1.0

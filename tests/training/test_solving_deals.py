@@ -339,9 +339,9 @@ class _Wrong:
 @pytest.mark.parametrize(
     ("how", "told"),
     [
-        ("number", "no probability.*seat . .you. gök.*Legal: stand, swap, call"),
-        ("illegal", "an illegal action.*seat . .you. gök.*Legal: stand, swap, call"),
-        ("sum", "a sum other than 1.*seat . .you. gök"),
+        ("number", "no probability.*seat . .you. cuckoo.*Legal: stand, swap, call"),
+        ("illegal", "an illegal action.*seat . .you. cuckoo.*Legal: stand, swap, call"),
+        ("sum", "a sum other than 1.*seat . .you. cuckoo"),
         ("shape", "expected"),
     ],
 )
