@@ -17,6 +17,7 @@ from open_spiel.python.tests import games_sim_test
 import kille_env
 from kille_agents.open_spiel import OpenSpielPlayer
 from kille_env.adapters.open_spiel import load, parse_rules, rules_text, short_name, state_at
+from kille_env.core import registry
 from kille_env.core.spec import feature_scale
 from kille_env.errors import CardError, IllegalActionError, KilleError, PolicyError, RulesError
 from kille_env.policy import UniformPolicy
@@ -135,13 +136,13 @@ def test_games_are_loaded_by_text() -> None:
 def test_two_games_of_one_name_are_two_games(monkeypatch) -> None:
     """A game goes by the name that it is registered by, whatever its facts call it."""
     module = types.ModuleType("long_knack")
-    knack = importlib.import_module(kille_env.registry._modules["knack"])
+    knack = importlib.import_module(registry._modules["knack"])
     facts = kille_env.spec("knack")
     vars(module).update({key: value for key, value in vars(knack).items() if key[:2] != "__"})
     module.SPEC = dataclasses.replace(facts, title="Long Knack", version=facts.version + 1)
     monkeypatch.setitem(sys.modules, "long_knack", module)
     for held in ("_modules", "_versions"):
-        monkeypatch.setattr(kille_env.registry, held, dict(getattr(kille_env.registry, held)))
+        monkeypatch.setattr(registry, held, dict(getattr(registry, held)))
     kille_env.register("long_knack", "long_knack", facts.version + 1)
     for name in ("knack", "long_knack"):
         game = load(name, 2)

@@ -262,5 +262,5 @@ def test_the_base_install_draws_nothing(monkeypatch: pytest.MonkeyPatch) -> None
         "        print(error)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert "Byteskille, hand 1" in done.stdout
+    assert "Byteskille, deal 1" in done.stdout
     assert done.stdout.count('pip install "kille-env[render]"') == 2

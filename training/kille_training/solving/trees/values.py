@@ -82,8 +82,8 @@ def greedy(tree: FlatTree, strategy: np.ndarray) -> np.ndarray:
     pure = np.zeros(tree.num_sequences)
     if tree.num_infosets:
         starts, sizes = tree.first[:-1], np.diff(tree.first)
-        likeliest = strategy == np.repeat(np.maximum.reduceat(strategy, starts), sizes)
-        steps = np.where(likeliest, np.arange(len(strategy)), len(strategy))
+        largest = strategy == np.repeat(np.maximum.reduceat(strategy, starts), sizes)
+        steps = np.where(largest, np.arange(len(strategy)), len(strategy))
         pure[np.minimum.reduceat(steps, starts)] = 1.0
     return pure
 
