@@ -123,7 +123,7 @@ def test_a_run_resumes_where_it_stopped_and_shows_what_it_found(
     monkeypatch.setattr(ProgressDisplay, "updated", shown_and_stopped)
     stopped = kille("train", config, ends=130)
     assert stopped.err.count("resume with: kille train tiny.yaml") == 1
-    said = "runs/tiny has made 128 of 512 decisions; finish it first: kille train runs/tiny"
+    said = "runs/tiny has made 256 of 512 decisions; finish it first: kille train runs/tiny"
     assert said in refused("report", "runs/tiny")
     measured = kille("evaluate", "runs/tiny", "--deals", "2").out
     assert said in measured and "byteskille" in measured

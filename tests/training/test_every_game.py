@@ -37,8 +37,8 @@ def test_record_and_replay(kille, answer, game, episode):
     kille("record", game, "--deals", 2, "--rules", f"episode={episode}", "--out", "x.jsonl")
     assert kille("replay", "x.jsonl", "--check").out == "2 matches replayed, nothing differs\n"
     told = kille("replay", "x.jsonl").out
-    assert told.count("End of the match:") == 2
-    assert f"Match 1: {game}, {kille_env.spec(game).default_players} players" in told
+    assert told.count(f"End of the {episode}:") == 2
+    assert f"{episode.capitalize()} 1: {game}, {kille_env.spec(game).default_players} players" in told
     returns = [record["returns"] for record in read_records("x.jsonl")]
     programs = answer("replay", "x.jsonl")["matches"]
     assert [match["returns"] for match in programs] == returns
