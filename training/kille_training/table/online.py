@@ -369,7 +369,7 @@ class Table:
             return _question(sitting) if sitting.waits else None
 
         sitting.watch = watch
-        self.asked = await in_thread(change)
+        question = await in_thread(change)
         self._shown += [self._number + at for at in decided]
         for one in made:
             self._number += 1
@@ -379,13 +379,14 @@ class Table:
                 self._costs = []
         if len(self.frames) > MOST_FRAMES:
             del self.frames[: -len(self._from_the_deal())]
-        # A page is told of what lies between changes, never of a change that a thread is making.
-        self.over, self._undoable = sitting.over, sitting.can_undo
-        self._out, self._results = self._is_out(), self._sums() if sitting.over else None
         for failure in failures:
             self._fail(failure)
         if sitting.waits or sitting.over:
             await in_thread(self._save)
+        # A page is told of what lies between changes, never of a change that a thread is making,
+        # and of nothing that a server that starts again would have forgotten.
+        self.asked, self.over, self._undoable = question, sitting.over, sitting.can_undo
+        self._out, self._results = self._is_out(), self._sums() if sitting.over else None
         self.tell()
 
     def _can_tell(self, before: np.record, after: np.record, seat: int) -> bool:
