@@ -38,7 +38,8 @@ def test_record_and_replay(kille, answer, game, episode):
     assert kille("replay", "x.jsonl", "--check").out == "2 matches replayed, nothing differs\n"
     told = kille("replay", "x.jsonl").out
     assert told.count(f"End of the {episode}:") == 2
-    assert f"{episode.capitalize()} 1: {game}, {kille_env.spec(game).default_players} players" in told
+    seats = kille_env.spec(game).default_players
+    assert f"{episode.capitalize()} 1: {game}, {seats} players" in told
     returns = [record["returns"] for record in read_records("x.jsonl")]
     programs = answer("replay", "x.jsonl")["matches"]
     assert [match["returns"] for match in programs] == returns

@@ -255,12 +255,13 @@ class _Child:
 
     def _death(self, error: Exception) -> str:
         """Return how it ended, as text."""
+        garbage = not isinstance(error, EOFError)
         try:
             code = self._process.wait(TICK)
         except subprocess.TimeoutExpired:
-            if not isinstance(error, EOFError):
-                return "it wrote into the files of its process"
-            code = FILES_CLOSED
+            code = 0 if garbage else FILES_CLOSED
+        if garbage and code == 0:  # it lives, or ends because nobody listens to it any more
+            return "it wrote into the files of its process"
         if code == FILES_CLOSED:
             return "it closed the files of its process"
         try:
