@@ -1,12 +1,14 @@
 """Every verb of the command line for every game. What a verb does besides is tested on one."""
 
-import io
+from itertools import islice
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 import kille_env
 from kille_env.records import read_records, replay
+from kille_training.table import terminal
 
 CONFIGS = Path(__file__).parents[2] / "configs" / "train"
 TINY = {
@@ -45,20 +47,34 @@ def test_record_and_replay(kille, answer, game, episode):
     assert [match["returns"] for match in programs] == returns
 
 
-@pytest.mark.parametrize("choice", ["1", "2"])
-def test_play(kille, game, choice, monkeypatch):
-    # The same number again and again, or the first choice where there is no second one.
-    monkeypatch.setattr("sys.stdin", io.StringIO(f"?\n{choice}\n1\n" * 30))
-    monkeypatch.setenv("COLUMNS", "80")
+@pytest.mark.parametrize("number", [0, 1])
+def test_play(kille, game, number, monkeypatch):
+    offered: list[str] = []
+    plain = terminal.choices
+
+    def choices(*of):
+        found = plain(*of)
+        offered[:] = [found[min(number, len(found) - 1)]["text"]]
+        return found
+
+    def lines():
+        yield "?"
+        for _ in range(40):  # the same choice again and again, or the last one
+            yield offered.pop() if offered else "again"
+
+    answers = lines()
+    monkeypatch.setattr(terminal, "choices", choices)
+    stdin = SimpleNamespace(readline=lambda: "".join(f"{line}\n" for line in islice(answers, 1)))
+    monkeypatch.setattr("sys.stdin", stdin)
     told = kille("play", game, "--seed", 3, "--rules", "episode=deal", "--out", "x.jsonl").out
-    assert "leave the table" in told  # the help
-    assert "End of the deal: You " in told
+    assert "q: quit" in told  # the help
+    assert "End of the deal: " in told
     assert "You played " in told
-    prompts = [line.rpartition("> ")[2] for line in told.splitlines()]  # what follows on a line
-    assert max(map(len, prompts)) < 80
-    for record in read_records("x.jsonl"):
+    records = list(read_records("x.jsonl"))
+    assert records
+    for record in records:
         assert replay(record).differences == []
-        assert record["names"][0] == "human"
+        assert record["names"][0] == "You"
 
 
 def test_evaluate(kille, answer, game):
