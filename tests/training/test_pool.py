@@ -141,7 +141,7 @@ def test_items_are_taken_as_processes_become_free():
             assert len(taken) <= done + 2
         assert len(taken) == 8
         first = next(pool.run(Ask(), items()))  # whoever stops listening stops the rest
-        assert first[0] == (0, None)
+        assert first[0] in [(0, None), (1, None)]
         assert len(list(pool.run(Ask(), items()))) == 8
 
 
