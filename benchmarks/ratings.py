@@ -87,7 +87,7 @@ def main() -> None:
         )
     for folder in asked.tournaments:
         with Store(Folder(folder).results, readonly=True) as store:
-            tallies = store.tallies()
+            tallies = store.tallies
         for size, tally in tallies.items():
             earned, rated = units(tally).mean, fit(tally).strength
             seen = np.isfinite(rated)
