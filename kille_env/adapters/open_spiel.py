@@ -74,7 +74,7 @@ def load(
     _form(game, table.check_players(num_players), resolved, tuple(cards))
     parameters = {
         "players": table.check_players(num_players),
-        "rules": rules_text(resolved, table),
+        "rules": rules_text(resolved),
         "episode": resolved["episode"],
         "cards": " ".join(cards),
     }
@@ -90,7 +90,7 @@ def state_at(game: "KilleGame", table: np.ndarray) -> "KilleState":
     table["stacked"] = table["drawn"]
     if form.rules["episode"] == "deal":
         first = (int(table["dealer"][0]) + 1) % form.num_players
-        form = _form(form.name, form.num_players, form.rules, form.cards, first)
+        form = _form(form.game.spec.name, form.num_players, form.rules, form.cards, first)
     state.position = Position(form, table)
     return state
 
@@ -98,12 +98,12 @@ def state_at(game: "KilleGame", table: np.ndarray) -> "KilleState":
 # Rules as text
 
 
-def rules_text(rules: Rules, table: GameSpec) -> str:
+def rules_text(rules: Rules) -> str:
     """Returns rules as a parameter of OpenSpiel: "wikipedia;fraga:off;stake:4".
 
     That is the preset, and every switch in which the rules differ from it, without `episode`.
     """
-    preset = str(rules["preset"])
+    table, preset = spec(rules.game), str(rules["preset"])
     by_preset = table.resolve(preset)
     changed = [
         f"{switch.name}:{_value_text(rules[switch.name])}"
@@ -155,7 +155,6 @@ class Form:
     """A game, rules and seats: what all positions of an OpenSpiel game share.
 
     Attributes:
-        name: The name that the game is registered by; that of its `GameSpec` may be another.
         game: The game with its kernels.
         rules: The rules.
         num_players: P.
@@ -169,8 +168,7 @@ class Form:
     def __init__(
         self, name: str, num_players: int, rules: Rules, cards: tuple[str, ...], first: int
     ) -> None:
-        self.name, self.game = name, load_game(name)
-        self.rules, self.num_players = rules, num_players
+        self.game, self.rules, self.num_players = load_game(name), rules, num_players
         self.cards, self.first, self.switches = cards, first, np.array(rules.record)
         self.deck, again = self.game.spec.stack(cards)
         if len(again) and again.max() >= 0:
@@ -255,7 +253,8 @@ class Form:
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _form, (self.name, self.num_players, self.rules, self.cards, self.first)
+        name = self.game.spec.name
+        return _form, (name, self.num_players, self.rules, self.cards, self.first)
 
 
 @lru_cache(maxsize=64)

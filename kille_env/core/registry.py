@@ -54,12 +54,19 @@ def load_game(name: str) -> "Game":
     """Returns a game with its kernels (compiled or taken from the cache at their first call).
 
     Raises:
-        UnknownGameError: No such game; the message suggests one.
+        UnknownGameError: No such game; the message suggests one. Or its facts have another name
+            than it is registered by: tables, policies and records would be taken for another's.
     """
     from kille_env.core.game import game_of
 
     _check_known(name)
-    return game_of(_modules[name])
+    game = game_of(_modules[name])
+    if game.spec.name != name:
+        raise UnknownGameError(
+            f"the game that is registered as {name!r} calls itself {game.spec.name!r}; register "
+            f"{_modules[name]} by that name, or change the `name` of its SPEC"
+        )
+    return game
 
 
 def version_of(name: str) -> int:

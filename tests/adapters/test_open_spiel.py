@@ -1,10 +1,6 @@
 """The games as OpenSpiel's: its own tests, exact chance, and what its algorithms find on them."""
 
-import dataclasses
-import importlib
 import pickle
-import sys
-import types
 
 import numpy as np
 import pyspiel
@@ -17,7 +13,6 @@ from open_spiel.python.tests import games_sim_test
 import kille_env
 from kille_agents.open_spiel import OpenSpielPlayer
 from kille_env.adapters.open_spiel import load, parse_rules, rules_text, short_name, state_at
-from kille_env.core import registry
 from kille_env.core.spec import feature_scale
 from kille_env.errors import CardError, IllegalActionError, KilleError, PolicyError, RulesError
 from kille_env.policy import UniformPolicy
@@ -109,16 +104,14 @@ def test_rules_become_a_parameter_and_come_back(name: str) -> None:
     table = kille_env.spec(name)
     for preset in table.presets:
         rules = table.resolve(preset)
-        assert (
-            table.resolve(parse_rules(rules_text(rules, table), table)).as_dict() == rules.as_dict()
-        )
+        assert table.resolve(parse_rules(rules_text(rules), table)).as_dict() == rules.as_dict()
     for switch in table.switches:
         for value in switch.values or (
             min(8, switch.maximum),
             *([None] if switch.nullable else []),
         ):
             rules = table.resolve({switch.name: value})
-            again = table.resolve(parse_rules(rules_text(rules, table), table))
+            again = table.resolve(parse_rules(rules_text(rules), table))
             assert again.as_dict() == rules.as_dict()
 
 
@@ -131,28 +124,6 @@ def test_games_are_loaded_by_text() -> None:
     again = pickle.loads(pickle.dumps(game))
     assert str(again) == str(game) == str(pyspiel.load_game(str(game)))
     assert load("byteskille", 3, rules=game.form.rules).form is game.form
-
-
-def test_two_games_of_one_name_are_two_games(monkeypatch) -> None:
-    """A game goes by the name that it is registered by, whatever its facts call it."""
-    module = types.ModuleType("long_knack")
-    knack = importlib.import_module(registry._modules["knack"])
-    facts = kille_env.spec("knack")
-    vars(module).update({key: value for key, value in vars(knack).items() if key[:2] != "__"})
-    module.SPEC = dataclasses.replace(facts, title="Long Knack", version=facts.version + 1)
-    monkeypatch.setitem(sys.modules, "long_knack", module)
-    for held in ("_modules", "_versions"):
-        monkeypatch.setattr(registry, held, dict(getattr(registry, held)))
-    kille_env.register("long_knack", "long_knack", facts.version + 1)
-    for name in ("knack", "long_knack"):
-        game = load(name, 2)
-        batch = kille_env.make_batch(name, 1, 2, seed=5)
-        batch.reset()
-        for form in (game.form, pickle.loads(pickle.dumps(game.form))):
-            assert (form.name, form.game) == (name, kille_env.load_game(name))
-        assert state_at(game, batch.tables).position.form.game is kille_env.load_game(name)
-        assert game.table.version == kille_env.spec(name).version
-    assert load("knack", 2).form is not load("long_knack", 2).form
 
 
 @pytest.mark.parametrize(

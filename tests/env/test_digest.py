@@ -361,12 +361,15 @@ print(json.dumps([chosen, searched, shown]))
 
 
 @pytest.mark.compiled
-def test_kernels_and_games_of_one_name_play_as_themselves_in_every_process(tmp_path):
+def test_kernels_of_one_name_play_as_themselves_in_every_process(tmp_path):
     game = (Path(__file__).parents[2] / "docs" / "hogkort.py").read_text()
     mine = 'out[:] = seat == table["seat"]'
     assert mine in game
-    (tmp_path / "one_game.py").write_text(game)
-    (tmp_path / "other_game.py").write_text(game.replace(mine, "out[:] = seat"))
+    named = 'name="hogkort"'
+    assert named in game
+    (tmp_path / "one_game.py").write_text(game.replace(named, 'name="one_game"'))
+    other = game.replace(named, 'name="other_game"').replace(mine, "out[:] = seat")
+    (tmp_path / "other_game.py").write_text(other)
     (tmp_path / "policies.py").write_text(POLICIES)
     cache = {"KILLE_CACHE_DIR": str(tmp_path / "cache")}
     for environment in ({"NUMBA_DISABLE_JIT": "1"}, cache, cache):

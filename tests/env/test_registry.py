@@ -35,6 +35,16 @@ def test_a_name_is_taken_once(monkeypatch):
     assert "mine" in kille_env.list_games()
 
 
+def test_a_game_goes_by_one_name(monkeypatch):
+    """Else tables, policies and records of two games that call themselves alike would mix."""
+    for held in ("_modules", "_versions"):
+        monkeypatch.setattr(registry, held, dict(getattr(registry, held)))
+    registry.register("long_knack", registry._modules["knack"])
+    for use in (kille_env.load_game, kille_env.make_batch, kille_env.spec, kille_env.Table.of):
+        with pytest.raises(errors.UnknownGameError, match="'long_knack' calls itself 'knack'"):
+            use("long_knack")
+
+
 def test_every_error_is_a_kille_error_and_a_value_error():
     kinds = [
         kind for kind in vars(errors).values() if getattr(kind, "__module__", "") == errors.__name__
