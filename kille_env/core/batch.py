@@ -1,23 +1,22 @@
 """Many tables of one game: Python owns the arrays, compiled kernels fill them."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from functools import cache
 from typing import Any, NoReturn
 
 import numpy as np
 
 from kille_env.core import arguments, saving
-from kille_env.core.fixed import Fixed, read_only
-from kille_env.core.floats import READINGS
+from kille_env.core.fixed import read_only
 from kille_env.core.game import Game, game_of
 from kille_env.core.jit import announce_compilation
 from kille_env.core.loops import first_illegal
 from kille_env.core.registry import Table
-from kille_env.core.spec import Part, Rules, width
+from kille_env.core.seen import SeenTables, width_of
+from kille_env.core.spec import Rules
 from kille_env.core.table import DEAL, OVER
 from kille_env.core.threads import Use, call_in_parallel
-from kille_env.errors import IllegalActionError, KilleError, RulesError, shortened
+from kille_env.errors import IllegalActionError, KilleError
 
 MOST_PASSED = 10_000
 """Matches without a decision after which no more are begun."""
@@ -25,13 +24,7 @@ INT64 = np.dtype(np.int64)
 """NumPy has one object for it; to compare types otherwise takes longer."""
 
 
-@cache
-def _width(layout: Callable[[int], tuple[Part, ...]], num_players: int) -> int:
-    """Returns how many features a layout has; laying it out takes longer than a step."""
-    return width(layout(num_players))
-
-
-class Batch(Fixed):
+class Batch(SeenTables):
     """N tables of a game that are stepped together.
 
     After `reset` and after every `step`, these arrays show what is to be decided. They are
@@ -84,7 +77,7 @@ class Batch(Fixed):
         self._tables["deck"] = np.arange(spec.pack.size)
         self._shown = (
             self._array("seat", np.int8),
-            self._array("observation", np.uint8, _width(spec.observation, self.num_players)),
+            self._array("observation", np.uint8, width_of(spec.observation, self.num_players)),
             self._array("mask", np.int8, spec.num_actions),
             self._array("reward", np.float64, self.num_players),
             self._array("terminated", np.bool_),
@@ -100,17 +93,13 @@ class Batch(Fixed):
         size = -(-n // self.threads)
         self._slices = [slice(begin, begin + size) for begin in range(0, n, size)]
         self._parallel = len(self._slices) > 1
-        self._begun_by: Rules | None = None  # the rules of the matches at the tables
+        self._begun_by = None
         self.seed(seed)
 
     @property
     def table(self) -> Table:
         """The game, seats and rules that are played now."""
         return Table(self.spec.name, self.num_players, self.rules, self.spec.version)
-
-    def _array(self, name: str, dtype: Any, *size: int) -> np.ndarray:
-        """Returns zeros for each table that kernels write into; a check of games adds guards."""
-        return np.zeros((self.num_tables, *size), dtype=dtype)
 
     def seed(
         self, seed: int | Sequence[int] | np.ndarray | None, which: np.ndarray | None = None
@@ -360,109 +349,6 @@ class Batch(Fixed):
             self.refuse(illegal, int(actions[illegal]))
         return actions
 
-    @property
-    def at_chance(self) -> np.ndarray:
-        """[N] bool: which tables wait for cards (after `reset(deal=False)`, `deal` or `apply`)."""
-        return self._tables["phase"] == DEAL
-
-    @property
-    def over(self) -> np.ndarray:
-        """[N] bool: which tables have ended their match (only with `restart=False`)."""
-        return self._tables["phase"] == OVER
-
-    def observe(self, seats: Any) -> np.ndarray:
-        """Returns fresh observations [N, F] of one seat of each table, whoever is to act."""
-        return self._look("observe", seats, self.observation.shape[1], np.uint8)
-
-    def legal_actions(self, seats: Any) -> np.ndarray:
-        """Returns fresh masks [N, A] of one seat of each table, as far as the seat knows."""
-        return self._look("mask", seats, self.spec.num_actions, np.int8)
-
-    def information_state(self, seats: Any = None) -> np.ndarray:
-        """Returns fresh information states [N, F] of a seat of each table (None: who is to act)."""
-        return self._state("information_state", seats)
-
-    def full_state(self, seats: Any = None) -> np.ndarray:
-        """Returns fresh full-information states [N, F], seen from seats (None: those to act)."""
-        return self._state("full_state", seats)
-
-    def read(self, kind: str = "float", seats: Any = None) -> np.ndarray:
-        """Returns what a network reads of a seat of each table, float32 [N, S], fresh.
-
-        Args:
-            kind: "float": each feature in 0 to 1; "seats": of one size at tables of every size. See
-                `kille_env.core.floats`.
-            seats: One seat, or [N]; None is who is to act.
-
-        Raises:
-            RulesError: There is no such kind or seat.
-        """
-        if not isinstance(kind, str) or kind not in READINGS:
-            raise RulesError(f"kind is {shortened(kind)}, expected {' or '.join(READINGS)}")
-        seen = self.observation if seats is None else self.observe(seats)
-        self._check_began()
-        return READINGS[kind](self.spec, self.num_players)(seen)
-
-    def legal_texts(self, table: int = 0) -> list[str]:
-        """Returns the texts of the legal actions of the seat to act."""
-        return [self.action_text(action, table) for action in self._legal(table)]
-
-    def action_text(self, action: int, table: int = 0) -> str:
-        """Returns the text of an action of the seat to act, with the cards that it means.
-
-        Raises:
-            IllegalActionError: The game has no action of that number.
-        """
-        action = arguments.action(action, self.spec)
-        return self.game.action_text(self._row(table), action)
-
-    def find_action(self, text: str, table: int = 0) -> int:
-        """Returns the legal action with a text.
-
-        Raises:
-            IllegalActionError: No legal action of the seat to act is called that.
-        """
-        texts = self.legal_texts(table)
-        if isinstance(text, str) and text in texts:
-            return self._legal(table)[texts.index(text)]
-        raise IllegalActionError(
-            f"table {table}, seat {self.seat[table]}: {shortened(text)} is not legal now. "
-            f"Legal: {', '.join(texts)}"
-        )
-
-    def result(self, table: int = 0) -> dict[str, Any]:
-        """Returns the result of the hand that has just ended, before the next one is dealt.
-
-        Raises:
-            KilleError: The hand is still going on, or there has been none.
-        """
-        record = self._row(table)
-        if record["deals"] == 0:
-            raise KilleError(f"no hand has been played at table {table}: it has no result yet")
-        self._check_began()
-        if record["phase"] > OVER:
-            raise KilleError(f"the hand at table {table} is still going on: it has no result yet")
-        return self.game.result(record, self.rules)
-
-    def drawn_cards(self, table: int = 0) -> np.ndarray:
-        """Returns the cards that have left the pack in this hand, in order, reshuffled ones too."""
-        record = self._row(table)
-        drawn, size = int(record["drawn"]), len(record["deck"])
-        if drawn <= size:
-            return record["deck"][:drawn].copy()
-        return np.concatenate([record["deck"], record["again"][: drawn - size]])
-
-    def describe(self, table: int = 0, seat: int | None = None) -> str:
-        """Returns a table in words, as a seat sees it or (None) with every card.
-
-        Raises:
-            RulesError: There is no such table or seat.
-        """
-        self._check_began()
-        if seat is not None:
-            seat = arguments.seat(seat, self.num_players)
-        return self.game.describe(self._row(table), self.rules, seat)
-
     def clone(self) -> "Batch":
         """Returns a copy that continues exactly as this batch would."""
         return self._copied(np.arange(self.num_tables), self.threads)
@@ -570,34 +456,8 @@ class Batch(Fixed):
     def _show(self, which: np.ndarray | None = None) -> None:
         self.game.show(self._tables, self._rules, self._chosen(which), *self._shown)
 
-    def _check_began(self) -> None:
-        if self._begun_by is not self.rules:
-            by = " by the new rules" if self._begun_by else ""
-            raise KilleError(f"no match has begun{by}: call reset() first")
-
-    def _state(self, kind: str, seats: Any) -> np.ndarray:
-        """Returns what `kind` shows seats, or those to act."""
-        if seats is None:
-            self._check_began()
-            if self.seat.min() < 0:
-                raise RulesError(f"nobody is to act at table {self.seat.argmin()}: name the seats")
-            seats = self.seat
-        size = _width(getattr(self.spec, kind), self.num_players)
-        return self._look(kind, seats, size, np.uint8)
-
-    def _look(self, kind: str, seats: Any, size: int, dtype: Any) -> np.ndarray:
-        self._check_began()
-        chosen = arguments.seats(seats, self.num_players, self.num_tables)
-        out = self._array(kind, dtype, size)
-        with self._use:
-            getattr(self.game, kind)(self._tables, self._rules, chosen, out)
-        return out
-
     def _chosen(self, which: Any) -> np.ndarray:
         return self._everyone if which is None else arguments.which(which, self.num_tables)
-
-    def _row(self, table: Any) -> np.record:
-        return self._tables[arguments.table(table, self.num_tables)]
 
     def _stack(self, decks: list[arguments.Stacked] | None, which: np.ndarray) -> None:
         if decks is None:
@@ -607,9 +467,6 @@ class Batch(Fixed):
             self._tables["deck"][table], self._tables["stacked"][table] = deck, given
             if len(again):
                 self._tables["again"][table] = again
-
-    def _legal(self, table: int) -> list[int]:
-        return np.flatnonzero(self.mask[arguments.table(table, self.num_tables)]).tolist()
 
     def refuse(self, table: int, action: int) -> NoReturn:
         """Raises the error about an illegal action: table, seat, action and what is legal."""
