@@ -417,6 +417,27 @@ def test_another_process_measures_the_same(tmp_path: Any) -> None:
     assert of_network == pytest.approx(nash_conv_of(made_network()[1]), abs=2e-5)
 
 
+def test_a_model_whose_statistics_change_is_another_entrant(tmp_path: Any) -> None:
+    """Asked here or in another process: nothing but the file says what it reads."""
+    model, _ = made_normalized()
+
+    def play(deals: int, workers: int) -> Any:
+        path = save(model, tmp_path / "model")
+        entrants = {"mine": str(path), "rule": "rule_of_thumb"}
+        return kt.play_tournament(
+            entrants, "byteskille", deals=deals, workers=workers, out=tmp_path / "runs", trust=True,
+            **HERE,
+        )  # fmt: skip
+
+    play(5, 0)
+    statistics = model.get_env().obs_rms
+    statistics.mean = statistics.mean + np.sqrt(statistics.var)
+    with pytest.raises(KilleError, match=r"'mine' has changed: it entered as .*model\.zip"):
+        play(6, 0)
+    statistics.mean = statistics.mean - np.sqrt(statistics.var)
+    assert play(6, 1).tallies[2].observations == 6
+
+
 class Doubled(VecEnvWrapper):
     """Shows other observations, in a way that nobody knows."""
 
