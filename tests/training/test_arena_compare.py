@@ -13,6 +13,7 @@ from kille_env.policy import UniformPolicy
 from kille_env.registry import list_games, make_batch, spec
 from kille_training.arena.compare import Scores, retrace
 from kille_training.arena.comparison import Comparison, Question
+from kille_training.arena.play import identified
 from kille_training.arena.store import StoreError
 from kille_training.cli.main import main
 from kille_training.scores import bounds_of, uncut_of
@@ -75,6 +76,19 @@ def test_a_folder_keeps_its_question_and_its_way(tmp_path):
         given = {"better": "rule_of_thumb", "worse": "byteskille/tipsy", "by": 0.01, **words}
         with pytest.raises(ConfigError, match=said):
             kt.compare(**given, out=tmp_path / "c")
+
+
+def test_two_that_begin_at_once_do_not_mix(tmp_path, monkeypatch):
+    words = {"better": "rule_of_thumb", "worse": "uniform", "by": 0.5, "out": tmp_path / "c"}
+
+    def meanwhile(*given):
+        monkeypatch.undo()
+        kt.compare(**words, seed=5)
+        return identified(*given)
+
+    monkeypatch.setattr("kille_training.arena.compare.identified", meanwhile)
+    with pytest.raises(ConfigError, match="seed 5 instead of 6"):
+        kt.compare(**words, seed=6)
 
 
 def test_interrupted_anywhere_it_ends_with_the_same_bytes(tmp_path):

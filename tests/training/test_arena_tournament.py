@@ -13,6 +13,7 @@ import yaml
 from rich.console import Console
 
 from kille_env.errors import ConfigError, KilleError
+from kille_training.arena.play import identified
 from kille_training.arena.results import TournamentResult
 from kille_training.arena.settings import TournamentSettings, load_tournament
 from kille_training.arena.store import Store, StoreError
@@ -284,6 +285,28 @@ def test_another_player_of_the_same_name_is_refused(tmp_path):
         play(tmp_path / "a", entrants={**TRIO, "bold": "uniform"})
     with pytest.raises(StoreError, match="'luck' has changed"):
         play(tmp_path / "a", entrants={**TRIO, "luck": "rule_of_thumb"})
+
+
+@pytest.mark.parametrize("begun", [False, True])
+def test_two_that_begin_at_once_do_not_mix(tmp_path, monkeypatch, begun):
+    """One identifies its entrants while the other plays and ends."""
+    bad = {**TRIO, "bad": "training.bad_players:RaisesLater"}
+    whole = {"table": {"num_players": [2]}, "entrants": bad}
+    if begun:
+        play(tmp_path / "a", table={"num_players": [2]})
+
+    def meanwhile(*words):
+        found = identified(*words)
+        monkeypatch.undo()
+        play(tmp_path / "a", **whole, matchmaking={"deals": 40})
+        return found
+
+    monkeypatch.setattr("kille_training.arena.tournament.identified", meanwhile)
+    with pytest.raises(StoreError, match=r"another tournament was played .* start this one again"):
+        play(tmp_path / "a", **whole, seed=1 if begun else 2)
+    with Store(tmp_path / "a", readonly=True) as store:
+        assert store.tables["seed"] == 1
+        assert [each.name for each in store.entrants if each.out] == ["bad"]
 
 
 WEIGHED = """

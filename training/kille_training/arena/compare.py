@@ -282,9 +282,10 @@ class Scores(Locked):
         """Ask a question, and write it.
 
         Raises:
-            StoreError: One of the players is another one than before.
+            KilleError: Another comparison is kept, or a player is another one than before.
         """
         if self.entrants:
+            self.check_same(question, table, seed)
             check_unchanged(self.entrants, known.entrants)
         else:
             self.table, self.seed, self.made_with = table, seed, versions()

@@ -41,7 +41,7 @@ from kille_training.arena.settings import (
     load_tournament,
 )
 from kille_training.arena.shards import Shard, cut
-from kille_training.arena.store import Result, Store
+from kille_training.arena.store import Result, Store, StoreError
 from kille_training.labels import SEED, plural_of
 from kille_training.learn.runs import versions
 from kille_training.pool.jobs import Failed, Here, Pool
@@ -126,10 +126,11 @@ class Tournament:
         self.settings, self._folder, self._pool = settings, folder, pool
         rules = settings.table.resolve()
         entrants, same = settings.taking_part(), _identity(settings)
+        entered: list[Entrant] = []
         if folder.results.is_file():
             with Store(folder.results, readonly=True) as store:
                 check_same(store, same)
-                entrants = store.with_new(entrants)
+                entered, entrants = store.entrants, store.with_new(entrants)
         self._check_draws(entrants)
         self._play = Play(
             settings.table.game, rules, settings.seed, entrants, objects or {},
@@ -139,6 +140,11 @@ class Tournament:
         self.remarks = found.remarks
         self.store = Store(folder.results, create=True)
         try:
+            if self.store.entrants != entered:
+                raise StoreError(
+                    f"another tournament was played in {folder.path} while this one began; start "
+                    "this one again"
+                )
             self.store.enter(found.entrants)
             for number, reason in found.failed.items():
                 self.store.put_out(number, reason)
