@@ -1,5 +1,6 @@
 """The server: one person, one token, this machine alone."""
 
+import asyncio
 import json
 import threading
 from contextlib import contextmanager
@@ -7,6 +8,7 @@ from contextlib import contextmanager
 import httpx
 import pytest
 
+from kille_env.errors import PolicyError
 from kille_training.table import server
 from kille_training.table.online import read_order
 
@@ -58,6 +60,23 @@ def test_a_match_is_played_over_the_stream(table):
     assert len(lines) == 1 and json.loads(lines[0])["names"][0] == "You"
     assert "<title>Byteskille</title>" in browser.get("/replay").text
     assert browser.post("/again", json={}).status_code == 200
+
+
+def test_an_order_that_is_refused_leaves_the_table_alone():
+    async def play():
+        house = server.House()
+        house.set_up(read_order({"game": "byteskille", "seed": 3}))
+        table = house.table
+        trained = {"opponents": ["byteskille/trained"], "rules": {"preset": "wikipedia"}}
+        with pytest.raises(PolicyError, match="does not fit this table"):
+            house.set_up(read_order({"game": "byteskille", **trained}))
+        async with asyncio.timeout(60):
+            while not (table.asked or table.over or table.failed):
+                await asyncio.sleep(0.01)
+        assert house.table is table and not table.failed
+        house.close()
+
+    asyncio.run(play())
 
 
 def test_pages_say_who_plays_what(table):

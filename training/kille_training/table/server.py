@@ -129,9 +129,9 @@ class House:
 
     def set_up(self, order: Order, opponents: list[Any] | None = None) -> None:
         """Opens a table in place of the one that is there."""
+        players = players_for(order) if opponents is None else opponents
         if self.table is not None:
             self.table.close()
-        players = players_for(order) if opponents is None else opponents
         old, self.table = self.table, Table(order, players, self._file)
         self.table.open()
         if old is not None:
