@@ -62,7 +62,7 @@ def main() -> None:
         play_in_folder(folder, settings, Lines())
         print(f"played in {time.perf_counter() - began:,.0f} s; {megabytes()}")
         size = folder.results.stat().st_size
-        print(f"{size / 1e6:,.1f} MB on disk")
+        print(f"{size:,} bytes on disk")
         began = time.perf_counter()
         with Store(folder.results, readonly=True) as store:
             print(TournamentResult.of(store, "deal", folder.path))

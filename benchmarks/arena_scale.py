@@ -40,9 +40,9 @@ KINDS: dict[str, tuple[Callable[[str, int, Rules], Player], int]] = {
     "network": (lambda game, seats, rules: random_network(seats, rules), 1),
     "search": (lambda game, seats, rules: FlatSearch(seats, rules), 256),
 }
-"""How each kind of player is made, and by how much its units are smaller."""
-UNITS = 8
-"""Units that are kept."""
+"""How each kind of player is made, and by how much its shards are smaller."""
+SHARDS = 8
+"""Shards that are kept."""
 LINEUPS = 16
 """Lineups of a deal, nobody in two of them."""
 
@@ -107,7 +107,7 @@ def keeping(game: str, seats: int) -> Kept:
         store.enter(entrants_of(seats))
         list(store.missing(0, draw_of(seats), 0, 1))  # begins the stage
         deals = TABLES // seats // LINEUPS
-        for run in range(UNITS):
+        for run in range(SHARDS):
             result = played(game, seats, player, run * deals, deals)
             start = time.process_time()
             store.keep(result)
