@@ -183,6 +183,17 @@ def test_one_process_writes_and_others_read(store):
     Store(store.path).close()
 
 
+def test_what_was_being_written_when_its_process_was_killed_is_removed(store):
+    store.write()
+    left = store.path.with_name(f".{store.path.name}.x1")
+    left.touch()
+    with Store(store.path, readonly=True):
+        assert left.exists(), "another process may be writing it"
+    store.close()
+    with Store(store.path):
+        assert not left.exists() and store.path.exists()
+
+
 def test_a_full_disk_leaves_what_was_there(store, monkeypatch):
     store.write()
     before = store.path.read_bytes()
@@ -296,7 +307,9 @@ def test_shards_are_parquet_files_with_every_table_once(store, tmp_path):
         write_shard(folder, store, part)
         store.keep(part)
     write_shard(folder, store, result(3, 0, 6, 3))  # interrupted before it was kept
+    (folder / ".3-seats-stage-0-row-0-deals-9-12.parquet.x1").touch()  # killed while writing
     remove_unkept(folder, store)
+    assert len([*folder.iterdir()]) == len(parts)
     frame = pd.read_parquet(folder)
     assert len(frame) == 4 * 2 * 3 * 3, "where all three sit"
     assert frame["deal_seed"].tolist() == deal_seeds(5, 3, frame["deal"].to_numpy()).tolist()

@@ -65,7 +65,12 @@ def write_shard(folder: Path, store: Store, result: Result) -> None:
 
 
 def remove_unkept(folder: Path, store: Store) -> None:
-    """Remove files of shards that the results do not hold: they will be played again."""
+    """Remove files of shards that the results do not hold: they will be played again.
+
+    So do those that were being written when their process was killed.
+    """
+    for path in folder.glob(".*.parquet.*"):
+        path.unlink()
     for path in folder.glob("*.parquet"):
         named = NAMED.fullmatch(path.name)
         if named and not store.has(*map(int, named.groups())):

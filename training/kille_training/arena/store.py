@@ -152,6 +152,8 @@ class Locked:
                     f"a tournament is being played in {self.path.parent}; wait until it has ended, "
                     "or end it"
                 ) from None
+            for left in self.path.parent.glob(f".{self.path.name}.*"):
+                left.unlink()  # by a process that was killed while it wrote
         try:
             if self.path.is_file():
                 with self._reading():
