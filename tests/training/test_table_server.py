@@ -79,6 +79,33 @@ def test_an_order_that_is_refused_leaves_the_table_alone():
     asyncio.run(play())
 
 
+@pytest.mark.parametrize(
+    ("changed", "go_on", "goes"),
+    [({}, True, True), ({}, False, False), ({"opponents": ["uniform"]}, True, False)],
+)
+def test_the_same_command_goes_on_with_the_match_that_waits(tmp_path, changed, go_on, goes):
+    async def asked(house):
+        async with asyncio.timeout(60):
+            while not house.table.asked:
+                assert not house.table.failed and not house.table.over
+                await asyncio.sleep(0.01)
+        return house.table.asked
+
+    async def play():
+        said = {"game": "knack", "players": 3, "rules": {"episode": "match"}}
+        house = server.House(tmp_path)
+        house.set_up(read_order({**said, "seed": 1}))
+        before = await asked(house)
+        house.close()
+        house = server.House(tmp_path)
+        house.set_up(read_order({**said, **changed, "seed": 2}), go_on=go_on)
+        after = await asked(house)
+        assert (house.table.order.seed, after == before) == ((1, True) if goes else (2, False))
+        house.close()
+
+    asyncio.run(play())
+
+
 def test_pages_say_who_plays_what(table):
     _, browser = table
     assert "Byteskille" in browser.get("/").text

@@ -58,27 +58,31 @@ def play(
     if out is not None and not out.parent.is_dir():
         raise ConfigError(f"the folder {out.parent} does not exist; make it, or name another --out")
     others = players_named(opponents, seats - 1, game, seats, resolved, trust=trust)
+    fresh = seed is not None
     if seed is None:
         seed = int(np.random.SeedSequence().generate_state(1)[0])
     words = tuple(word.strip() for word in opponents.split(","))
     named = words * (seats - 1) if len(words) == 1 else words
     order = Order(game, named, resolved, seed)
-    ended, records = (_on_page if web else _in_terminal)(order, others, as_json)
+    if web:
+        order, records = _on_page(order, others, as_json, go_on=not fresh)
+        ended = None
+    else:
+        ended, records = _in_terminal(order, others, as_json)
     if out is not None:
         from kille_env.records import write_records
 
         write_records(records, out)
     matches = [{"returns": r["returns"], "truncated": r["truncated"]} for r in records]
     last = [f"The matches are in {out}."] if out else []
-    console.report({"game": game, "seed": seed, "seat": 0, "matches": matches}, last, as_json)
+    console.report({"game": game, "seed": order.seed, "seat": 0, "matches": matches}, last, as_json)
     if ended is not None:
         raise ended
 
 
-Played = tuple[BaseException | None, "Sequence[Record]"]
-
-
-def _in_terminal(order: "Order", others: "list[Player]", quiet: bool) -> Played:
+def _in_terminal(
+    order: "Order", others: "list[Player]", quiet: bool
+) -> "tuple[BaseException | None, Sequence[Record]]":
     from kille_training.table.sitting import Sitting
     from kille_training.table.terminal import Terminal
 
@@ -88,8 +92,10 @@ def _in_terminal(order: "Order", others: "list[Player]", quiet: bool) -> Played:
     return terminal.run(), sitting.records(unfinished=True)
 
 
-def _on_page(order: "Order", others: "list[Player]", quiet: bool) -> Played:
-    """Serves a table until it is interrupted."""
+def _on_page(
+    order: "Order", others: "list[Player]", quiet: bool, *, go_on: bool
+) -> "tuple[Order, Sequence[Record]]":
+    """Serves a table until it is interrupted; returns its order, which may be one that was kept."""
     from kille_training.table import server
 
     listening = server.listen()
@@ -98,11 +104,11 @@ def _on_page(order: "Order", others: "list[Player]", quiet: bool) -> Played:
     link = f"{address}/?token={house.token}"
 
     def ready() -> None:
-        house.set_up(order, others)
+        house.set_up(order, others, go_on=go_on)
         click.echo(f"Your table: {link}\nCtrl-C ends the server; the match waits.", err=quiet)
         server.open_browser(link)
 
     with suppress(KeyboardInterrupt), listening:
         server.Server(server.application(house), ready, house.close).run([listening])
     table = house.last
-    return None, [] if table is None else table.records(unfinished=True)
+    return (order, []) if table is None else (table.order, table.records(unfinished=True))

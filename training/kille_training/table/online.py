@@ -11,7 +11,7 @@ import json
 import logging
 import secrets
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -450,11 +450,21 @@ class Table:
             event.set()
 
 
-def kept_table(keep: Path) -> tuple[Order, list[Record]] | None:
-    """Returns the table that was kept in a file, with its matches; None if there is none."""
+def kept_table(keep: Path, like: Order | None = None) -> tuple[Order, list[Record]] | None:
+    """Returns the table that was kept in a file, with its matches; None if there is none.
+
+    Args:
+        keep: The file.
+        like: What it has to be, but for the seed; None takes any table of players of the suite.
+    """
     try:
         said = read_json(keep)
-        order = read_order(said["order"])
+        if like is None:
+            order = read_order(said["order"])
+        else:
+            order = replace(like, seed=said["order"]["seed"])
+            if order.as_dict() != said["order"] or not is_whole(order.seed):
+                return None
         return order, [parse_record(json.dumps(record)) for record in said["matches"]]
     except (KilleError, OSError, KeyError, TypeError):
         return None

@@ -127,13 +127,27 @@ class House:
     def _file(self) -> Path | None:
         return None if self._keep is None else self._keep / "table.json"
 
-    def set_up(self, order: Order, opponents: list[Any] | None = None) -> None:
-        """Opens a table in place of the one that is there."""
+    def set_up(
+        self, order: Order, opponents: list[Any] | None = None, *, go_on: bool = False
+    ) -> None:
+        """Opens a table in place of the one that is there.
+
+        Args:
+            order: What is played.
+            opponents: [P - 1] who plays; None makes them.
+            go_on: Whether to go on with the match that was kept, if it is one of such a table.
+        """
+        kept = kept_table(self._file, order) if go_on and self._file is not None else None
+        matches = [] if kept is None else kept[1]
+        if kept is not None and matches and matches[-1]["returns"] is None:
+            order = kept[0]
+        else:
+            matches = []
         players = players_for(order) if opponents is None else opponents
         if self.table is not None:
             self.table.close()
         old, self.table = self.table, Table(order, players, self._file)
-        self.table.open()
+        self.table.open(matches)
         if old is not None:
             old.tell()
 
