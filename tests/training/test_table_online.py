@@ -112,6 +112,24 @@ def test_what_is_taken_back_is_asked_again():
     assert back["asked"] == first["asked"] and back["frames"] == first["frames"]
 
 
+def test_a_page_that_looks_while_a_decision_is_taken_back_is_not_asked_the_later_one():
+    async def play(table):
+        await table.act(table.state(None)["version"], table.asked["choices"][1]["action"])
+        await asked(table)
+        seen, change = [], table._change
+
+        async def look(do):
+            seen.append(table.state(None)["asked"])
+            await change(do)
+
+        table._change = look
+        await table.undo()
+        return seen, table.asked
+
+    seen, question = at_a_table(play, order(rules={"episode": "match"}))
+    assert seen == [None] and question is not None
+
+
 @pytest.mark.parametrize("game", ["byteskille", "knack"])
 def test_a_server_that_starts_again_goes_on(game, tmp_path):
     keep, made = tmp_path / "table.json", order(game, rules={"episode": "match"})

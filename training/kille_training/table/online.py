@@ -215,7 +215,7 @@ class Table:
             shown = self._shown.pop()
             self.frames = [one for one in self.frames if one["number"] <= shown]
             self.epoch += 1
-            self.seen = self._number = shown
+            self.seen, self._number, self.asked = shown, shown, None
             await self._change(lambda: None)
         self._wake()
 
