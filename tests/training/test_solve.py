@@ -425,3 +425,10 @@ def test_the_text_of_states_and_buying_in():
     buys = tuple(np.full(len(state.after.buyer), 0.5) for state in match.states)
     half = replace(solution.strategy, buys=buys)
     assert "| buys 50% |" in "\n".join(buying_text(half, match, match_nash_conv(half, match)))
+
+
+def test_nash_conv_of_a_solution_is_not_below_zero():
+    solution = kille_training.solve("byteskille", 3, rules="wikipedia", iterations=3000)
+    measured = kille_training.nash_conv(solution.policy)
+    assert "-" not in f"{solution.nash_conv:.6f}{measured.nash_conv:.6f}{measured.stakes:.6f}"
+    assert "NashConv -" not in solution.text

@@ -54,8 +54,8 @@ class NashConv:
 
     @property
     def total(self) -> float:
-        """NashConv: the sum over the players; 0 in an equilibrium."""
-        return float(self.improvement.sum())
+        """NashConv: the sum over the players; 0 in an equilibrium, never below by rounding."""
+        return max(float(self.improvement.sum()), 0.0)
 
     @property
     def largest(self) -> float:
