@@ -432,3 +432,10 @@ def test_nash_conv_of_a_solution_is_not_below_zero():
     measured = kille_training.nash_conv(solution.policy)
     assert "-" not in f"{solution.nash_conv:.6f}{measured.nash_conv:.6f}{measured.stakes:.6f}"
     assert "NashConv -" not in solution.text
+
+
+@pytest.mark.parametrize("episode", ["deal", "match"])
+def test_a_measurement_names_how_the_policy_plays(episode):
+    for play in ("sampled", "greedy"):
+        found = kille_training.nash_conv("uniform", "byteskille", 2, episode=episode, play=play)
+        assert found.play == play

@@ -308,4 +308,4 @@ def nash_conv(
         row = match_row(player, table.num_players, table.rules)
     else:
         (row,) = exact_rows(player, table.num_players, table.rules, ("sampled",))
-    return replace(row, transferred=next(iter(transferred.values()), None))
+    return replace(row, play=play, transferred=next(iter(transferred.values()), None))
