@@ -81,6 +81,8 @@ class SeatStreamBuffer(MaskableRolloutBuffer):
                     "model goes on with as many tables and the same observations and actions. "
                     'observation="seats" has one size at every number of seats'
                 )
+        if before.buffer is self:
+            before.buffer = None
         self._env, env.buffer = env, self
         self._empty()
 

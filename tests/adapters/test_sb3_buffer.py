@@ -283,6 +283,20 @@ def test_a_model_goes_on_at_tables_of_other_sizes_and_rules(named: bool) -> None
         assert model.rollout_buffer.state()["open"].shape == (8, seats)
 
 
+def test_a_model_returns_to_tables_where_it_learned_before() -> None:
+    first, second = self_play(8, 3), self_play(8, 3, seed=9)
+    model = learner(first, SeatStreamBuffer, batch_size=16)
+    model.learn(8 * 8)
+    model.set_env(second)
+    model.learn(8 * 8, reset_num_timesteps=False)
+    assert (model.rollout_buffer._streams.open >= 0).any()
+    first.reset()  # nobody learns there now
+    assert (model.rollout_buffer._streams.open >= 0).any()
+    model.set_env(first)
+    model.learn(8 * 8, reset_num_timesteps=False)
+    assert model.rollout_buffer._env is first
+
+
 def test_a_buffer_reads_from_the_environment_that_the_model_steps() -> None:
     venv = self_play(8, 3)
     kwargs = {"env": self_play(8, 3, seed=9)}
