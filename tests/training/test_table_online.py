@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import time
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from kille_env.policy import UniformPolicy, sample_actions
 from kille_env.records import replay
 from kille_env.registry import list_games, make_batch
 from kille_env.words.view import Change
+from kille_training.table import online
 from kille_training.table.online import Refusal, Table, kept_table, players_for, read_order
 
 
@@ -100,10 +102,13 @@ def test_what_is_taken_back_is_asked_again():
         question = first["asked"]
         assert len(question["choices"]) > 1
         with pytest.raises(Refusal, match="nothing to take back"):
-            await table.undo()
+            await table.undo(table.epoch)
         await table.act(first["version"], question["choices"][1]["action"])
         await asked(table)
-        await table.undo()
+        epoch = table.epoch
+        await table.undo(epoch)
+        with pytest.raises(Refusal, match="just been taken back"):
+            await table.undo(epoch)  # the second click of two
         await asked(table)
         return first, table.state((first["epoch"], first["version"]))
 
@@ -123,11 +128,71 @@ def test_a_page_that_looks_while_a_decision_is_taken_back_is_not_asked_the_later
             await change(do)
 
         table._change = look
-        await table.undo()
+        await table.undo(table.epoch)
         return seen, table.asked
 
     seen, question = at_a_table(play, order(rules={"episode": "match"}))
     assert seen == [None] and question is not None
+
+
+def test_a_player_that_fails_at_what_has_been_taken_back_ends_nothing():
+    class Slow(UniformPolicy):
+        failing = False
+
+        def probabilities(self, observation, mask):
+            if self.failing:
+                time.sleep(0.3)
+                raise RuntimeError("too late")
+            return super().probabilities(observation, mask)
+
+    player = Slow()
+
+    async def play(table):
+        player.failing = True
+        await table.act(table.state(None)["version"], table.asked["choices"][0]["action"])
+        await asyncio.sleep(0.05)  # somebody thinks now
+        await table.undo(table.epoch)
+        player.failing = False
+        await asyncio.sleep(0.6)
+        return table.failed, table.asked
+
+    failed, question = at_a_table(play, order(rules={"episode": "match"}), players=[player] * 3)
+    assert failed == "" and question is not None
+
+
+def test_a_table_that_is_closed_keeps_nothing_more(tmp_path):
+    keep = tmp_path / "table.json"
+
+    async def play(table):
+        version, action = table.state(None)["version"], table.asked["choices"][0]["action"]
+        table.close()
+        keep.write_text("another table's")
+        await table.act(version, action)
+        await asked(table)
+
+    at_a_table(play, order(rules={"episode": "match"}), keep)
+    assert keep.read_text() == "another table's"
+
+
+def test_a_restart_goes_on_with_its_deals_however_many_there_were(tmp_path, monkeypatch):
+    monkeypatch.setattr(online, "MOST_MATCHES", 2)
+    keep, made = tmp_path / "table.json", order("knack")
+
+    async def play(table):
+        for _ in range(4):
+            await finish(table)
+            await table.again()
+            await asked(table)
+        return table.state(None)
+
+    async def look(table):
+        return table.state(None)
+
+    before = at_a_table(play, made, keep)
+    again, matches = kept_table(keep) or (None, [])
+    assert again == made and len(matches) == 2
+    after = at_a_table(look, again, keep, matches)
+    assert (after["asked"], after["frames"]) == (before["asked"], before["frames"])
 
 
 @pytest.mark.parametrize("game", ["byteskille", "knack"])

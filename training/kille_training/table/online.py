@@ -170,7 +170,8 @@ class Table:
         self._start(self._open(kept or []))
 
     def close(self) -> None:
-        """Stops what goes on at the table."""
+        """Stops what goes on at the table; what still comes to an end is no longer kept."""
+        self._keep = None
         for task in self._tasks:
             task.cancel()
 
@@ -200,14 +201,19 @@ class Table:
             await self._change(play)
         self._wake()
 
-    async def undo(self) -> None:
+    async def undo(self, epoch: int) -> None:
         """Takes back the person's last decision.
 
+        Args:
+            epoch: The page's; it rises when a decision is taken back.
+
         Raises:
-            Refusal: There is none.
+            Refusal: There is none, or one has been taken back since: this click is a second one.
         """
         async with self._changes:
             sitting = self._begun()
+            if epoch != self.epoch:
+                raise Refusal("a decision has just been taken back; look again")
             if not sitting.can_undo:
                 raise Refusal("there is nothing to take back in this match")
             await in_thread(sitting.undo)
@@ -314,7 +320,9 @@ class Table:
                 await in_thread(step)
             self.preparing = None
             self._older = [record for record in kept if record["returns"] is not None]
-            seed = order.seed + len(self._older)
+            seed = order.seed  # or that of the last match, which tells how many there have been
+            if kept and is_whole(kept[-1]["seed"]):
+                seed = kept[-1]["seed"] + (kept[-1]["returns"] is not None)
             self._sitting = sitting = await in_thread(
                 lambda: Sitting(order.game, order.rules, by_seat, seed=seed)
             )
@@ -407,8 +415,13 @@ class Table:
                 async with self._changes:
                     if sitting.over or sitting.waits or self.failed:
                         return
-                    think = sitting.thinker()
-                thought = await in_thread(think)
+                    think, moment = sitting.thinker(), sitting.moment
+                try:
+                    thought = await in_thread(think)
+                except Exception:
+                    if sitting.moment == moment:
+                        raise
+                    continue  # what it thought about has been taken back
                 async with self._changes:
                     await self._change(lambda thought=thought: sitting.play(thought))
         except Exception as error:  # a player may be anybody's code
@@ -416,10 +429,11 @@ class Table:
 
     def _save(self) -> None:
         """Keeps the matches, the open one too, so that a server that starts again goes on."""
-        if self._keep is not None:
+        keep = self._keep
+        if keep is not None:
             matches = [dict(record) for record in self.records(unfinished=True)]
             text = json.dumps({"order": self.order.as_dict(), "matches": matches})
-            write_whole(self._keep, text.encode())
+            write_whole(keep, text.encode())
 
     def _fail(self, error: Exception) -> None:
         _log.error("a player failed", exc_info=error)

@@ -261,7 +261,7 @@ class House:
 
     async def undo(self, request: Request) -> Response:
         """Takes back a decision."""
-        await self._open().undo()
+        await self._open().undo(_number(request.state.said, "epoch"))
         return JSONResponse({})
 
     async def again(self, request: Request) -> Response:

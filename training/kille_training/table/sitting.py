@@ -13,7 +13,6 @@ from kille_env.playing import Players
 from kille_env.policy import Player, has_memory, name_of
 from kille_env.records import Record, Recorder
 from kille_env.registry import make_batch
-from kille_env.words.text import YOU
 from kille_training.table.advice import Question
 from kille_training.table.lineup import seating_of
 from kille_training.table.names import names_at
@@ -78,7 +77,7 @@ class Sitting:
         if self.by_seat.count(None) != 1:
             raise RulesError(f"{self.by_seat.count(None)} seats are the person's; expected one")
         self.person = self.by_seat.index(None)
-        self.names = names_at(len(by_seat), {self.person: YOU})
+        self.names = names_at(len(by_seat), self.person)
         self.moment, self.watch, self._seed = 0, watch, seed
         self._done: list[Record] = []
         self._decisions: list[_Decision] = []

@@ -151,7 +151,7 @@
     $("choices").replaceChildren();
     table.next = -1;
     clearTimeout(timer);
-    if (state.failed && idle) return ask(state.failed, [["Play again", () => send("/again"), true]]);
+    if (state.failed && idle) return ask(state.failed, [["To the games", "/"]]);
     if (held) return atEnd();
     if (!idle) return;
     if (state.over && state.results) return result();
@@ -277,7 +277,7 @@
     $("menu-sheet").showModal();
   });
   $("menu-sheet").addEventListener("close", () => $("side").append(...[...$("menu-sheet").children].filter((one) => one.tagName !== "FORM")));
-  $("undo").addEventListener("click", () => ($("menu-sheet").close(), send("/undo")));
+  $("undo").addEventListener("click", () => ($("menu-sheet").close(), send("/undo", {epoch: state.epoch})));
   for (const id of ["speed", "hinting"]) {
     const kept = localStorage.getItem(id), input = $(id), key = id === "speed" ? "value" : "checked";
     if (kept !== null) input[key] = id === "speed" ? kept : kept === "true";
@@ -290,7 +290,7 @@
     const cards = state?.asked?.choices.some(({cards: named}) => named.length) && !held && !queue.length;
     if (event.key === "Enter" && !event.target.closest("button, a")) (buttons.find((button) => button.classList.contains("go")) ?? (buttons.length === 1 ? buttons[0] : null))?.click();
     else if (number >= 0 && number < 9) (cards && places()[number] ? pick(places()[number], false) : buttons[number]?.click());
-    else if (event.key === "u" && state?.undo) send("/undo");
+    else if (event.key === "u" && state?.undo) send("/undo", {epoch: state.epoch});
     else if (event.key === "h") $("hinting").click();
     else if (event.key === "?") $("sheet").showModal();
     else if (event.key === "m" && $("more").offsetParent) $("more").click();
