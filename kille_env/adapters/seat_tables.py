@@ -155,6 +155,7 @@ class SeatTables(Fixed):
         self.players = Players(self.batch, players, np.array(-1), step)
         self._streams = np.zeros(num_tables, dtype=STREAM)
         self._streams["over"] = True
+        self._broken: np.ndarray | None = None
         self._shown = read_only(self._streams)
         self.returns = np.zeros((self.num_tables, self.num_players))
         self._rounds = Rounds(self.players, self._streams, self.returns, self.log)
@@ -239,12 +240,31 @@ class SeatTables(Fixed):
     ) -> None:
         self._start(chosen, seat, seed=seed, deck=deck, **options)
         going = True
-        while going:
-            going = self._rounds.others()
-            passed = chosen & (self.batch.seat < 0)
-            if np.count_nonzero(passed):
-                self._pass_over(passed, deck, seat, **options)
-                going = True
+        try:
+            while going:
+                going = self._rounds.others()
+                passed = chosen & (self.batch.seat < 0)
+                if np.count_nonzero(passed):
+                    self._pass_over(passed, deck, seat, **options)
+                    going = True
+        except BaseException:
+            self._note_broken()
+            raise
+        if self._broken is not None:
+            left = self._broken & ~chosen
+            self._broken = left if left.any() else None
+
+    def _note_broken(self) -> None:
+        """Notes where an error has stopped a match before the seat's decision."""
+        stopped = ~self._streams["over"] & (self.batch.seat != self._streams["own"])
+        self._broken = stopped if self._broken is None else self._broken | stopped
+
+    def _check_whole(self) -> None:
+        if self._broken is not None:
+            raise KilleError(
+                f"an error has stopped the match at table {self._broken.argmax()} in the middle: "
+                "begin another one, reset()"
+            )
 
     def _start(self, chosen: np.ndarray, seat: int | None = None, **options: Any) -> None:
         """Deals new matches, and plays nothing."""
@@ -257,7 +277,6 @@ class SeatTables(Fixed):
     ) -> None:
         """Deals the next matches where one has ended without a decision of the seat."""
         if deck is not None:
-            self._streams["over"][passed] = True
             raise CardError(
                 f"with the given deck seat {self.own[passed][0]} has nothing to decide; give "
                 "it another seat, dealer or deck"
@@ -296,8 +315,10 @@ class SeatTables(Fixed):
         Raises:
             IllegalActionError: An action is not legal (with `illegal="raise"`); nothing has been
                 played.
-            KilleError: A match is over and has not been begun again.
+            KilleError: A match is over and has not been begun again, or an error (of an opponent,
+                or about a deck) has stopped one before the seat's decision.
         """
+        self._check_whole()
         actions = arguments.actions(actions, self.num_tables)
         unpaid = self._chosen(which)
         unpaid = unpaid if which is None else unpaid.copy()
@@ -310,13 +331,17 @@ class SeatTables(Fixed):
             self.batch.refuse(table, int(actions[table]))
         playing = unpaid & ~self._streams["wrong"] if wrong else unpaid
         some = (which is None and not wrong) or np.count_nonzero(playing)
-        going = some and self._rounds.step(actions, playing)
         lost = self.illegal_reward if wrong else 0.0
-        if again is not None:
-            self._play_and_begin(unpaid, lost, again)
-        else:
-            while going:
-                going = self._rounds.others()
+        try:
+            going = some and self._rounds.step(actions, playing)
+            if again is not None:
+                self._play_and_begin(unpaid, lost, again)
+            else:
+                while going:
+                    going = self._rounds.others()
+        except BaseException:  # a player may be anybody's code
+            self._note_broken()
+            raise
         self._pay(unpaid, lost)
 
     def _play_and_begin(
@@ -371,8 +396,10 @@ class SeatTables(Fixed):
         """Returns everything that `load_state` needs, as arrays.
 
         Raises:
-            KilleError: An opponent remembers what has been decided in the deals.
+            KilleError: An opponent remembers what has been decided in the deals, or an error has
+                stopped a match in the middle.
         """
+        self._check_whole()
         saved = np.frombuffer(self.batch.save(), dtype=np.uint8).copy()
         kept = {name: getattr(self, name).copy() for name in _SAVED}
         return {"tables": saved, **self.players.state(), **kept}
@@ -387,6 +414,7 @@ class SeatTables(Fixed):
         tables = arguments.saved(state, "tables", np.uint8, (None,))
         played = self.players.checked(state)
         self.batch.restore(tables.tobytes())
+        self._broken = None
         self.players.put_back(played)
         for name in _SAVED:
             array = self.returns if name == "returns" else self._streams[name]

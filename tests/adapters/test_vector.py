@@ -9,7 +9,7 @@ from gymnasium.vector import AutoresetMode
 
 from adapters.spies import SeatSpy, random_legal
 from kille_env import LiveOpponent, SeatVectorEnv
-from kille_env.errors import PolicyError
+from kille_env.errors import KilleError, PolicyError
 from kille_env.policy import UniformPolicy
 from kille_env.registry import spec
 
@@ -181,3 +181,26 @@ def test_autoreset_modes_credit_alike() -> None:
 def test_self_is_pointed_to_live_opponents(opponents: Any) -> None:
     with pytest.raises(PolicyError, match=r"SeatVecEnv; here pass kille_env\.LiveOpponent"):
         SeatVectorEnv("byteskille", num_envs=2, num_players=3, opponents=opponents)
+
+
+@pytest.mark.parametrize("calls", [0, 3])
+def test_a_match_in_which_an_opponent_fails_has_to_begin_again(calls: int) -> None:
+    left = [calls]
+
+    def breaking(observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
+        left[0] -= 1
+        if left[0] < 0:
+            raise OSError("no answer")
+        return mask / mask.sum(axis=1, keepdims=True)
+
+    env = SeatVectorEnv("byteskille", 4, 4, opponents=breaking)
+    with pytest.raises(OSError, match="no answer"):
+        env.reset(seed=7)
+        for _ in range(50):
+            env.step(env._mask().argmax(axis=1))
+    for use in (lambda: env.step(env._mask().argmax(axis=1)), env.tables.state):
+        with pytest.raises(KilleError, match=r"stopped the match at table \d in the middle: begin"):
+            use()
+    left[0] = 1_000
+    env.reset(seed=7)
+    env.step(env._mask().argmax(axis=1))
