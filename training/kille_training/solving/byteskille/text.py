@@ -112,7 +112,8 @@ def heading(
         "|---|---|---|---|",
     ]
     names = position_names(len(sets))
-    for row in zip(names, measured.values, measured.improvement, sets, strict=True):
+    gains = measured.improvement.clip(0.0)  # rounding falls below
+    for row in zip(names, measured.values, gains, sets, strict=True):
         lines.append("| {} | {:+.6f} | {:.1g} | {:,} |".format(*row))
     return lines
 
