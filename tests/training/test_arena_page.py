@@ -70,6 +70,9 @@ def test_the_page_holds_every_entrant_and_nothing_from_elsewhere(run):
     assert page.index("2 seats: ") < page.index("is best, ") < page.index("<table")
     assert page.index("Units depend on the field") < page.index("<table")
     assert "all lineups of different entrants of this field" in page
+    for seats in (2, 3):
+        assert f"Table: byteskille, {seats} seats, single deals, preset svensk;" in page
+    assert "Score: units per deal, beyond the table&#39;s mean." in page
     assert page.index('id="definitions"') > page.rindex("<svg")
     assert "Rating over table size" in page and "How the intervals narrow" in page
     assert not re.search(r"(src|href)=\"(?!#)", page)

@@ -8,6 +8,7 @@ import pytest
 
 from kille_env.errors import PolicyError
 from kille_env.records import read_records, replay
+from kille_env.registry import Table
 from kille_training.table.sitting import Sitting
 
 
@@ -104,7 +105,8 @@ def test_help_and_hints(play):
 def test_the_conversation_moves_to_standard_error_with_json(play):
     printed = play("k, e", "--rules", "episode=deal", "--json")
     result = json.loads(printed.out)
-    assert result["game"] == "byteskille" and len(result["matches"]) == 1
+    assert str(Table.read(result["table"])) == "byteskille, 4 seats, single deals, preset svensk"
+    assert len(result["matches"]) == 1
     assert "Another deal?" in printed.err
 
 

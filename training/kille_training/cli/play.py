@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kille_env.errors import ConfigError
-from kille_env.registry import spec
+from kille_env.registry import Table, spec
 from kille_training.cli import console, options
 
 if TYPE_CHECKING:
@@ -75,7 +75,9 @@ def play(
         write_records(records, out)
     matches = [{"returns": r["returns"], "truncated": r["truncated"]} for r in records]
     last = [f"The matches are in {out}."] if out else []
-    console.report({"game": game, "seed": order.seed, "seat": 0, "matches": matches}, last, as_json)
+    table = Table.of(order.game, len(order.opponents) + 1, order.rules)
+    found = {"table": table.as_dict(), "seed": order.seed, "seat": 0, "matches": matches}
+    console.report(found, last, as_json)
     if ended is not None:
         raise ended
 

@@ -16,6 +16,7 @@ from kille_training.arena.comparison import Comparison, Question
 from kille_training.arena.entrants import Entrant
 from kille_training.arena.settings import TournamentSettings
 from kille_training.arena.tournament import Folder
+from kille_training.labels import BEYOND_MEAN
 from kille_training.progress import Progress
 from kille_training.reports.pages import Verdict, plot, render, write, yaml_lines
 from kille_training.reports.palette import GREEDY, INK, SAMPLED, SOFT
@@ -84,6 +85,7 @@ def write_comparison_page(
         unit=question.unit,
         unit_s=found.many,
         measure=f"units per {question.unit}",
+        score=BEYOND_MEAN,
         entrants=entrants,
     )
     return write(out or folder.report, page)

@@ -13,13 +13,13 @@ import numpy as np
 from markupsafe import Markup
 
 from kille_env.errors import ConfigError
-from kille_env.registry import spec
+from kille_env.registry import Table, spec
 from kille_training.arena.entrants import Entrant
 from kille_training.arena.results import Standing, caution, scales, standings, told_apart
 from kille_training.arena.settings import TournamentSettings
 from kille_training.arena.store import Store
 from kille_training.arena.tournament import Folder
-from kille_training.labels import plural_of, unit_of
+from kille_training.labels import BEYOND_MEAN, plural_of, unit_of
 from kille_training.progress import Progress
 from kille_training.reports import tournament_plots as plots
 from kille_training.reports import tournament_words as words
@@ -106,6 +106,7 @@ def write_tournament_page(
         unit=unit,
         unit_s=plural_of(unit),
         measure=f"units per {unit}",
+        score=BEYOND_MEAN,
         entrants=entrants,
         sizes=sizes,
         exact=exact,
@@ -122,6 +123,7 @@ class Size:
 
     Attributes:
         seats: The table size, P.
+        table: The table.
         observations: Deals, each counted for every lineup.
         deals: Deals, or matches.
         names: [E] names.
@@ -151,6 +153,7 @@ class Size:
         self._tally, self._scale = tally, scale
         self._unit = unit_of(settings.table.episode)
         self.seats, self.observations, self.deals = tally.seats, tally.observations, scale.deals
+        self.table = Table.of(settings.table.game, self.seats, settings.table.resolve())
         self.names = [entrant.name for entrant in entrants]
         self.labels = words.labels(self.names, settings.table.game)
         self.exact = exact
