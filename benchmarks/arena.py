@@ -19,7 +19,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from kille_agents.catalog import load_policy, rule_of_thumb
-from kille_env.policy import UniformPolicy
+from kille_env.play.policy import UniformPolicy
 from kille_env.registry import spec
 from kille_training.arena.settings import (
     MatchmakingSettings,

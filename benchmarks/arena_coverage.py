@@ -23,8 +23,8 @@ import platformdirs
 from kille_agents.catalog import load_policy
 from kille_env.core.keys import deal_seeds
 from kille_env.files import whole_file, write_whole
-from kille_env.playing import Players, play_out
-from kille_env.policy import Player
+from kille_env.play.play import Players, play_out
+from kille_env.play.policy import Player
 from kille_env.registry import make_batch, spec
 from kille_training.arena.entrants import Entrant
 from kille_training.arena.exact import Expected, expected

@@ -18,7 +18,7 @@ from pathlib import Path
 from kille_agents.catalog import load_policy
 from kille_agents.search import FlatSearch
 from kille_env.core.spec import Rules
-from kille_env.policy import Player
+from kille_env.play.policy import Player
 from kille_env.registry import Table
 from kille_training.arena.draws import Draw
 from kille_training.arena.entrants import Entrant

@@ -26,8 +26,8 @@ from kille_agents.catalog import load_policy
 from kille_agents.population.roster import population
 from kille_agents.rules_of_thumb.byteskille import THRESHOLDS, ByteskilleRuleOfThumb
 from kille_env.core.spec import Rules
-from kille_env.playing import Players, play_out
-from kille_env.policy import Player
+from kille_env.play.play import Players, play_out
+from kille_env.play.policy import Player
 from kille_env.registry import list_games, make_batch, spec
 from kille_training.scores import bounds_of, uncut_of
 from kille_training.statistics.sequential import ABOVE, BELOW, GOING, Hypotheses, SequentialTest

@@ -14,7 +14,7 @@ from stable_baselines3.common.vec_env import VecEnv
 
 from kille_agents.greedy import Greedy
 from kille_env.errors import ConfigError
-from kille_env.policy import Policy
+from kille_env.play.policy import Policy
 from kille_training.learn.methods.maskable_ppo import Learner
 from kille_training.learn.runs import versions
 from kille_training.learn.settings import TrainSettings

@@ -13,7 +13,7 @@ from statistics import median
 import numpy as np
 
 import kille_env
-from kille_env.experience import Decisions
+from kille_env.play.experience import Decisions
 
 
 def free(observation: np.ndarray, mask: np.ndarray) -> np.ndarray:

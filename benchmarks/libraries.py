@@ -35,9 +35,9 @@ SEATS = (
     "kille_env.adapters.sb3:SeatVecEnv.action_masks",
 )
 COLLECT = (
-    "kille_env.experience:Collector.__init__(policy)",
-    "kille_env.experience:Collector.collect",
-    "kille_env.experience:Collector.finish",
+    "kille_env.play.experience:Collector.__init__(policy)",
+    "kille_env.play.experience:Collector.collect",
+    "kille_env.play.experience:Collector.finish",
 )
 TORCHRL = ("kille_env.adapters.torchrl:SeatEnv._step",)
 TIANSHOU = (*COLLECT, "kille_env.adapters.tianshou:SeatCollector._collect")

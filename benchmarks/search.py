@@ -34,7 +34,7 @@ from kille_agents.rules_of_thumb import rule_of_thumb
 from kille_agents.search import FlatSearch, SearchSettings
 from kille_env.cards.pack import KILLE_CODES
 from kille_env.core.batch import Batch
-from kille_env.core.determinization import Determinizer, History
+from kille_env.play.decisions import Determinizer, History
 from kille_env.registry import list_games, make_batch, spec
 from kille_training.evaluation.duplicate import payoff
 from kille_training.solving.byteskille.deals import Stage, build_stage

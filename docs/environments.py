@@ -13,7 +13,7 @@ from blocks import write
 from kille_env import make_batch
 from kille_env.pictures.scene import arrange
 from kille_env.pictures.svg import document
-from kille_env.policy import best_actions, decide, resolve
+from kille_env.play.policy import best_actions, decide, resolve
 
 DOCS = Path(__file__).parent
 PICTURES = {

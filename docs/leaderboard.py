@@ -32,7 +32,7 @@ from kille_agents.trained import TRAINED, trained
 from kille_env.core.spec import Rules
 from kille_env.errors import ConfigError, KilleError, did_you_mean, shortened
 from kille_env.files import parse_json, write_whole
-from kille_env.policy import Player, resolve
+from kille_env.play.policy import Player, resolve
 from kille_env.registry import list_games, spec
 from kille_training.benchmark.grid import RunSettings
 from kille_training.benchmark.results import held_out_units, sampled_nash_conv

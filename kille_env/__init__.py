@@ -38,12 +38,12 @@ __all__ = [
 
 on_register(make_known)
 
-_LAZY = ("experience", "records", "sb3", "testing")
+_LAZY = ("records", "sb3", "testing")
 _LAZY_NAMES = {
-    "Collector": "kille_env.experience",
+    "Collector": "kille_env.play.experience",
     "LiveOpponent": "kille_env.adapters.live",
     "SeatVectorEnv": "kille_env.adapters.vector",
-    "collect": "kille_env.experience",
+    "collect": "kille_env.play.experience",
 }
 
 

@@ -78,7 +78,10 @@ def test_imports_keep_to_the_layers() -> None:
 
 
 ALLOWED = {
-    ("kille_env.policy", "kille_agents.catalog"),  # players by name come from the package beside
+    (
+        "kille_env.play.policy",
+        "kille_agents.catalog",
+    ),  # players by name
     ("kille_training.arena.results", "kille_training.reports.report"),  # a result in a notebook
 }
 """Imports against the layers that are only made when somebody asks for them."""

@@ -7,7 +7,7 @@ from kille_agents.catalog import BASELINES, About, as_policy, describe_player, l
 from kille_agents.network import NetworkMetadata, NetworkPolicy, load_network, save_network
 from kille_agents.objects import Network
 from kille_agents.rules_of_thumb.byteskille import ByteskilleRuleOfThumb
-from kille_env.policy import (
+from kille_env.play.policy import (
     Policy,
     UniformPolicy,
     best_actions,

@@ -31,7 +31,7 @@ from kille_agents.trained import TRAINED, cards, trained, trained_player
 from kille_env.core.spec import Rules
 from kille_env.errors import PolicyError, RulesError, did_you_mean, shortened
 from kille_env.files import BROKEN, read_json
-from kille_env.policy import Player, PlayerLike, Policy, UniformPolicy, made_for, plays
+from kille_env.play.policy import Player, PlayerLike, Policy, UniformPolicy, made_for, plays
 from kille_env.registry import spec
 from kille_env.words.text import listed
 

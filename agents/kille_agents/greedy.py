@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from kille_env.core.determinization import Determinizer
 from kille_env.errors import PolicyError
-from kille_env.policy import (
+from kille_env.play.decisions import Determinizer
+from kille_env.play.policy import (
     Player,
     Policy,
     Recurrent,

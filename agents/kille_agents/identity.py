@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from kille_env.errors import PolicyError
-from kille_env.playing import Players
-from kille_env.policy import Player, UniformPolicy, has_kernel, name_of, searches
+from kille_env.play.play import Players
+from kille_env.play.policy import Player, UniformPolicy, has_kernel, name_of, searches
 from kille_env.registry import Table, make_batch
 
 

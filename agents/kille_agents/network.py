@@ -29,7 +29,7 @@ from kille_env.core.floats import seat_layout
 from kille_env.core.spec import Rules, width
 from kille_env.errors import KilleError, PolicyError, shortened
 from kille_env.files import MOST_ARRAYS, read_bytes, read_json, write_whole
-from kille_env.policy import check_shapes, masked_softmax
+from kille_env.play.policy import check_shapes, masked_softmax
 from kille_env.registry import Table, spec
 
 WEIGHTS, SPECIFICATION = "policy.safetensors", "policy.json"

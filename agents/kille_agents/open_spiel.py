@@ -11,10 +11,10 @@ from typing import Any, Protocol, cast
 import numpy as np
 
 from kille_env.adapters.open_spiel import KilleState, load, state_at
-from kille_env.core.determinization import Determinizer
 from kille_env.core.spec import Rules
 from kille_env.errors import PolicyError
 from kille_env.extras import needs
+from kille_env.play.decisions import Determinizer
 
 with needs("openspiel"):
     import pyspiel
@@ -63,7 +63,7 @@ class OpenSpielPlayer:
         self._games: dict[tuple[str, int, Rules], Any] = {}
 
     def search(self, determinizer: Determinizer) -> np.ndarray:
-        """Returns how likely each action is, [M, A]; see `kille_env.policy.Searcher`.
+        """Returns how likely each action is, [M, A]; see `kille_env.play.policy.Searcher`.
 
         Raises:
             PolicyError: It returned what is no distribution, or an action that is not legal.

@@ -7,13 +7,13 @@ from typing import Any, Self
 
 import numpy as np
 
-from kille_env.adapters.options import OBSERVATION, one_of
 from kille_env.core.floats import Reading
 from kille_env.core.spec import width
 from kille_env.errors import PolicyError, shortened
 from kille_env.extras import needs
 from kille_env.files import MOST_JSON, parse_json
-from kille_env.policy import check_shapes
+from kille_env.play.options import OBSERVATION, one_of
+from kille_env.play.policy import check_shapes
 from kille_env.registry import Table, spec
 
 with needs("train"):
@@ -34,7 +34,7 @@ class SB3Policy:
     """Plays a model: its distribution over the legal actions, or the action of the highest value.
 
     See `kille_env.adapters.sb3_asking.Asking.chances` for models that know no masks. Exploring is
-    not part of the policy. A model with an LSTM makes this a `kille_env.policy.Recurrent` player.
+    not part of the policy. A model with an LSTM makes this a player with a memory.
 
     Attributes:
         model: The model, which may go on learning.

@@ -26,7 +26,7 @@ API = {
             "kille_env.adapters.aec",
             "kille_env.adapters.gym",
             "kille_env.adapters.vector",
-            "kille_env.adapters.options",
+            "kille_env.play.options",
             "kille_env.adapters.spaces",
             "kille_env.adapters.live",
             "kille_env.sb3",
@@ -39,10 +39,10 @@ API = {
         (
             "kille_env.core.batch",
             "kille_env.core.spec",
-            "kille_env.core.determinization",
-            "kille_env.experience",
-            "kille_env.policy",
-            "kille_env.playing",
+            "kille_env.play.decisions",
+            "kille_env.play.experience",
+            "kille_env.play.policy",
+            "kille_env.play.play",
         ),
     ),
     "records": (

@@ -12,9 +12,7 @@
     versioned     the same under PettingZoo's names, byteskille_v0.env()
     registration  Gymnasium's and PettingZoo's own registries
     live          an opponent that asks the network that is learning
-    seat_tables   what the one-seat forms share: the caller plays one seat, players the others
     spaces        observation and action spaces of a game
-    options       options that several environments take
     rendering     what `render` shows: text, a picture, a window
 
 What they return is fresh: nothing that was handed out changes later.
@@ -41,7 +39,7 @@ def make(name: str, num_players: int | None = None, **options: Any) -> "KilleAEC
         RulesError: An option, switch or number of seats that does not exist.
     """
     from kille_env.adapters.aec import KilleAEC  # PettingZoo is loaded when it is needed
-    from kille_env.adapters.options import check_names
+    from kille_env.play.options import check_names
 
     check_names(KilleAEC, options, name)
     return KilleAEC(name, num_players, **options)

@@ -21,7 +21,12 @@ import numpy as np
 from gymnasium import spaces
 from pettingzoo.utils.env import AECEnv
 
-from kille_env.adapters.options import (
+from kille_env.adapters.rendering import OPEN, RENDER_MODES, Renderer
+from kille_env.adapters.spaces import LegalDiscrete, Observations, feature_space
+from kille_env.core import arguments
+from kille_env.core.spec import Rules
+from kille_env.errors import IllegalActionError, KilleError, RulesError, shortened
+from kille_env.play.options import (
     ILLEGAL,
     TableOptions,
     check_reward,
@@ -31,11 +36,6 @@ from kille_env.adapters.options import (
     reset_options,
     rules_of_reset,
 )
-from kille_env.adapters.rendering import OPEN, RENDER_MODES, Renderer
-from kille_env.adapters.spaces import LegalDiscrete, Observations, feature_space
-from kille_env.core import arguments
-from kille_env.core.spec import Rules
-from kille_env.errors import IllegalActionError, KilleError, RulesError, shortened
 from kille_env.records import Logbook, Record
 from kille_env.registry import Table, make_batch
 
@@ -124,11 +124,11 @@ class KilleAEC(AECEnv[str, Any, int]):
             observation: "dict", "float_dict" and "seats_dict": the mask beside the features; "box",
                 "float" and "seats": the features alone, the mask in the info only. See
                 `kille_env.adapters.spaces.Observations`.
-            illegal: As in `kille_env.adapters.options.SeatOptions`. "lose" ends the game as
+            illegal: As in `kille_env.play.options.SeatOptions`. "lose" ends the game as
                 PettingZoo's `TerminateIllegalWrapper` does: all seats terminate, and the others
                 get 0.
             illegal_reward: As there.
-            **options: See `kille_env.adapters.options.TableOptions`.
+            **options: See `kille_env.play.options.TableOptions`.
 
         Raises:
             UnknownGameError: No such game.

@@ -13,16 +13,16 @@ from typing import Any, Unpack
 import gymnasium
 import numpy as np
 
-from kille_env.adapters.options import (
+from kille_env.adapters.rendering import OPEN, RENDER_MODES, SEAT, Renderer
+from kille_env.adapters.spaces import LegalDiscrete, Observations
+from kille_env.core import arguments
+from kille_env.errors import IllegalActionError, shortened
+from kille_env.play.options import (
     SeatOptions,
     check_names,
     reset_options,
 )
-from kille_env.adapters.rendering import OPEN, RENDER_MODES, SEAT, Renderer
-from kille_env.adapters.seat_tables import SeatTables
-from kille_env.adapters.spaces import LegalDiscrete, Observations
-from kille_env.core import arguments
-from kille_env.errors import IllegalActionError, shortened
+from kille_env.play.seats import SeatTables
 from kille_env.records import Record
 from kille_env.registry import Table
 
@@ -67,10 +67,10 @@ class KilleEnv(gymnasium.Env[Any, Any]):
                 "ansi" as text. Pictures take the extra "render".
             render_view: None and "seat" show what your seat sees, "open" every card, and a number
                 what that seat sees.
-            **options: See `kille_env.adapters.options.SeatOptions`; `illegal` is "lose" by default.
+            **options: See `kille_env.play.options.SeatOptions`; `illegal` is "lose" by default.
 
         Raises:
-            KilleError: See `kille_env.adapters.seat_tables.SeatTables`.
+            KilleError: See `kille_env.play.seats.SeatTables`.
         """
         check_names(KilleEnv, options, game)
         self.tables = SeatTables(game, 1, num_players, **{"illegal": "lose", **options})

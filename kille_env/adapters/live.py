@@ -19,10 +19,10 @@ from typing import Any, NoReturn, Self, cast
 
 import numpy as np
 
-from kille_env.adapters.options import one_of
 from kille_env.core.floats import READINGS, Reading
 from kille_env.errors import PolicyError, shortened
-from kille_env.policy import UniformPolicy, as_numbers, masked_best, masked_softmax, read
+from kille_env.play.options import one_of
+from kille_env.play.policy import UniformPolicy, as_numbers, masked_best, masked_softmax, read
 from kille_env.registry import Table, spec
 
 RETURNS = ("probabilities", "logits", "values")
@@ -59,8 +59,9 @@ class FunctionPolicy:
                 torch tensor on any device, with or without gradients.
             observation: What it is shown. "box": uint8 features; "float": float32 in 0 to 1, as
                 from an environment with this option, and "seats" likewise. How to read features
-                follows from the table: environments, evaluations and `kille_env.policy.resolve` say
-                at which one it plays; by yourself you say it with `at_table`.
+                follows from the table: environments, evaluations and
+                `kille_env.play.policy.resolve` say at which one it plays; by yourself you say it
+                with `at_table`.
             returns: What it returns. "probabilities": these, 0 for illegal actions. "logits": the
                 softmax over the legal actions is played. "values": the legal action of the highest
                 value is played.

@@ -7,10 +7,10 @@ else.
 from collections.abc import Sequence
 from typing import Any
 
-from kille_env.adapters.options import one_of
 from kille_env.core import arguments
 from kille_env.core.batch import Batch
 from kille_env.errors import KilleError, RulesError, shortened
+from kille_env.play.options import one_of
 from kille_env.words.view import View
 
 RENDER_MODES = ("human", "ansi", "rgb_array")

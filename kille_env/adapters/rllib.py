@@ -17,9 +17,9 @@ from gymnasium import spaces
 from kille_env.adapters.spaces import Observations
 from kille_env.core.spec import Rules
 from kille_env.errors import KilleError
-from kille_env.experience import Collector, Decisions
 from kille_env.extras import needs
-from kille_env.policy import masked_softmax
+from kille_env.play.experience import Collector, Decisions
+from kille_env.play.policy import masked_softmax
 from kille_env.registry import make_batch
 
 with needs("rllib"):
@@ -89,7 +89,7 @@ class MaskedModule(TorchRLModule, ValueFunctionAPI):
         return self.compute_values(self._batch(observation)).cpu().numpy()
 
     def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
-        """Returns how likely each action is, [N, A] float64; see `kille_env.policy.Policy`."""
+        """Returns how likely each action is, [N, A] float64; see `kille_env.play.policy.Policy`."""
         return masked_softmax(self.name, self.logits(observation, mask), mask)
 
     def _batch(self, observation: np.ndarray, mask: np.ndarray | None = None) -> dict[str, Any]:

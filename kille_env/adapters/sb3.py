@@ -38,20 +38,20 @@ with needs("train"):
     from gymnasium import spaces
     from stable_baselines3.common.vec_env import VecEnv
 
-from kille_env.adapters.options import (
+from kille_env.adapters.sb3_asking import LivePolicy, asking_of, check_last_seen
+from kille_env.adapters.sb3_buffer import SeatStreamBuffer
+from kille_env.adapters.sb3_models import algorithm_that_steps, memory_size
+from kille_env.adapters.spaces import Observations
+from kille_env.core import arguments
+from kille_env.errors import KilleError, RulesError
+from kille_env.play.options import (
     OPPONENTS,
     SeatOptions,
     TableOptions,
     check_names,
     reset_options,
 )
-from kille_env.adapters.sb3_asking import LivePolicy, asking_of, check_last_seen
-from kille_env.adapters.sb3_buffer import SeatStreamBuffer
-from kille_env.adapters.sb3_models import algorithm_that_steps, memory_size
-from kille_env.adapters.seat_tables import SeatTables, each_opponent
-from kille_env.adapters.spaces import Observations
-from kille_env.core import arguments
-from kille_env.errors import KilleError, RulesError
+from kille_env.play.seats import SeatTables, each_opponent
 from kille_env.registry import Table, make_batch, spec
 
 OBSERVATION = ("float", "box", "seats")  # what stands beside them in "dict" is `action_masks` here
@@ -289,7 +289,7 @@ class SelfPlayVecEnv(EverySeatVecEnv):
             num_players: P, the game's default for None.
             observation: "float": float32 in 0 to 1; "box": the features as uint8; "seats": of one
                 size at tables of every size, see `kille_env.core.floats`.
-            **options: See `kille_env.adapters.options.TableOptions`.
+            **options: See `kille_env.play.options.TableOptions`.
 
         Raises:
             KilleError: See `kille_env.make_batch`.
@@ -401,12 +401,12 @@ class SeatVecEnv(TableVecEnv):
             num_players: P, the game's default for None.
             observation: "float": float32 in 0 to 1; "box": the features as uint8; "seats": of one
                 size at tables of every size, see `kille_env.core.floats`.
-            **options: See `kille_env.adapters.options.SeatOptions`. "self" among the opponents is
+            **options: See `kille_env.play.options.SeatOptions`. "self" among the opponents is
                 the model that learns; algorithms without masks need `BestLegalAction` around this,
                 or `illegal="lose"`.
 
         Raises:
-            KilleError: See `kille_env.adapters.seat_tables.SeatTables`.
+            KilleError: See `kille_env.play.seats.SeatTables`.
         """
         check_names(SeatVecEnv, options, game)
         seats = spec(game).check_players(num_players)

@@ -41,13 +41,13 @@ with needs("train"):
         VecNormalize,
     )
 
-from kille_env.adapters.options import OBSERVATION
 from kille_env.adapters.sb3_models import meaning_of, memory_size, scores, scores_with_memory
 from kille_env.core.floats import READINGS, Reading
 from kille_env.core.spec import width
 from kille_env.errors import KilleError, PolicyError, shortened
 from kille_env.files import MOST_JSON, parse_json, write_whole
-from kille_env.policy import UniformPolicy, masked_best, masked_softmax
+from kille_env.play.options import OBSERVATION
+from kille_env.play.policy import UniformPolicy, masked_best, masked_softmax
 from kille_env.registry import Table, spec
 
 Step = Callable[[Any], Any]
@@ -406,7 +406,7 @@ class LivePolicy:
     The model is asked as its own environment asks it, wrappers included, and explores as it does.
     A model with a distribution plays by it. One with values plays the legal action of the highest
     value, and a uniform one as often as the model explores. One with a memory makes this a
-    `kille_env.policy.Recurrent` player: each seat remembers its own match.
+    `kille_env.play.policy.Recurrent` player: each seat remembers its own match.
 
     Attributes:
         model: The model that is followed, or None.

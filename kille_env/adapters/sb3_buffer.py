@@ -12,8 +12,8 @@ import numpy as np
 
 from kille_env.core import arguments
 from kille_env.errors import KilleError
-from kille_env.experience import SeatStreams, advantages
 from kille_env.extras import needs
+from kille_env.play.experience import SeatStreams, advantages
 
 with needs("train"):
     from sb3_contrib.common.maskable.buffers import (

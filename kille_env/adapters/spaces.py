@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
-from kille_env.adapters.options import OBSERVATION, one_of
 from kille_env.core.floats import READINGS
 from kille_env.core.spec import GameSpec, Part
+from kille_env.play.options import OBSERVATION, one_of
 
 
 def feature_space(parts: tuple[Part, ...]) -> spaces.Box:

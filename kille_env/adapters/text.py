@@ -11,12 +11,12 @@ from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
-from kille_env.adapters.options import SeatOptions
-from kille_env.adapters.seat_tables import SeatTables
 from kille_env.core import arguments
 from kille_env.core.batch import Batch
 from kille_env.core.spec import Rules
 from kille_env.errors import shortened
+from kille_env.play.options import SeatOptions
+from kille_env.play.seats import SeatTables
 from kille_env.registry import Table, describe_rules
 
 TRIES = 2

@@ -16,8 +16,8 @@ import numpy as np
 
 from kille_env.core.batch import Batch as Tables
 from kille_env.errors import KilleError
-from kille_env.experience import Collector, Decisions
 from kille_env.extras import needs
+from kille_env.play.experience import Collector, Decisions
 
 with needs("tianshou"):
     from gymnasium.spaces import Discrete

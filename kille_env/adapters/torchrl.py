@@ -20,12 +20,12 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from kille_env.adapters.options import SeatOptions, TableOptions, check_names
-from kille_env.adapters.seat_tables import SeatTables
 from kille_env.adapters.spaces import Observations
 from kille_env.core import arguments
-from kille_env.experience import Decisions
 from kille_env.extras import needs
+from kille_env.play.experience import Decisions
+from kille_env.play.options import SeatOptions, TableOptions, check_names
+from kille_env.play.seats import SeatTables
 from kille_env.registry import Table, make_batch
 
 with needs("torchrl"):
@@ -137,11 +137,11 @@ class SeatEnv(_Tables):
             num_players: P, the game's default for None.
             observation: "float": float32 in 0 to 1; "box": the features as uint8; "seats": see
                 `kille_env.core.floats`.
-            **options: See `kille_env.adapters.options.SeatOptions`; an illegal action raises by
+            **options: See `kille_env.play.options.SeatOptions`; an illegal action raises by
                 default.
 
         Raises:
-            KilleError: See `kille_env.adapters.seat_tables.SeatTables`.
+            KilleError: See `kille_env.play.seats.SeatTables`.
         """
         check_names(SeatEnv, options, game)
         tables = SeatTables(game, num_tables, num_players, **options)
@@ -208,7 +208,7 @@ class SelfPlayEnv(_Tables):
             num_tables: N.
             num_players: P, the game's default for None.
             observation: "float", "box" or "seats".
-            **options: See `kille_env.adapters.options.TableOptions`.
+            **options: See `kille_env.play.options.TableOptions`.
 
         Raises:
             KilleError: See `kille_env.make_batch`.

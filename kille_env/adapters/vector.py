@@ -15,17 +15,17 @@ from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from kille_env.adapters.options import (
+from kille_env.adapters.rendering import OPEN, RENDER_MODES, SEAT, Renderer
+from kille_env.adapters.spaces import LegalMultiDiscrete, Observations
+from kille_env.core import arguments
+from kille_env.errors import RulesError, shortened
+from kille_env.play.options import (
     SeatOptions,
     check_names,
     one_of,
     reset_options,
 )
-from kille_env.adapters.rendering import OPEN, RENDER_MODES, SEAT, Renderer
-from kille_env.adapters.seat_tables import SeatTables
-from kille_env.adapters.spaces import LegalMultiDiscrete, Observations
-from kille_env.core import arguments
-from kille_env.errors import RulesError, shortened
+from kille_env.play.seats import SeatTables
 from kille_env.registry import Table
 
 RESET_OPTIONS = ("deck", "dealer", "start", "rules", "seat", "reset_mask")
@@ -70,7 +70,7 @@ class SeatVectorEnv(VectorEnv[Any, Any, Any]):
             **options: As in `KilleEnv`.
 
         Raises:
-            KilleError: See `kille_env.adapters.seat_tables.SeatTables`.
+            KilleError: See `kille_env.play.seats.SeatTables`.
         """
         check_names(SeatVectorEnv, options, game)
         mode = getattr(autoreset_mode, "value", autoreset_mode)

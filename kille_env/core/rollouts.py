@@ -22,7 +22,7 @@ from kille_env.core.table import DEAL, OVER
 from kille_env.errors import IllegalActionError, RulesError, illegal_choice, shortened
 
 Kernel = Callable[..., Any]
-"""That of a deterministic `kille_env.policy.KernelPolicy`."""
+"""That of a deterministic `kille_env.play.policy.KernelPolicy`."""
 
 OVER_NOW, ILLEGAL = -1, -2
 """What `play_on` returns where nobody is to act any more, and for an action that is not legal."""

@@ -14,7 +14,7 @@ from kille_env.core.batch import Batch
 from kille_env.core.spec import EPISODES, GameSpec, Part, Rules
 from kille_env.core.table import DEAL, OVER, table_dtype
 from kille_env.errors import IllegalActionError, KilleError, RulesError
-from kille_env.policy import pick_actions, sample_actions
+from kille_env.play.policy import pick_actions, sample_actions
 from kille_env.registry import make_batch
 from kille_env.registry import spec as spec_of
 from kille_env.testing.determinization import check_determinizations

@@ -11,11 +11,11 @@ from itertools import count
 import numpy as np
 
 from kille_env.core.batch import Batch
-from kille_env.core.determinization import cards_then
 from kille_env.core.pack import Pack
 from kille_env.core.spec import Rules
 from kille_env.core.table import OVER
-from kille_env.policy import sample_actions
+from kille_env.play.decisions import cards_then
+from kille_env.play.policy import sample_actions
 from kille_env.registry import make_batch
 
 OWN_DRAWS = ("dealt", "drawn_cards")

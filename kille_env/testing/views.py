@@ -12,7 +12,7 @@ import numpy as np
 
 from kille_env.core.batch import Batch
 from kille_env.core.spec import Rules
-from kille_env.policy import sample_actions
+from kille_env.play.policy import sample_actions
 from kille_env.registry import make_batch
 from kille_env.words.view import Card, Change, View
 

@@ -11,7 +11,7 @@ from pettingzoo.test import api_test, parallel_api_test
 from pettingzoo.utils.conversions import turn_based_aec_to_parallel
 
 from kille_env.adapters.aec import KilleAEC
-from kille_env.adapters.seat_tables import SeatTables
+from kille_env.play.seats import SeatTables
 
 RULES: list[tuple[int, dict[str, Any]]] = [
     (2, {"episode": "deal"}),

@@ -13,8 +13,6 @@ import kille_env
 from adapters.spies import random_legal, stable_baselines
 from kille_env.adapters.aec import KilleAEC
 from kille_env.adapters.gym import KilleEnv
-from kille_env.adapters.options import OPPONENTS, illegal_reward
-from kille_env.adapters.seat_tables import SeatTables
 from kille_env.adapters.vector import SeatVectorEnv
 from kille_env.core.batch import Batch
 from kille_env.errors import (
@@ -25,6 +23,8 @@ from kille_env.errors import (
     RulesError,
     UnknownGameError,
 )
+from kille_env.play.options import OPPONENTS, illegal_reward
+from kille_env.play.seats import SeatTables
 
 AEC_AND_SEATS: list[type] = [KilleAEC, KilleEnv, SeatVectorEnv]
 

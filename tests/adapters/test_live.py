@@ -14,7 +14,7 @@ from kille_env import LiveOpponent, SeatVectorEnv
 from kille_env.adapters.gym import KilleEnv
 from kille_env.core.spec import feature_scale
 from kille_env.errors import PolicyError, RulesError
-from kille_env.policy import UniformPolicy, resolve
+from kille_env.play.policy import UniformPolicy, resolve
 from kille_env.registry import spec
 
 MASK = np.array([[1, 0, 1, 1], [0, 1, 1, 0]], dtype=np.int8)

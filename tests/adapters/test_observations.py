@@ -10,11 +10,11 @@ import kille_env
 from adapters.spies import random_legal, stable_baselines
 from kille_env.adapters.aec import KilleAEC
 from kille_env.adapters.gym import KilleEnv
-from kille_env.adapters.options import OBSERVATION
 from kille_env.adapters.vector import SeatVectorEnv
 from kille_env.core.floats import seat_layout
 from kille_env.core.spec import feature_scale
 from kille_env.errors import RulesError
+from kille_env.play.options import OBSERVATION
 from kille_env.registry import spec
 
 
@@ -133,7 +133,7 @@ def test_a_model_meets_the_features_that_it_has_learned_from(kind: str) -> None:
     with torch.no_grad():
         tensor, _ = model.policy.obs_to_tensor(shown)
         wanted = model.policy.get_distribution(tensor, action_masks=mask).distribution.probs
-    player = kille_env.policy.resolve(model, "byteskille", 3, table.resolve())
+    player = kille_env.play.policy.resolve(model, "byteskille", 3, table.resolve())
     for policy in (seats.live, player):
         assert policy.probabilities(seen, mask) == pytest.approx(wanted.numpy(), abs=1e-6)
 

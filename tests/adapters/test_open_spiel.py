@@ -15,7 +15,7 @@ from kille_agents.open_spiel import OpenSpielPlayer
 from kille_env.adapters.open_spiel import load, parse_rules, rules_text, short_name, state_at
 from kille_env.core.spec import feature_scale
 from kille_env.errors import CardError, IllegalActionError, KilleError, PolicyError, RulesError
-from kille_env.policy import UniformPolicy
+from kille_env.play.policy import UniformPolicy
 
 pytestmark = pytest.mark.compiled
 

@@ -11,14 +11,14 @@ import kille_env
 from kille_agents import load_policy
 from kille_agents.rules_of_thumb import rule_of_thumb
 from kille_env.adapters.live import LiveOpponent
-from kille_env.adapters.seat_tables import SeatTables
 from kille_env.adapters.vector import SeatVectorEnv
 from kille_env.core.floats import seat_layout
 from kille_env.core.jit import kernel
 from kille_env.errors import IllegalActionError, KilleError, PolicyError
-from kille_env.experience import Collector, Decisions, SeatStreams, advantages
-from kille_env.playing import Players
-from kille_env.policy import UniformPolicy, resolve
+from kille_env.play.experience import Collector, Decisions, SeatStreams, advantages
+from kille_env.play.play import Players
+from kille_env.play.policy import UniformPolicy, resolve
+from kille_env.play.seats import SeatTables
 
 RULES = kille_env.spec("byteskille").resolve(episode="deal")
 SHORT, INDICES = np.ones(2, np.bool_), np.array([0, 1, 2])

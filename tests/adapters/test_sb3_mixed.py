@@ -12,7 +12,7 @@ from sb3_contrib import MaskablePPO
 from adapters.sb3_tables import learner, self_play
 from adapters.spies import random_legal
 from kille_env.errors import KilleError, RulesError
-from kille_env.policy import resolve
+from kille_env.play.policy import resolve
 from kille_env.registry import spec
 from kille_env.sb3 import MixedSelfPlayVecEnv, SeatExtractor, SeatStreamBuffer
 

@@ -10,11 +10,11 @@ import pytest
 from adapters.spies import RULES, SeatSpy, random_legal
 from kille_env.adapters.gym import KilleEnv
 from kille_env.adapters.sb3 import SeatVecEnv
-from kille_env.adapters.seat_tables import SeatTables, seat_opponents
 from kille_env.adapters.vector import SeatVectorEnv
 from kille_env.core.jit import kernel
 from kille_env.errors import IllegalActionError, KilleError, PolicyError
-from kille_env.policy import pick_actions, resolve
+from kille_env.play.policy import pick_actions, resolve
+from kille_env.play.seats import SeatTables, seat_opponents
 from kille_env.registry import make_batch, spec
 
 PLAIN = {"fraga": "off", "gok_call": "off"}

@@ -10,7 +10,7 @@ from gymnasium.vector import AutoresetMode
 from adapters.spies import SeatSpy, random_legal
 from kille_env import LiveOpponent, SeatVectorEnv
 from kille_env.errors import KilleError, PolicyError
-from kille_env.policy import UniformPolicy
+from kille_env.play.policy import UniformPolicy
 from kille_env.registry import spec
 
 SAME_STEP, DISABLED = AutoresetMode.SAME_STEP, AutoresetMode.DISABLED

@@ -10,14 +10,14 @@ import kille_env
 from kille_agents import check_probabilities, load_policy
 from kille_agents.catalog import describe_player
 from kille_env.errors import PolicyError
-from kille_env.policy import Searcher
+from kille_env.play.policy import Searcher
 
 MODULE = '''
     """Players of the tests."""
     import numpy as np
 
     from kille_agents.catalog import About
-    from kille_env.policy import UniformPolicy
+    from kille_env.play.policy import UniformPolicy
     from kille_env.errors import PolicyError
 
     class First:

@@ -13,10 +13,10 @@ from kille_agents import as_policy, describe_player
 from kille_agents.llm import LanguageModel, Settings, service
 from kille_agents.llm.player import Answers, LimitError
 from kille_env.adapters.text import decision_prompt
-from kille_env.core.determinization import Determinizer
 from kille_env.errors import ConfigError, PolicyError
-from kille_env.playing import Players, play_out
-from kille_env.policy import decide
+from kille_env.play.decisions import Determinizer
+from kille_env.play.play import Players, play_out
+from kille_env.play.policy import decide
 
 
 @pytest.fixture(autouse=True)

@@ -13,7 +13,7 @@ from kille_agents import Network, as_policy
 from kille_agents.catalog import load_policy
 from kille_env.core.spec import width
 from kille_env.errors import PolicyError
-from kille_env.policy import check_probabilities, resolve
+from kille_env.play.policy import check_probabilities, resolve
 
 GAME = kille_env.spec("knack")
 RULES = GAME.resolve(episode="deal")

@@ -6,7 +6,7 @@ import pytest
 from kille_agents import UniformPolicy, check_probabilities, load_policy, sample_actions
 from kille_agents.catalog import describe_player
 from kille_env.errors import PolicyError
-from kille_env.policy import pick_actions
+from kille_env.play.policy import pick_actions
 from kille_env.registry import spec
 
 

@@ -14,12 +14,12 @@ from kille_agents.population.bot import Noisy
 from kille_agents.rules_of_thumb import rule_of_thumb
 from kille_agents.rules_of_thumb.byteskille import THRESHOLDS, ByteskilleRuleOfThumb
 from kille_agents.search import FlatSearch, SearchSettings, TreeSearch, TreeSettings
-from kille_env.core.determinization import Determinizer, History
 from kille_env.core.jit import kernel
 from kille_env.core.rollouts import AT_ANYBODY, Rollouts
 from kille_env.errors import KilleError, PolicyError
-from kille_env.policy import at_table, decide
-from kille_env.rounds import choices
+from kille_env.play.decisions import Determinizer, History
+from kille_env.play.policy import at_table, decide
+from kille_env.play.rounds import choices
 
 RULES = kille_env.spec("byteskille").resolve(episode="deal")
 SEARCHES = [(FlatSearch, SearchSettings), (TreeSearch, TreeSettings)]

@@ -11,8 +11,8 @@ from kille_agents.greedy import in_play
 from kille_agents.objects import player_of
 from kille_env.core.batch import Batch
 from kille_env.errors import PolicyError
-from kille_env.playing import Players, play_out
-from kille_env.policy import UniformPolicy, decide, pick_actions
+from kille_env.play.play import Players, play_out
+from kille_env.play.policy import UniformPolicy, decide, pick_actions
 from kille_training.evaluation.duplicate import payoff
 from kille_training.solving.byteskille.deals import Stage, build_deal
 from kille_training.solving.byteskille.policies import nash_conv, sets_before, strategy_of

@@ -13,10 +13,10 @@ from kille_agents.catalog import SEARCHERS
 from kille_agents.search import FlatSearch, SearchSettings
 from kille_agents.search.beliefs import likely_determinizations
 from kille_agents.search.rollouts import earnings, seated
-from kille_env.adapters.seat_tables import SeatTables
-from kille_env.core.determinization import Determinizer, History
 from kille_env.errors import KilleError, PolicyError
-from kille_env.policy import decide, has_kernel, share_a_kernel
+from kille_env.play.decisions import Determinizer, History
+from kille_env.play.policy import decide, has_kernel, share_a_kernel
+from kille_env.play.seats import SeatTables
 
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.compiled

@@ -6,7 +6,7 @@ import numpy as np
 
 from kille_agents import as_policy
 from kille_env.core.batch import Batch
-from kille_env.playing import Players
+from kille_env.play.play import Players
 from kille_env.records import Recorder
 from kille_env.registry import load_game
 from kille_training.reports.replay import Numbered

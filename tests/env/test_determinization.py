@@ -8,9 +8,9 @@ import pytest
 import kille_env
 from env.tables import play
 from kille_env.core.batch import Batch
-from kille_env.core.determinization import Determinizer, History
 from kille_env.errors import KilleError, RulesError
 from kille_env.games.byteskille import SPEC
+from kille_env.play.decisions import Determinizer, History
 
 ACTIONS = {text: number for number, text in enumerate(SPEC.actions)}
 TABLES = 6

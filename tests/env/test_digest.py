@@ -18,11 +18,11 @@ import pytest
 
 import kille_env
 from kille_agents.catalog import as_policy, players_of
-from kille_env import rounds
 from kille_env.core import jit, loops, rollouts
 from kille_env.core.digest import UnstableError, sources_of
 from kille_env.core.game import LOOPS, VIEWS
-from kille_env.policy import has_kernel
+from kille_env.play import rounds
+from kille_env.play.policy import has_kernel
 
 ROOT = Path(kille_env.__file__).parent
 
@@ -196,7 +196,7 @@ def test_every_loop_has_a_key_with_the_files_of_all_that_is_bound(game):
             rounds._bound(rounds._choose_rows, player.choose)
         )
         played = files(rounds._bound(rounds.play_on, player.choose, own))
-        assert chosen | stepped | {rounds.__file__, str(ROOT / "playing.py")} <= played
+        assert chosen | stepped | {rounds.__file__, str(ROOT / "play" / "play.py")} <= played
         if player.deterministic:
             used = ("apply", "deal", "observe"), ("resample", "relabel", "observe")
             for loop, kernels in zip(rollouts._loops(own, player.choose), used, strict=True):
@@ -227,7 +227,8 @@ def run(code, *paths, **environment):
 
 KEYS = """
 import json
-from kille_env import experience, load_game, policy, rounds
+from kille_env import load_game
+from kille_env.play import experience, policy, rounds
 from kille_env.core import digest, jit
 jit.Kernel.compiled = property(lambda kernel: kernel)  # the compiler is not needed
 game, choose = load_game("byteskille"), policy.UniformPolicy.choose
@@ -243,8 +244,8 @@ print(json.dumps({name: digest.sources_of(loop).digest for name, loop in {
 EDITS = {
     "games/byteskille/rules.py": {"byteskille", "rounds"},
     "cards/pack.py": {"byteskille", "knack", "rounds"},
-    "policy.py": {"rounds", "choices"},
-    "experience.py": {"experience"},
+    "play/policy.py": {"rounds", "choices"},
+    "play/experience.py": {"experience"},
     "adapters/gym.py": set(),
     "core/compiler.py": {"byteskille", "knack", "rounds", "choices", "experience"},
 }
@@ -272,9 +273,9 @@ def test_an_edit_makes_cold_what_reads_it_and_nothing_else(suite):
 CHOICES = """
 import json
 import numpy as np
-from kille_env.playing import chance_of
-from kille_env.policy import UniformPolicy
-from kille_env.rounds import choices
+from kille_env.play.play import chance_of
+from kille_env.play.policy import UniformPolicy
+from kille_env.play.rounds import choices
 mask = np.eye(4, 5, dtype=np.int8)[::-1].copy()
 mask[:, 4] = 1
 chosen = choices(UniformPolicy(), mask.view(np.uint8), mask)
@@ -291,12 +292,12 @@ def test_after_an_edit_a_warm_cache_gives_what_a_cold_one_gives(suite, tmp_path)
     assert before[1] == [3, 2, 1, 0] and play("warm") == before
     for name, old, new in [
         (
-            "playing.py",
+            "play/play.py",
             "return (mix(key) >> _S11) * 2.0**-53",
             "return 0.5 + 0 * (mix(key) >> _S11)",
         ),
-        ("policy.py", "    return first  # the", "    return mask.shape[0] - 1  # the"),
-        ("policy.py", "            if reached > drawn:", "            if reached < drawn:"),
+        ("play/policy.py", "    return first  # the", "    return mask.shape[0] - 1  # the"),
+        ("play/policy.py", "            if reached > drawn:", "            if reached < drawn:"),
     ]:
         file = suite / name
         assert old in file.read_text()
@@ -337,7 +338,7 @@ MIXED = """
 import json
 import kille_env, numpy as np, policies
 from kille_env.core.rollouts import AT_ANYBODY, Rollouts
-from kille_env.rounds import choices
+from kille_env.play.rounds import choices
 
 players = [policies.Player(one) for one in
     (policies.first, policies.last, policies.always(0), policies.always(1))]

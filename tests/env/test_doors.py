@@ -13,12 +13,12 @@ import pytest
 import kille_env
 from env.batches import batch, history, shown, step
 from kille_env.core import registry
-from kille_env.core.determinization import Determinizer, History
 from kille_env.core.floats import READINGS
 from kille_env.core.game import Game
 from kille_env.core.table import OVER, table_dtype
 from kille_env.core.threads import call_in_parallel
 from kille_env.errors import KilleError
+from kille_env.play.decisions import Determinizer, History
 from kille_env.testing.guards import check_guards
 
 DOCS = Path(__file__).parents[2] / "docs"

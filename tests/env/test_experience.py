@@ -10,9 +10,9 @@ import kille_env
 from kille_env.core.batch import Batch
 from kille_env.core.spec import feature_scale
 from kille_env.errors import KilleError, PolicyError, RulesError
-from kille_env.experience import Collector, Decisions, collect
-from kille_env.playing import Players, play_out
-from kille_env.policy import resolve
+from kille_env.play.experience import Collector, Decisions, collect
+from kille_env.play.play import Players, play_out
+from kille_env.play.policy import resolve
 
 CUT_OFF: dict[str, dict[str, Any]] = {
     "byteskille": {"max_deals": 2},

@@ -18,7 +18,7 @@ import kille_env
 from env.arrangements import BY_CHANCE, pair_p_value, place_after_place
 from env.hidden_cards import draw, p_value
 from env.knack_tables import Table, play
-from kille_env.core.determinization import Determinizer, History
+from kille_env.play.decisions import Determinizer, History
 
 PACK = kille_env.spec("knack").pack.codes
 KNACK = importlib.import_module("reference.knack")

@@ -8,10 +8,10 @@ import pytest
 
 import kille_env
 from kille_env.core.batch import Batch
-from kille_env.core.determinization import Determinizer
 from kille_env.errors import IllegalActionError, KilleError, PolicyError
-from kille_env.playing import Players, play_out
-from kille_env.policy import Player, UniformPolicy
+from kille_env.play.decisions import Determinizer
+from kille_env.play.play import Players, play_out
+from kille_env.play.policy import Player, UniformPolicy
 from kille_env.records import Logbook, Recorder, replay
 
 

@@ -9,7 +9,7 @@ import pytest
 import kille_env
 from kille_env.core.saving import field_bounds
 from kille_env.errors import KilleError
-from kille_env.policy import sample_actions
+from kille_env.play.policy import sample_actions
 
 STEPS = 40
 

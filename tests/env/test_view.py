@@ -13,7 +13,7 @@ import pytest
 import kille_env
 from env import knack_tables, tables, trick_tables
 from kille_env.cards.sets import members
-from kille_env.policy import sample_actions
+from kille_env.play.policy import sample_actions
 from kille_env.registry import load_game
 from kille_env.testing.views import check_views
 from kille_env.words.view import Change, Move, View

@@ -11,7 +11,7 @@ from agilerl.rollouts.on_policy import collect_rollouts
 from gymnasium import spaces
 
 import kille_env
-from kille_env.policy import check_probabilities, resolve
+from kille_env.play.policy import check_probabilities, resolve
 from reference.scripts import script
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # AgileRL and its libraries warn of their insides

@@ -20,8 +20,8 @@ from ray.tune.registry import register_env
 import kille_env
 from kille_env.adapters.rllib import MaskedModule, SelfPlayRunner, self_play
 from kille_env.errors import KilleError
-from kille_env.experience import Collector
-from kille_env.policy import check_probabilities
+from kille_env.play.experience import Collector
+from kille_env.play.policy import check_probabilities
 from reference.scripts import script
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # RLlib and Ray warn of their own insides

@@ -17,7 +17,7 @@ from tianshou.data import ReplayBuffer, VectorReplayBuffer
 import kille_env
 from kille_env.adapters.tianshou import SeatCollector
 from kille_env.errors import KilleError
-from kille_env.policy import resolve
+from kille_env.play.policy import resolve
 from reference.scripts import script
 
 

@@ -19,7 +19,7 @@ from torchrl.objectives.value.functional import generalized_advantage_estimate
 import kille_env
 from kille_env.adapters.torchrl import SeatEnv, SelfPlayEnv, to_tensordict
 from kille_env.errors import RulesError
-from kille_env.policy import UniformPolicy, resolve
+from kille_env.play.policy import UniformPolicy, resolve
 from reference.scripts import script
 
 GAMES = kille_env.list_games()

@@ -8,8 +8,8 @@ import pytest
 import kille_training as kt
 from kille_env.errors import ConfigError
 from kille_env.files import read_arrays, write_arrays
-from kille_env.playing import Players, play_out
-from kille_env.policy import UniformPolicy
+from kille_env.play.play import Players, play_out
+from kille_env.play.policy import UniformPolicy
 from kille_env.registry import list_games, make_batch, spec
 from kille_training.arena.compare import Scores, retrace
 from kille_training.arena.comparison import Comparison, Question

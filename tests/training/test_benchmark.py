@@ -12,7 +12,7 @@ import pytest
 pytest.importorskip("torch")
 
 from kille_env.errors import ConfigError, KilleError
-from kille_env.policy import resolve
+from kille_env.play.policy import resolve
 from kille_training.benchmark.grid import Grid
 from kille_training.benchmark.results import gather, read_results
 from kille_training.benchmark.runs import do_run, is_finished, path_of, read_run

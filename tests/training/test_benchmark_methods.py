@@ -10,7 +10,7 @@ import torch
 
 from kille_env.core.batch import Batch
 from kille_env.errors import KilleError
-from kille_env.policy import Policy, check_probabilities
+from kille_env.play.policy import Policy, check_probabilities
 from kille_env.registry import make_batch
 from kille_training.benchmark.tables import TABLES, BenchmarkTable, table_named
 from kille_training.evaluation.exact import exact_rows

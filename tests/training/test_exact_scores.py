@@ -11,8 +11,8 @@ from kille_agents.greedy import Greedy, in_play
 from kille_agents.rules_of_thumb.byteskille import THRESHOLDS, ByteskilleRuleOfThumb
 from kille_env.core.keys import deal_seeds
 from kille_env.errors import ConfigError, KilleError
-from kille_env.playing import Players, play_out
-from kille_env.policy import UniformPolicy
+from kille_env.play.play import Players, play_out
+from kille_env.play.policy import UniformPolicy
 from kille_env.registry import make_batch, spec
 from kille_training.arena.entrants import Entrant
 from kille_training.arena.exact import exact_units, expected

@@ -10,7 +10,7 @@ from open_spiel.python.policy import UniformRandomPolicy
 
 import kille_training as kt
 from kille_env.errors import KilleError, PolicyError
-from kille_env.policy import UniformPolicy
+from kille_env.play.policy import UniformPolicy
 from kille_training.solving.byteskille.deals import build_stage
 from kille_training.solving.byteskille.policies import strategy_of
 from kille_training.solving.trees.build import Chance, Decision, Terminal, flatten

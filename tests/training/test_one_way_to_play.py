@@ -7,7 +7,7 @@ import pytest
 import kille_training as kt
 from kille_agents import load_policy
 from kille_env.core.keys import deal_seeds
-from kille_env.playing import Players, play_out
+from kille_env.play.play import Players, play_out
 from kille_env.records import Recorder
 from kille_env.registry import make_batch, spec
 from kille_training.arena.shards import rotations

@@ -7,7 +7,7 @@ import pytest
 
 import kille_training as kt
 from kille_env import make_batch
-from kille_env.policy import resolve
+from kille_env.play.policy import resolve
 from reference.scripts import script
 
 

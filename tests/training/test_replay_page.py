@@ -14,7 +14,7 @@ from kille_agents.catalog import as_policy
 from kille_env.core.batch import Batch
 from kille_env.errors import PolicyError, RecordError
 from kille_env.pictures.frame import frame
-from kille_env.playing import Players
+from kille_env.play.play import Players
 from kille_env.records import Recorder, check_record, read_records, replay, write_records
 from kille_env.registry import list_games, load_game
 from kille_training.evaluation.review import review

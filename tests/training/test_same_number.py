@@ -35,7 +35,7 @@ from kille_env.core.floats import READINGS
 from kille_env.core.keys import deal_seeds
 from kille_env.core.spec import feature_scale
 from kille_env.errors import KilleError
-from kille_env.experience import collect
+from kille_env.play.experience import collect
 from kille_env.registry import Table, spec
 from kille_env.sb3 import BestLegalAction, SeatStreamBuffer, SeatVecEnv, SelfPlayVecEnv, save
 from kille_training.solving.byteskille.deals import build_deal

@@ -18,7 +18,7 @@ from kille_agents.tabular import TabularPolicy, load_tabular, save_tabular
 from kille_agents.tabular.deals import FORMAT
 from kille_agents.tabular.files import write_arrays
 from kille_env.errors import CardError, KilleError, PolicyError, RulesError
-from kille_env.policy import UniformPolicy
+from kille_env.play.policy import UniformPolicy
 from kille_env.registry import spec
 from kille_training.solving.byteskille import deals
 from kille_training.solving.byteskille.deals import (

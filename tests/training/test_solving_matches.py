@@ -17,7 +17,7 @@ from kille_agents.tabular import TabularMatchPolicy, load_tabular, save_tabular
 from kille_agents.tabular.matches import hand_columns, standing_columns
 from kille_env.core.batch import Batch
 from kille_env.errors import KilleError, PolicyError
-from kille_env.policy import Policy, UniformPolicy, sample_actions
+from kille_env.play.policy import Policy, UniformPolicy, sample_actions
 from kille_env.registry import load_game, spec
 from kille_training import nash_conv
 from kille_training.solving.byteskille import matches

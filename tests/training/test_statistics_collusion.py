@@ -7,7 +7,7 @@ import pytest
 
 from kille_agents.rules_of_thumb.byteskille import ByteskilleRuleOfThumb
 from kille_env.errors import KilleError
-from kille_env.policy import UniformPolicy
+from kille_env.play.policy import UniformPolicy
 from kille_env.registry import make_batch, spec
 from kille_training.evaluation import collusion
 from kille_training.solving.byteskille.deals import build_deal

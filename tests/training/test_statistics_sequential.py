@@ -6,7 +6,7 @@ from scipy import stats
 
 from kille_agents.rules_of_thumb.byteskille import THRESHOLDS, ByteskilleRuleOfThumb
 from kille_env.errors import KilleError
-from kille_env.playing import Players, play_out
+from kille_env.play.play import Players, play_out
 from kille_env.registry import make_batch, spec
 from kille_training.statistics import sequential
 from kille_training.statistics.sequential import ABOVE, BELOW, GOING, Hypotheses, SequentialTest

@@ -5,7 +5,7 @@ import pytest
 
 from kille_agents.rules_of_thumb import rule_of_thumb
 from kille_env.core.batch import Batch
-from kille_env.policy import sample_actions
+from kille_env.play.policy import sample_actions
 from kille_env.registry import list_games, make_batch
 from kille_training.table.advice import Question, choices
 from kille_training.table.rules import rules_for

@@ -3,7 +3,7 @@
 import pytest
 
 from kille_env.errors import PolicyError
-from kille_env.policy import name_of
+from kille_env.play.policy import name_of
 from kille_env.registry import spec
 from kille_training.table.lineup import players_named, seating_of
 from kille_training.tables import seat

@@ -7,7 +7,7 @@ import time
 import numpy as np
 import pytest
 
-from kille_env.policy import UniformPolicy, sample_actions
+from kille_env.play.policy import UniformPolicy, sample_actions
 from kille_env.records import replay
 from kille_env.registry import list_games, make_batch
 from kille_env.words.view import Change

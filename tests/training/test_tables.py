@@ -15,7 +15,7 @@ import kille_training as kt
 from kille_agents.tabular import TabularPolicy, load_tabular, save_tabular
 from kille_env import Table
 from kille_env.errors import ConfigError, PolicyError
-from kille_env.playing import Players
+from kille_env.play.play import Players
 from kille_env.records import read_records
 from kille_env.records.notation import check_record
 from kille_training.arena.settings import TablesSettings

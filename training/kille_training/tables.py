@@ -11,7 +11,7 @@ from kille_agents.objects import is_from
 from kille_agents.tabular import read_metadata, tabular_file
 from kille_env.core.spec import Rules
 from kille_env.errors import PolicyError
-from kille_env.policy import PlayerLike, name_of, resolve
+from kille_env.play.policy import PlayerLike, name_of, resolve
 from kille_env.registry import Table
 
 RulesLike = str | Mapping[str, Any] | Rules | None

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from typing import Any
 
 from kille_env import make_batch
-from kille_env.adapters.options import illegal_reward
 from kille_env.adapters.text import ask_again, decision_prompt, read_answer, rules_prompt
 from kille_env.extras import needs
+from kille_env.play.options import illegal_reward
 
 with needs("textarena"):
     import textarena as ta

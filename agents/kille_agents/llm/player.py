@@ -30,10 +30,10 @@ import numpy as np
 from kille_agents.llm import service
 from kille_agents.llm.service import VARIABLE, Messages, Reply, Settings
 from kille_env.adapters.text import ask_again, decision_prompt, read_answer, rules_prompt
-from kille_env.core.determinization import Determinizer
 from kille_env.core.spec import Rules
 from kille_env.errors import ConfigError, PolicyError
 from kille_env.files import parse_json
+from kille_env.play.decisions import Determinizer
 
 PREFIX = "llm:"
 """Prefix of a language model's name as a player."""

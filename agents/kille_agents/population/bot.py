@@ -10,7 +10,7 @@ import numpy as np
 from kille_agents.rules_of_thumb import RuleOfThumb
 from kille_env.core.spec import Rules
 from kille_env.errors import PolicyError
-from kille_env.policy import Policy, UniformPolicy
+from kille_env.play.policy import Policy, UniformPolicy
 
 TRAIN, HELD_OUT = "train", "held_out"
 SPLITS = (TRAIN, HELD_OUT, "all")

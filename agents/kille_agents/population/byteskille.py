@@ -24,7 +24,7 @@ from kille_agents.rules_of_thumb.habits import Condition, Seen, always
 from kille_agents.tabular import SUFFIX, load_tabular
 from kille_env.cards.pack import Kind
 from kille_env.core.spec import Rules
-from kille_env.policy import Policy
+from kille_env.play.policy import Policy
 from kille_env.registry import spec
 
 KRANSEN, LILJA_7, VARDSHUS = 2, 9, 15

@@ -14,9 +14,9 @@ import numpy as np
 from kille_agents.rules_of_thumb.habits import Habit, Seen
 from kille_env.core.spec import Rules, width
 from kille_env.errors import PolicyError
-from kille_env.policy import check_shapes
+from kille_env.play.policy import check_shapes
+from kille_env.play.rounds import choices
 from kille_env.registry import Table, spec
-from kille_env.rounds import choices
 
 
 class RuleOfThumb:
@@ -27,12 +27,12 @@ class RuleOfThumb:
         game: The game that it plays.
         what: What it does, in a sentence for its description.
         habits: Its usual habits by phase, named as in the game's `phases`.
-        kernel: Chooses as they do, see `kille_env.policy.KernelPolicy`; None where there is none.
+        kernel: Chooses as they do, see `kille_env.play.policy.KernelPolicy`; None if there is none.
         reads: Parts of the observation whose places `numbers` begins with.
         num_players: Seats of its table.
         rules: Its rules.
         table: Both; it is refused at other tables.
-        deterministic: It is, see `kille_env.policy.KernelPolicy`.
+        deterministic: It is, see `kille_env.play.policy.KernelPolicy`.
     """
 
     name = "rule_of_thumb"

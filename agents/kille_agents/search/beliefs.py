@@ -10,9 +10,15 @@ from typing import cast
 import numpy as np
 
 from kille_env.core.batch import Batch
-from kille_env.core.determinization import Determinizer, Past
 from kille_env.core.keys import uniforms
-from kille_env.policy import KernelPolicy, Policy, check_probabilities, decides_by_kernel, name_of
+from kille_env.play.decisions import Determinizer, Past
+from kille_env.play.policy import (
+    KernelPolicy,
+    Policy,
+    check_probabilities,
+    decides_by_kernel,
+    name_of,
+)
 
 _WEIGHING = np.uint64(0xBE11EF)
 """Keeps this drawing's random numbers apart from others of the same decision."""

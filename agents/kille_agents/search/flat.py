@@ -17,7 +17,7 @@ import numpy as np
 from kille_agents.search.rollouts import earnings, seated
 from kille_agents.search.search import DUST, Search
 from kille_agents.search.settings import SearchSettings
-from kille_env.core.determinization import Determinizer
+from kille_env.play.decisions import Determinizer
 
 
 class FlatSearch(Search[SearchSettings]):

@@ -25,9 +25,9 @@ from kille_agents.search.rollouts import earnings, seated
 from kille_agents.search.search import DUST, Search
 from kille_agents.search.settings import TreeSettings
 from kille_env.core.batch import Batch
-from kille_env.core.determinization import Determinizer
 from kille_env.core.rollouts import AT_ANYBODY, AT_SEARCHER, TO_THE_END, Rollouts
 from kille_env.core.table import OVER
+from kille_env.play.decisions import Determinizer
 
 
 class TreeSearch(Search[TreeSettings]):

@@ -1,7 +1,7 @@
 """Determinizations played on by policies: what a searcher measures its actions by.
 
 What is random in the policies' choices belongs to a determinization, a seat and the number of its
-decision (`kille_env.playing`), so copies of one determinization that begin with different actions
+decision (`kille_env.play.play`), so copies of one determinization that begin with different actions
 differ by these actions as little as possible (common random numbers).
 """
 
@@ -9,8 +9,8 @@ import numpy as np
 
 from kille_env.core.batch import Batch
 from kille_env.core.table import OVER
-from kille_env.playing import Players
-from kille_env.policy import Policy
+from kille_env.play.play import Players
+from kille_env.play.policy import Policy
 
 
 def seated(batch: Batch, searchers: np.ndarray, base: Policy, opponents: Policy) -> Players:

@@ -8,11 +8,11 @@ from kille_agents.rules_of_thumb import rule_of_thumb
 from kille_agents.search.beliefs import likely_determinizations
 from kille_agents.search.settings import SearchSettings
 from kille_env.core.batch import Batch
-from kille_env.core.determinization import Determinizer
 from kille_env.core.rollouts import Rollouts
 from kille_env.core.spec import Rules
 from kille_env.errors import PolicyError
-from kille_env.policy import (
+from kille_env.play.decisions import Determinizer
+from kille_env.play.policy import (
     KernelPolicy,
     Policy,
     at_table,
@@ -29,7 +29,7 @@ Settings = TypeVar("Settings", bound=SearchSettings)
 
 
 class Search(Generic[Settings]):
-    """A player that looks ahead; `kille_env.policy.decide` asks it.
+    """A player that looks ahead; `kille_env.play.policy.decide` asks it.
 
     Attributes:
         name: What tables and reports call it.
@@ -77,7 +77,7 @@ class Search(Generic[Settings]):
             PolicyError: Always.
         """
         raise PolicyError(
-            f"{self.name} looks ahead: ask it with kille_env.policy.decide, which gives it "
+            f"{self.name} looks ahead: ask it with kille_env.play.policy.decide, which gives it "
             "determinizations; it cannot play where only observations are given"
         )
 

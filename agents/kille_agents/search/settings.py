@@ -7,7 +7,7 @@ from typing import Any
 from kille_env.core.arguments import MOST
 from kille_env.core.spec import is_whole
 from kille_env.errors import PolicyError, did_you_mean, shortened
-from kille_env.policy import Policy, has_memory, plays, searches
+from kille_env.play.policy import Policy, has_memory, plays, searches
 
 POLICIES = ("base", "opponents")
 COUNTS = ("determinizations", "deals", "candidates", "tables")

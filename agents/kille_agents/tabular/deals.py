@@ -5,7 +5,7 @@ import numpy as np
 from kille_agents.metadata import Metadata
 from kille_agents.tabular.files import Index
 from kille_env.errors import PolicyError
-from kille_env.policy import check_probabilities, check_shapes
+from kille_env.play.policy import check_probabilities, check_shapes
 from kille_env.registry import Table
 
 FORMAT = "kille-table 1"

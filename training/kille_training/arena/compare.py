@@ -16,7 +16,7 @@ import numpy as np
 from pydantic import Field, TypeAdapter
 
 from kille_env.errors import ConfigError
-from kille_env.policy import PlayerLike
+from kille_env.play.policy import PlayerLike
 from kille_env.registry import Table
 from kille_training.arena.comparison import Comparison, Question
 from kille_training.arena.entrants import Entrant

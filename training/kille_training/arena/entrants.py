@@ -11,7 +11,7 @@ from typing import Any
 import kille_env
 from kille_agents.catalog import BASELINES, NOT_MEASURED, describe_player, game_of
 from kille_env.errors import ConfigError
-from kille_env.policy import PlayerLike
+from kille_env.play.policy import PlayerLike
 
 SAMPLED = "sampled"
 OBJECT = "Python object "

@@ -15,7 +15,7 @@ from kille_agents.catalog import load_policy
 from kille_agents.greedy import in_play
 from kille_env.core.spec import Rules
 from kille_env.errors import ConfigError, KilleError
-from kille_env.policy import Searcher
+from kille_env.play.policy import Searcher
 from kille_training.arena.draws import ALL, Draw
 from kille_training.arena.entrants import Entrant
 from kille_training.arena.schedule import Pairing, draws

@@ -10,11 +10,11 @@ import numpy as np
 
 from kille_agents.greedy import in_play
 from kille_agents.identity import DRAWS, UnsteadyError, fingerprint, is_steady
-from kille_env.core.determinization import Determinizer, History
 from kille_env.core.spec import Rules
 from kille_env.errors import ConfigError, KilleError
 from kille_env.files import parse_json
-from kille_env.policy import Player, PlayerLike, has_kernel, resolve, searches
+from kille_env.play.decisions import Determinizer, History
+from kille_env.play.policy import Player, PlayerLike, has_kernel, resolve, searches
 from kille_env.registry import Table, make_batch
 from kille_training.arena.entrants import (
     Entrant,

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from kille_env.core.keys import deal_seeds
-from kille_env.playing import Players, play_out
-from kille_env.policy import Player, check_probabilities, name_of
+from kille_env.play.play import Players, play_out
+from kille_env.play.policy import Player, check_probabilities, name_of
 from kille_env.registry import Table, make_batch
 from kille_training.arena.draws import Draw
 from kille_training.pool.jobs import Report

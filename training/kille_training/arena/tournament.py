@@ -21,7 +21,7 @@ import numpy as np
 
 from kille_env.errors import ConfigError
 from kille_env.files import write_whole
-from kille_env.policy import PlayerLike
+from kille_env.play.policy import PlayerLike
 from kille_env.registry import Table, spec
 from kille_env.words.text import printable
 from kille_training.arena.draws import Draw, count_orders

@@ -23,7 +23,7 @@ from kille_agents.greedy import PLAYS
 from kille_agents.population import population
 from kille_env.errors import ConfigError
 from kille_env.files import write_whole
-from kille_env.policy import Player, resolve
+from kille_env.play.policy import Player, resolve
 from kille_env.registry import Table, spec
 from kille_training.benchmark.grid import RunSettings
 from kille_training.benchmark.tables import BenchmarkTable, table_named

@@ -13,7 +13,7 @@ from kille_env.registry import Table, spec
 from kille_training.cli import console, options
 
 if TYPE_CHECKING:
-    from kille_env.policy import Player
+    from kille_env.play.policy import Player
     from kille_env.records import Record
     from kille_training.table.online import Order
 

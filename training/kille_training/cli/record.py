@@ -55,7 +55,7 @@ def record(
 
     Match i has the seed SEED + i, so its cards and its play do not depend on the other matches.
     """
-    from kille_env.policy import name_of
+    from kille_env.play.policy import name_of
     from kille_env.records import write_records
     from kille_training.table.lineup import players_named
     from kille_training.table.recording import matches_of

@@ -12,7 +12,7 @@ from kille_agents.identity import UNSTEADY, remarked
 from kille_env.core import arguments
 from kille_env.core.spec import Rules
 from kille_env.errors import ConfigError, PolicyError
-from kille_env.policy import Player, PlayerLike, resolve, searches
+from kille_env.play.policy import Player, PlayerLike, resolve, searches
 from kille_env.registry import Table
 from kille_training.evaluation.duplicate import DETERMINISTIC, Row, payoff_table
 from kille_training.evaluation.exact import (

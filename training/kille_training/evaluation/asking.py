@@ -5,8 +5,8 @@ from collections.abc import Callable
 import numpy as np
 
 from kille_env.core.batch import Batch
-from kille_env.core.determinization import Determinizer
-from kille_env.policy import Searcher, check_probabilities
+from kille_env.play.decisions import Determinizer
+from kille_env.play.policy import Searcher, check_probabilities
 from kille_env.registry import load_game
 from kille_training.progress import ignore
 from kille_training.solving.byteskille.deals import DealStages, Stage

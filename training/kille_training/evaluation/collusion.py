@@ -17,7 +17,7 @@ import numpy as np
 
 from kille_env.core.spec import Rules
 from kille_env.errors import KilleError
-from kille_env.policy import Policy
+from kille_env.play.policy import Policy
 from kille_training.solving.byteskille.deals import DealStages, Stage, build_deal
 from kille_training.solving.byteskille.policies import nash_conv_of, strategies_of
 from kille_training.solving.trees.tree import FlatTree

@@ -9,7 +9,7 @@ same cards. So a player earns exactly nothing against itself, deal by deal, in e
 same seat of the same deal it meets the same random numbers.
 
 The deals and the players' random numbers are those of `kille_env.core.keys` and
-`kille_env.playing`: deal 17 of a seed is the same here, in a comparison and in a tournament.
+`kille_env.play.play`: deal 17 of a seed is the same here, in a comparison and in a tournament.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,8 +23,8 @@ from kille_agents.greedy import PLAYS, in_play
 from kille_env.core.keys import deal_seeds
 from kille_env.core.spec import Rules
 from kille_env.errors import ConfigError, KilleError
-from kille_env.playing import Players, play_out
-from kille_env.policy import Player
+from kille_env.play.play import Players, play_out
+from kille_env.play.policy import Player
 from kille_env.registry import make_batch
 from kille_training.progress import ignore
 from kille_training.scores import most_apart

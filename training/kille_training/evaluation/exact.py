@@ -9,7 +9,7 @@ from pydantic import PlainSerializer, PlainValidator
 
 from kille_env.core.spec import Rules
 from kille_env.errors import KilleError, shortened
-from kille_env.policy import Player, Policy, Searcher, has_memory, searches
+from kille_env.play.policy import Player, Policy, Searcher, has_memory, searches
 from kille_env.registry import Table
 from kille_training.evaluation.asking import ask_everywhere
 from kille_training.evaluation.duplicate import DETERMINISTIC, Play

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kille_env.core.batch import Batch
-from kille_env.playing import Players
-from kille_env.policy import Player
+from kille_env.play.play import Players
+from kille_env.play.policy import Player
 from kille_env.records import Replay, replay
 from kille_training.evaluation.worth import expected, worth
 

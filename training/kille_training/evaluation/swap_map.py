@@ -8,8 +8,8 @@ import numpy as np
 
 from kille_env.core.spec import Rules
 from kille_env.errors import KilleError
-from kille_env.playing import Players
-from kille_env.policy import Policy
+from kille_env.play.play import Players
+from kille_env.play.policy import Policy
 from kille_env.registry import make_batch, spec
 from kille_training.progress import ignore
 

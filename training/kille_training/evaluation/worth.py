@@ -21,7 +21,7 @@ from kille_agents.population.byteskille import solution
 from kille_env.core.batch import Batch
 from kille_env.core.spec import Rules
 from kille_env.core.table import DEAL, OVER
-from kille_env.policy import Policy
+from kille_env.play.policy import Policy
 from kille_env.registry import load_game
 from kille_training.solving.byteskille.deals import Stage, build_deal, build_hand
 from kille_training.solving.byteskille.policies import strategy_of

@@ -9,7 +9,7 @@ from kille_agents.greedy import in_play
 from kille_env.core import arguments
 from kille_env.errors import ConfigError
 from kille_env.files import write_whole
-from kille_env.policy import PlayerLike, resolve
+from kille_env.play.policy import PlayerLike, resolve
 from kille_training import recipes
 from kille_training.evaluation.api import Evaluation, evaluate
 from kille_training.labels import SEED

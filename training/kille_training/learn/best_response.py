@@ -24,8 +24,8 @@ from kille_agents.greedy import Greedy
 from kille_env.core.keys import deal_seeds
 from kille_env.core.spec import Rules
 from kille_env.errors import ConfigError
-from kille_env.playing import Players, play_out
-from kille_env.policy import Player, Policy
+from kille_env.play.play import Players, play_out
+from kille_env.play.policy import Player, Policy
 from kille_env.registry import Table, make_batch
 from kille_env.words.text import columns
 from kille_training.evaluation.duplicate import DECIMALS, TABLES, Estimate, estimates

@@ -5,10 +5,10 @@ from typing import Any
 from stable_baselines3.common.callbacks import BaseCallback
 
 from kille_agents.greedy import PLAYS
-from kille_env.adapters.options import one_of
 from kille_env.adapters.sb3_asking import asking_of, check_last_seen
 from kille_env.errors import ConfigError
-from kille_env.policy import resolve
+from kille_env.play.options import one_of
+from kille_env.play.policy import resolve
 from kille_env.registry import Table
 from kille_training.evaluation.api import BOTH
 from kille_training.evaluation.exact import ExactNashConv, check_exact, exact_rows

@@ -10,8 +10,8 @@ from torch import Tensor, nn
 
 from kille_agents.network import NetworkMetadata, NetworkPolicy
 from kille_env.core.spec import feature_scale
-from kille_env.experience import PolicyFunction
-from kille_env.policy import masked_softmax
+from kille_env.play.experience import PolicyFunction
+from kille_env.play.policy import masked_softmax
 from kille_env.registry import Table, spec
 from kille_training.learn.distinct import distinct
 from kille_training.learn.runs import versions

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from kille_agents.rules_of_thumb import rule_of_thumb
 from kille_env.core.spec import Rules
-from kille_env.policy import Policy
+from kille_env.play.policy import Policy
 from kille_training.evaluation.swap_map import swap_map
 from kille_training.progress import ignore
 from kille_training.reports.pages import Picture, plot

@@ -23,7 +23,7 @@ from kille_env.errors import RecordError
 from kille_env.pictures.cards import symbols
 from kille_env.pictures.frame import frame
 from kille_env.pictures.style import style
-from kille_env.policy import Player
+from kille_env.play.policy import Player
 from kille_env.records import Record, Replay, check_record, describe
 from kille_env.registry import load_game
 from kille_env.words.text import labels

@@ -7,7 +7,7 @@ from typing import cast
 from kille_agents import load_policy
 from kille_env.core.spec import Rules
 from kille_env.errors import ConfigError
-from kille_env.policy import Policy
+from kille_env.play.policy import Policy
 from kille_env.registry import spec
 from kille_training.evaluation.api import MOST_POSITIONS
 from kille_training.evaluation.duplicate import Row

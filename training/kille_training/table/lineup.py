@@ -7,7 +7,7 @@ import numpy as np
 from kille_agents.catalog import as_policy
 from kille_env.core.spec import Rules
 from kille_env.errors import PolicyError
-from kille_env.policy import Player
+from kille_env.play.policy import Player
 
 
 def players_named(
@@ -43,7 +43,7 @@ def seating_of(by_seat: Sequence[Player | None]) -> tuple[list[Player], np.ndarr
         by_seat: [P] players; None for a seat whose actions come from outside.
 
     Returns:
-        The players, and [P] their numbers, for `kille_env.playing.Players`.
+        The players, and [P] their numbers, for `kille_env.play.play.Players`.
     """
     players = list(dict.fromkeys(player for player in by_seat if player is not None))
     numbers = [-1 if player is None else players.index(player) for player in by_seat]

@@ -23,7 +23,7 @@ from kille_env.core.spec import GameSpec, Rules, is_whole
 from kille_env.errors import KilleError, did_you_mean, shortened
 from kille_env.files import read_json, write_whole
 from kille_env.pictures.frame import frame
-from kille_env.policy import Player
+from kille_env.play.policy import Player
 from kille_env.records import Record, parse_record
 from kille_env.registry import list_games, load_game, spec
 from kille_env.words.view import Change

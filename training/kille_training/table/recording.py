@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from kille_env.core.spec import Rules
-from kille_env.playing import Players, play_out
-from kille_env.policy import Player, name_of
+from kille_env.play.play import Players, play_out
+from kille_env.play.policy import Player, name_of
 from kille_env.records import Record, Recorder
 from kille_env.registry import make_batch
 from kille_training.table.lineup import seating_of

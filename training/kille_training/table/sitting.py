@@ -9,8 +9,8 @@ from kille_env.core.batch import Batch
 from kille_env.core.spec import Rules
 from kille_env.core.table import OVER
 from kille_env.errors import IllegalActionError, KilleError, RulesError
-from kille_env.playing import Players
-from kille_env.policy import Player, has_memory, name_of
+from kille_env.play.play import Players
+from kille_env.play.policy import Player, has_memory, name_of
 from kille_env.records import Record, Recorder
 from kille_env.registry import make_batch
 from kille_training.table.advice import Question

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TextIO
 
 from kille_env.errors import KilleError
-from kille_env.policy import name_of
+from kille_env.play.policy import name_of
 from kille_env.words.text import columns, counted, listed, signed
 from kille_training.labels import plural_of, unit_of
 from kille_training.table.advice import Choice, choices

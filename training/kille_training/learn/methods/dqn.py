@@ -17,7 +17,7 @@ import torch
 from torch import nn
 
 from kille_agents.network import NetworkPolicy
-from kille_env.experience import Decisions, collect
+from kille_env.play.experience import Decisions, collect
 from kille_env.registry import Table
 from kille_training.learn.method import DealLearner, Left
 from kille_training.learn.networks import Network

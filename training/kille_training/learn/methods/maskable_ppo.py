@@ -26,7 +26,7 @@ from kille_env import make_batch
 from kille_env.adapters.sb3 import SeatStreamBuffer, SeatVecEnv, SelfPlayVecEnv
 from kille_env.core.spec import feature_scale
 from kille_env.errors import ConfigError
-from kille_env.playing import Players, play_out
+from kille_env.play.play import Players, play_out
 from kille_env.registry import Table, spec
 from kille_training.learn.method import Left
 from kille_training.learn.networks import as_policy

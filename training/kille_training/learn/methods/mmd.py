@@ -19,7 +19,7 @@ import numpy as np
 import torch
 
 from kille_agents.network import NetworkPolicy
-from kille_env.experience import Decisions, collect
+from kille_env.play.experience import Decisions, collect
 from kille_env.registry import Table
 from kille_training.learn.distinct import distinct
 from kille_training.learn.method import DealLearner, Left

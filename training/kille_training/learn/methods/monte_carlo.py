@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from kille_agents.network import NetworkPolicy
-from kille_env.experience import collect
+from kille_env.play.experience import collect
 from kille_env.registry import Table
 from kille_training.learn.distinct import distinct
 from kille_training.learn.method import DealLearner, Left

@@ -12,7 +12,7 @@ from copy import deepcopy
 
 import numpy as np
 
-from kille_env.experience import collect
+from kille_env.play.experience import collect
 from kille_env.registry import Table
 from kille_training.learn.method import Left
 from kille_training.learn.methods import ppo

@@ -26,7 +26,7 @@ from scipy.optimize import linprog
 from kille_agents.network import NetworkPolicy
 from kille_env.core.batch import Batch
 from kille_env.errors import KilleError
-from kille_env.experience import Collector, PolicyFunction, collect
+from kille_env.play.experience import Collector, PolicyFunction, collect
 from kille_env.registry import Table
 from kille_training.learn.distinct import distinct
 from kille_training.learn.method import DealLearner, Left

@@ -11,7 +11,7 @@ from kille_agents.tabular import TabularPolicy
 from kille_env.core.spec import Rules
 from kille_env.errors import KilleError
 from kille_env.extras import needs
-from kille_env.policy import PlayerLike, Policy, resolve
+from kille_env.play.policy import PlayerLike, Policy, resolve
 from kille_env.registry import spec
 from kille_training.solving.byteskille.deals import MEMORY_LIMIT, DealStages, build_deal
 from kille_training.solving.byteskille.policies import (

@@ -21,7 +21,7 @@ from kille_agents.tabular import TabularMatchPolicy
 from kille_agents.tabular.matches import hand_columns, standing_columns
 from kille_env.errors import KilleError, PolicyError
 from kille_env.games.byteskille.rules import Action
-from kille_env.policy import Policy, has_memory, searches
+from kille_env.play.policy import Policy, has_memory, searches
 from kille_env.registry import spec
 from kille_training.solving.byteskille.matches import STATE, Hand, Match, MatchStrategy, State
 from kille_training.solving.byteskille.policies import as_strategy, ask

@@ -15,7 +15,7 @@ import numpy as np
 from kille_agents.metadata import Metadata
 from kille_agents.tabular import TabularPolicy
 from kille_env.errors import PolicyError
-from kille_env.policy import (
+from kille_env.play.policy import (
     Policy,
     Recurrent,
     check_probabilities,

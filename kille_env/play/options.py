@@ -10,7 +10,7 @@ from typing import Any, TypedDict, get_args
 from kille_env.core.batch import Batch
 from kille_env.core.spec import Rules
 from kille_env.errors import KilleError, RulesError, did_you_mean, shortened
-from kille_env.policy import PlayerLike
+from kille_env.play.policy import PlayerLike
 from kille_env.registry import spec
 
 ILLEGAL = ("raise", "lose")
@@ -42,8 +42,8 @@ class SeatOptions(TableOptions, total=False):
 
     Attributes:
         opponents: One player for all other seats, or P - 1 of them, clockwise from the left
-            neighbour, each as `kille_env.policy.resolve` takes it: a name, a path, an object with
-            `probabilities(observation, mask)`, a function, ...
+            neighbour, each as `kille_env.play.policy.resolve` takes it: a name, a path, an object
+            with `probabilities(observation, mask)`, a function, ...
         seat: The caller's seat: a number; "rotate", one further each match; "random".
         illegal: What an illegal action does: "raise" raises `IllegalActionError` and changes
             nothing; "lose" ends the episode with `illegal_reward`.

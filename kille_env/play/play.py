@@ -14,12 +14,12 @@ import numpy as np
 
 from kille_env.core import arguments
 from kille_env.core.batch import Batch
-from kille_env.core.determinization import History
 from kille_env.core.fixed import Fixed
 from kille_env.core.jit import kernel
 from kille_env.core.rng import derive, mix
 from kille_env.errors import IllegalActionError, KilleError
-from kille_env.policy import (
+from kille_env.play.decisions import History
+from kille_env.play.policy import (
     Player,
     Recurrent,
     at_table,

@@ -23,8 +23,8 @@ from kille_env.core.fixed import read_only
 from kille_env.core.floats import READINGS, Reading
 from kille_env.core.jit import kernel
 from kille_env.errors import KilleError, RulesError, shortened
-from kille_env.playing import Players
-from kille_env.policy import Player, PlayerLike, as_numbers, pick_actions, plays, resolve
+from kille_env.play.play import Players
+from kille_env.play.policy import Player, PlayerLike, as_numbers, pick_actions, plays, resolve
 
 END, OPEN = -1, -2
 """What stands for a decision's next one: the match ended after it; it is not known yet."""
@@ -331,7 +331,7 @@ class Collector:
     """Plays all seats of a batch with one policy or several and returns the decisions.
 
     Matches that end begin again, whether the batch is made with `restart` or not. What is random in
-    the choices follows from the deals, as in `kille_env.playing`: equal seeds of the batch give
+    the choices follows from the deals, as in `kille_env.play.play`: equal seeds of the batch give
     equal decisions, with any number of threads.
 
     Attributes:
@@ -355,8 +355,8 @@ class Collector:
             batch: The tables; step them only through `collect`.
             policy: A function from observations [M, F] and masks [M, A] to probabilities [M, A], an
                 array or a tensor; it gets the kind of observation that is asked for. Or a player,
-                which gets uint8: whatever `kille_env.policy.resolve` takes. Or a sequence of such,
-                with `seating`.
+                which gets uint8: whatever `kille_env.play.policy.resolve` takes. Or a sequence of
+                such, with `seating`.
             observation: "float": float32 [F] from 0 to 1; "seats": float32 [S], of one size at
                 tables of every size (`kille_env.core.floats`); "box": uint8 [F].
             seed: Seed of the batch; None goes on with its random streams.

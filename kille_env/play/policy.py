@@ -14,11 +14,11 @@ from typing import Any, Protocol, cast, runtime_checkable
 import numpy as np
 
 from kille_env.core.batch import Batch
-from kille_env.core.determinization import Determinizer, History
 from kille_env.core.floats import Reading
 from kille_env.core.jit import kernel
 from kille_env.core.spec import Rules
 from kille_env.errors import PolicyError, shortened
+from kille_env.play.decisions import Determinizer, History
 from kille_env.registry import Table
 
 SUM_TOLERANCE = 1e-6
@@ -367,7 +367,7 @@ def decide(
     if has_memory(player):
         raise PolicyError(
             f"{name_of(player)} remembers the match, and nobody keeps its memory here; seat it "
-            "with kille_env.playing.Players"
+            "with kille_env.play.play.Players"
         )
     if searches(player):
         searcher = cast(Searcher, player)

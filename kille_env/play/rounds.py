@@ -15,8 +15,8 @@ from kille_env.core.jit import kernel, loop
 from kille_env.core.rng import mix
 from kille_env.core.threads import call_in_parallel
 from kille_env.errors import illegal_choice
-from kille_env.playing import Players, chance_of, decision_key
-from kille_env.policy import KernelPolicy, has_kernel, name_of
+from kille_env.play.play import Players, chance_of, decision_key
+from kille_env.play.policy import KernelPolicy, has_kernel, name_of
 from kille_env.records import Logbook
 
 ROUND = 64

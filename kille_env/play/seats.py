@@ -14,7 +14,12 @@ from typing import Any, Unpack, cast
 
 import numpy as np
 
-from kille_env.adapters.options import (
+from kille_env.core import arguments
+from kille_env.core.batch import MOST_PASSED
+from kille_env.core.fixed import Fixed, read_only
+from kille_env.core.spec import Rules
+from kille_env.errors import CardError, KilleError, PolicyError, RulesError, shortened
+from kille_env.play.options import (
     ILLEGAL,
     OPPONENTS,
     SeatOptions,
@@ -25,16 +30,11 @@ from kille_env.adapters.options import (
     playing_by,
     rules_of_reset,
 )
-from kille_env.core import arguments
-from kille_env.core.batch import MOST_PASSED
-from kille_env.core.fixed import Fixed, read_only
-from kille_env.core.spec import Rules
-from kille_env.errors import CardError, KilleError, PolicyError, RulesError, shortened
-from kille_env.playing import Players
-from kille_env.policy import Player, PlayerLike, made_for, resolve
+from kille_env.play.play import Players
+from kille_env.play.policy import Player, PlayerLike, made_for, resolve
+from kille_env.play.rounds import RANDOM, ROTATE, STREAM, Rounds, judge, pay, seat_players, sit_down
 from kille_env.records import Logbook
 from kille_env.registry import Table, make_batch
-from kille_env.rounds import RANDOM, ROTATE, STREAM, Rounds, judge, pay, seat_players, sit_down
 
 SEATS = {"rotate": ROTATE, "random": RANDOM}
 _SHARED = TableOptions.__annotations__.keys()

@@ -1,0 +1,1 @@
+"""Tables and who plays them: what a policy is and is asked, the loop that plays, and its credit."""
