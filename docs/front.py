@@ -46,7 +46,7 @@ def choices() -> dict[str, dict[str, str]]:
         By seat, from forehand to the dealer: the choice ("swap", "stand") by the card's code.
     """
     page = (DOCS / "solutions.md").read_text(encoding="utf-8")
-    rows = re.findall(rf"^\| `{RULES}` \| \[{SEATS}\].*", page, re.MULTILINE)
+    rows = re.findall(rf"^\| `{RULES}` \| {SEATS} \| \w+ \| .*: .*", page, re.MULTILINE)
     cells = [[cell.strip() for cell in row.strip("| ").split(" | ")] for row in rows]
     return {seat: dict(_ranges(text)) for _, _, seat, _, text in cells}
 

@@ -1,4 +1,4 @@
-"""Solves deals and matches of Byteskille and writes docs/solutions.md and docs/solutions/.
+"""Solves deals and matches of Byteskille and writes docs/solutions.md with its pictures.
 
     python docs/solutions.py           solve what is missing, then write (`make solutions`)
     python docs/solutions.py --solve   the same, but solve everything again
@@ -25,19 +25,13 @@ from kille_training.solving.byteskille.match_solving import (
     match_strategy_of,
 )
 from kille_training.solving.byteskille.matches import Match, MatchStrategy, build_match
-from kille_training.solving.byteskille.policies import (
-    nash_conv_of,
-    strategies_of,
-    strategy_of,
-)
+from kille_training.solving.byteskille.policies import strategy_of
 from kille_training.solving.byteskille.solution import Solution
 from kille_training.solving.byteskille.solve import solve
 from kille_training.solving.byteskille.text import (
     buying_text,
     first_turns,
-    match_text,
     states_text,
-    strategy_text,
 )
 
 sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))
@@ -45,7 +39,7 @@ sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))
 from speed.rows import machine
 
 DOCS = Path(__file__).parent
-PAGE, PARTS = DOCS / "solutions.md", DOCS / "solutions"
+PAGE, PICTURES = DOCS / "solutions.md", DOCS / "solutions"
 RUNS = Path("runs") / "solutions"
 PRESETS, SEATS = ("svensk", "wikipedia"), (2, 3, 4)
 CASES = [(preset, seats) for preset in PRESETS for seats in SEATS]
@@ -126,10 +120,9 @@ def strategies() -> str:
     head = ("preset", "seats", "seat", "what has happened", "what it does")
     rows = []
     for preset, seats in CASES:
-        link = f"[{seats}](solutions/{preset}-{seats}.md)"
         stage = deal(preset, seats).stages[0]
         for name, situation, choice in first_turns(first_strategy(preset, seats), stage):
-            rows.append((f"`{preset}`", link, name, situation, choice))
+            rows.append((f"`{preset}`", str(seats), name, situation, choice))
     return table(head, rows)
 
 
@@ -223,11 +216,10 @@ def match_turns() -> str:
         stage = deal("svensk", seats).stages[0]
         strategy, match, _ = match_of("svensk", seats)
         alone = first_turns(first_strategy("svensk", seats), stage)
-        link = f"[{seats}](solutions/match-svensk-{seats}.md)"
         for (name, seen, choice), (_, _, other) in zip(
             alone, first_turns(strategy.hands[0], match.first_stage), strict=True
         ):
-            rows.append((link, name, seen, choice, other))
+            rows.append((str(seats), name, seen, choice, other))
     return table(head, rows)
 
 
@@ -245,24 +237,17 @@ BLOCKS: dict[str, Callable[[], str]] = {
 }
 
 
-def parts() -> dict[Path, str]:
-    """Returns the files of docs/solutions."""
+def pictures() -> dict[Path, str]:
+    """Returns the pictures in docs/solutions."""
     found = {}
-    for preset, seats in CASES:
-        stages = deal(preset, seats)
-        strategies = strategies_of(solved(preset, seats).policy, stages)
-        measured = nash_conv_of(strategies, stages)
-        found[PARTS / f"{preset}-{seats}.md"] = strategy_text(strategies, stages, measured)
-    for rules, seats in MATCHES:
-        found[PARTS / f"match-{rules}-{seats}.md"] = match_text(*match_of(rules, seats))
     strategy, match, _ = match_of("svensk", 3)
     swaps = swaps_of(strategy.hands[0], match.first_stage)
-    found[PARTS / "match-swaps-3.svg"] = swap_heat_map(swaps) + "\n"
+    found[PICTURES / "match-swaps-3.svg"] = swap_heat_map(swaps) + "\n"
     for seats in SEATS:
         stage = deal("svensk", seats).stages[0]
         swaps = swaps_of(first_strategy("svensk", seats), stage)
-        found[PARTS / f"swaps-{seats}.svg"] = swap_heat_map(swaps) + "\n"
-    found[PARTS / "convergence.svg"] = convergence(
+        found[PICTURES / f"swaps-{seats}.svg"] = swap_heat_map(swaps) + "\n"
+    found[PICTURES / "convergence.svg"] = convergence(
         {f"{seats} seats": curve(seats) for seats in SEATS}
     )
     return found
@@ -274,11 +259,11 @@ def curve(seats: int) -> tuple[list[int], list[float]]:
 
 
 def main(again: bool) -> int:
-    """Writes the page and its parts."""
+    """Writes the page and its pictures."""
     if again and RUNS.exists():
         shutil.rmtree(RUNS)
-    PARTS.mkdir(exist_ok=True)
-    return write({PAGE: filled(PAGE, BLOCKS), **parts()}, check=False)
+    PICTURES.mkdir(exist_ok=True)
+    return write({PAGE: filled(PAGE, BLOCKS), **pictures()}, check=False)
 
 
 if __name__ == "__main__":

@@ -91,7 +91,7 @@ def test_every_page_stands_in_the_navigation_once() -> None:
         page for _, linked in stage.sections(turned(first, "docs/README.md")) for page in linked
     ]
     assert len(listed) == len(set(listed))
-    below = [stage.ROOT / "docs/solutions", stage.ROOT / "notebooks"]
+    below = [stage.ROOT / "notebooks"]
     expected = {
         place
         for page, place in stage.pages().items()

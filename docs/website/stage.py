@@ -32,7 +32,7 @@ OTHERS = {
 stands for the repository's."""
 MADE_IN = "Reference"
 """The section in which the made pages are listed first."""
-BELOW = {"notebooks/index.md": "[0-9]*", "solutions.md": "solutions/*"}
+BELOW = {"notebooks/index.md": "[0-9]*"}
 """Pages of the site with pages below them in the navigation, and what these are called."""
 WRITTEN_BY_SPHINX = ("genindex", "py-modindex", "search", "_modules/index")
 """Addresses of pages that Sphinx writes itself, over whatever is there."""
