@@ -166,15 +166,14 @@ solutions: $(VENV)/.installed-dev ## solve deals of Byteskille and write docs/so
 	$(BIN)/python docs/solutions.py $(ARGS)
 
 .PHONY: players
-players: $(VENV)/.installed-dev ## measure the players of the suite, write docs/players.md; minutes
+players: $(VENV)/.installed-dev ## measure the players of the suite; minutes
 	$(BIN)/python docs/players.py --measure $(ARGS)
 
 .PHONY: learning
 learning: $(VENV)/.installed-dev ## write the pages on learning and their pictures from docs/data
 	$(BIN)/python docs/learning.py $(ARGS)
 	$(BIN)/python docs/benchmark.py $(ARGS)
-	$(BIN)/python docs/trained.py $(ARGS)
-	$(BIN)/python docs/how_long.py $(ARGS)
+	$(BIN)/python docs/what_is_hard.py $(ARGS)
 
 .PHONY: benchmark
 benchmark: $(VENV)/.installed-dev ## do the published benchmark in runs/, write its pages and the leaderboard; hours

@@ -50,6 +50,8 @@ PLAYERS = ("uniform", "rule_of_thumb", "byteskille/solved", *TRAINED)
 VERSION = 1
 """Rises when something changes that the conditions do not name."""
 SEED, DEALS, DIGITS = 271_828, 2_000, 6
+SHOWN, BASELINES = 5, ("rule_of_thumb", "uniform")
+"""Entries of a track that the page shows: so many first ones, and these."""
 NAME = re.compile(r"\w[\w ./+-]{0,59}")
 """Names of entries and their makers; the page escapes what Markdown could read in them."""
 LARGEST = 1_000.0
@@ -334,16 +336,11 @@ def _standing(track: Track, lines: Sequence[Line]) -> Iterator[str]:
     head = ("units per deal", "least against") if track.against else ("NashConv, sampled", "greedy")
     cells = _played_cells if track.against else _exact_cells
     rows = [
-        (str(place), f"`{line['name']}`", _escaped(line["by"]), *cells(line), _mark(line["digest"]),
-         line["versions"]["kille-env"])
+        (str(place), f"`{line['name']}`", _escaped(line["by"]), *cells(line))
         for place, line in enumerate(mine, 1)
-    ]  # fmt: skip
-    yield table(("", "entry", "by", *head, "digest", "kille-env"), rows)
-
-
-def _mark(digest: str) -> str:
-    """Return the beginning of a digest; what ships is known by its name and the version."""
-    return "ships" if " " in digest else f"`{re.sub(r'[^0-9a-f]', '', digest)[:12]}`"
+        if place <= SHOWN or line["name"] in BASELINES
+    ]
+    yield table(("", "entry", "by", *head), rows)
 
 
 def _exact_cells(line: Line) -> tuple[str, str]:
@@ -361,17 +358,9 @@ def _estimate(score: Mapping[str, float]) -> str:
     return f"{signed(score['mean'])} ± {figure((score['high'] - score['low']) / 2)}"
 
 
-def _opponents() -> str:
-    rows = [
-        (f"`{track.name}`", ", ".join(track.against) or "none: computed from the tree")
-        for track in tracks().values()
-    ]
-    return table(("track", "opponents"), rows)
-
-
 def built() -> dict[Path, str]:
     """Return the page as it should be."""
-    return {PAGE: filled(PAGE, {"opponents": _opponents, "board": _board})}
+    return {PAGE: filled(PAGE, {"board": _board})}
 
 
 def main() -> None:

@@ -1,11 +1,11 @@
-"""Makes the figures and tables of docs/learning.md from the results in docs/data.
+"""Makes figures and tables of docs/learning.md and docs/training.md from docs/data and configs.
 
     python docs/learning.py            write them
-    python docs/learning.py --check    exit with 1 if the page's tables are stale
+    python docs/learning.py --check    exit with 1 if the pages' tables are stale
 
-The results are what `benchmarks/credit.py`, `benchmarks/reach.py`, `benchmarks/every_table.py` and
-`benchmarks/calibration.py` have written; to publish others, copy their files from `runs/` to
-`docs/data/`.
+The results are what `benchmarks/credit.py`, `reach.py`, `every_table.py`, `calibration.py` and
+`libraries.py` have written (to publish others, copy their files from `runs/` to `docs/data/`), and
+what `docs/trained.py --take` has taken.
 """
 
 import io
@@ -18,16 +18,23 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
+import yaml
 from blocks import filled, table, write
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
 from kille_agents.greedy import PLAYS
+from kille_env.registry import list_games
 from kille_training.reports.palette import SERIES
 from kille_training.reports.plots import STYLE
 
 DOCS = Path(__file__).parent
-PAGE = DOCS / "learning.md"
+PAGE, TRAINING = DOCS / "learning.md", DOCS / "training.md"
+RECIPES = DOCS.parent / "configs" / "train"
+SETTINGS = ("decisions", "num_tables", "n_steps", "batch_size", "n_epochs", "learning_rate",
+            "ent_coef", "ent_coef_end", "vf_coef", "layers")  # fmt: skip
+"""Settings of the learner that the recipes of the games name."""
+MILLIONS = (0, 1, 2, 4, 6, 12, 24)
 VARIANTS = {
     "streams": "all seats, streams",
     "seats": "one seat, live policy",
@@ -177,24 +184,6 @@ def every_table(lines: Lines) -> str:
 # Approximate beside exact
 
 
-def calibration_table(lines: Lines) -> str:
-    """Returns the gain that was found beside the exact one, player by player."""
-    rows = []
-    for line in sorted(lines, key=lambda line: line["num_players"]):
-        exact, found = sum(line["exact"]), sum(gain["mean"] for gain in line["found"])
-        stake = line["stake"]
-        rows.append(
-            (
-                str(line["num_players"]),
-                line["player"],
-                f"{exact / stake:.4f}",
-                f"{found / stake:.4f}",
-                f"{found / exact:.0%}" if exact else "",
-            )
-        )
-    return table(("seats", "player", "exact NashConv", "found", "share"), rows)
-
-
 def calibration_summary(lines: Lines) -> str:
     """Returns a summary of the table, in sentences."""
     sentences = []
@@ -250,23 +239,73 @@ def _gains(lines: Lines) -> Iterable[tuple[float, float, dict[str, float]]]:
             yield line["stake"], exact, gain
 
 
-# The page
+# Libraries, and the other games
+
+
+def libraries_table(lines: Lines) -> str:
+    """Returns what every recipe reached at two and at three seats, and how fast it was."""
+    measured = [line for line in lines if line["seed"]]
+    rows = []
+    for recipe in known(measured, "recipe"):
+        here = chosen(measured, recipe=recipe)
+        library, version = next(iter(here[0]["versions"].items()))
+        speed = statistics.median(run["decisions"] / run["seconds"] for run in here)
+        cells = [
+            _middle([run["sampled"] for run in chosen(here, num_players=seats)], ".3f")
+            for seats in known(measured, "num_players")
+        ]
+        link = f"[{recipe}](../training/recipes/{recipe}.py)"
+        rows.append((link, f"{library} {version}", f"{speed:,.0f}", *cells))
+    heads = (f"NashConv, {seats} seats" for seats in known(measured, "num_players"))
+    return table(("recipe", "library", "decisions/s", *heads), rows)
+
+
+def games_table(lines: Lines) -> str:
+    """Returns what the trained players earned against the rule of thumb while they learned."""
+    rows = []
+    for game in list_games():
+        curve = {
+            line["decisions"]: line
+            for line in chosen(lines, game=game, against="rule_of_thumb", play="sampled")
+        }
+        reached = [[n for n in curve if n >= millions * 1_000_000] for millions in MILLIONS]
+        cells = [f"{curve[min(made)]['mean']:+.3f}" if made else "" for made in reached]
+        last = [*curve.values()][-1]
+        rows.append((f"`{game}`", *cells, f"± {(last['high'] - last['low']) / 2:.3f}"))
+    return table(("game", *(f"{millions} M" for millions in MILLIONS), "interval"), rows)
+
+
+def settings_table() -> str:
+    """Returns the settings of the games' recipes side by side."""
+    games = {
+        game: yaml.safe_load((RECIPES / f"{game}.yaml").read_text(encoding="utf-8"))["learner"]
+        for game in list_games()
+    }
+    rows = [(f"`{key}`", *(str(games[game][key]) for game in games)) for key in SETTINGS]
+    return table(("setting", *games), rows)
+
+
+# The pages
 
 BLOCKS: dict[str, tuple[str, Callable[[Lines], str]]] = {
     "credit": ("credit", credit_table),
     "reach": ("reach", reach_table),
     "every table": ("every_table", every_table),
     "calibration summary": ("calibration", calibration_summary),
-    "calibration": ("calibration", calibration_table),
+    "libraries": ("libraries", libraries_table),
+    "games": ("trained", games_table),
 }
 """The blocks of the page, and the results that each is made from."""
 FIGURES = {"credit": credit_figure, "calibration": calibration_figure}
 
 
 def built() -> dict[Path, str]:
-    """Returns what the page should hold."""
+    """Returns what the pages should hold."""
     blocks = {mark: partial(_made, name, make) for mark, (name, make) in BLOCKS.items()}
-    return {PAGE: filled(PAGE, blocks)}
+    return {
+        PAGE: filled(PAGE, blocks),
+        TRAINING: filled(TRAINING, {"settings": settings_table}),
+    }
 
 
 def _made(name: str, make: Callable[[Lines], str]) -> str:

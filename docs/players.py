@@ -1,12 +1,8 @@
-"""Measures the players that come with the suite and writes docs/players.md.
+"""Measures the players that come with the suite; `kille players` quotes what they earn.
 
-    python docs/players.py             write the page from what was measured (`make players`)
-    python docs/players.py --check     exit with 1 if the page is stale
-    python docs/players.py --measure   measure all players first; some minutes
-    python docs/players.py --solved    take the policies of `byteskille/solved` from runs/solutions,
-                                       which `make solutions` writes
-
-The measurements are part of the package, so that the players' descriptions can quote them.
+python docs/players.py --measure   measure all players (`make players`); some minutes
+python docs/players.py --solved    take the policies of `byteskille/solved` from runs/solutions,
+                                   which `make solutions` writes
 """
 
 import json
@@ -14,17 +10,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from blocks import filled, table, write
-
 import kille_agents.population
-from kille_agents.catalog import MEASURED, measured_lines
-from kille_agents.population import ROSTER, population
+from kille_agents.catalog import MEASURED
+from kille_agents.population import population
 from kille_agents.tabular import TABULAR, load_tabular, save_tabular
 from kille_agents.trained import trained
 from kille_env.files import write_whole
 from kille_env.registry import list_games, spec
 
-PAGE = Path(__file__).parent / "players.md"
 SOLUTIONS = Path("runs") / "solutions"
 SOLVED_SEATS = (2, 3, 4)
 AGAINST = ("rule_of_thumb", "uniform")
@@ -65,30 +58,13 @@ def take_solved() -> None:
             print(save_tabular(policy, folder / f"{preset}-{seats}"), file=sys.stderr)
 
 
-def players() -> str:
-    """Returns the table of all players."""
-    rows = []
-    for game in list_games():
-        for name in ("rule_of_thumb", "uniform", *trained(game), *population(game)):
-            shown = name if "/" in name else f"{name}, {game}"
-            split = ROSTER[name].split.replace("_", " ") if name in ROSTER else ""
-            rows.append((shown, split, *measured_lines(name, game).values()))
-    return table(("player", "split", *(f"against `{a}`" for a in AGAINST)), rows)
-
-
-def built() -> dict[Path, str]:
-    """Returns what the page should hold."""
-    return {PAGE: filled(PAGE, {"players": players})}
-
-
-def main(words: list[str]) -> int:
+def main(words: list[str]) -> None:
     """Runs the script."""
     if "--solved" in words:
         take_solved()
     if "--measure" in words:
         write_whole(MEASURED, (json.dumps(measure(), indent=1) + "\n").encode())
-    return write(built(), "--check" in words)
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    main(sys.argv[1:])

@@ -20,12 +20,10 @@ from kille_env.core.game import HOOKS, Game
 from kille_env.core.spec import DEFAULT_EPISODE, GameSpec, Part, Switch, width
 
 DOCS = Path(__file__).parent
-SHOWN_SEATS = (2, 3, 4, 5, 6, 8, 11, 13, 20)
 
 
 def facts(spec: GameSpec) -> str:
     """Returns the facts that a user needs before the first step."""
-    seats = [p for p in SHOWN_SEATS if spec.min_players <= p <= spec.max_players]
     low, high = spec.reward_range(spec.resolve(episode="deal"), spec.default_players)
     rows = [
         ("seats", f"{spec.min_players} to {spec.max_players}, default {spec.default_players}"),
@@ -34,21 +32,13 @@ def facts(spec: GameSpec) -> str:
         ("pack", f"{spec.pack.size} cards, {len(spec.pack.codes)} types"),
         ("rewards", "sum to zero" if spec.zero_sum else "do not sum to zero"),
         ("reward of a single deal", f"{low:g} to {high:g} with {spec.default_players} seats"),
+        ("observation of P seats", f"{_size(spec.observation, spec)} features, uint8"),
+        ("information state", f"{_size(spec.information_state, spec)} features"),
+        ("full state", f"{_size(spec.full_state, spec)} features"),
         ("state of a table", f"{spec.table.itemsize} bytes"),
         ("version", str(spec.version)),
     ]
-    sizes = table(
-        ("seats", *map(str, seats)),
-        [
-            (name, *(str(width(layout(p))) for p in seats))
-            for name, layout in (
-                ("observation", spec.observation),
-                ("information state", spec.information_state),
-                ("full state", spec.full_state),
-            )
-        ],
-    )
-    return f"{table(('fact', 'value'), rows)}\n\nNumbers of features:\n\n{sizes}"
+    return table(("fact", "value"), rows)
 
 
 def switches(spec: GameSpec) -> str:
@@ -87,12 +77,22 @@ def layout_table(layout: Layout, seats: tuple[int, int], known: Layout | None = 
     return table(("offset", "size", "part", "values", "meaning"), rows)
 
 
+def layouts(spec: GameSpec) -> list[tuple[str, str]]:
+    """Returns the tables of a game's layouts with their names, for the site."""
+    seats = _two(spec)
+    return [
+        ("Observation", layout_table(spec.observation, seats)),
+        ("Information state", layout_table(spec.information_state, seats)),
+        (
+            "Full state, behind the observation",
+            layout_table(spec.full_state, seats, spec.observation),
+        ),
+    ]
+
+
 BLOCKS: dict[str, Callable[[GameSpec], str]] = {
     "facts": facts,
     "switches": switches,
-    "observation": lambda spec: layout_table(spec.observation, _two(spec)),
-    "information-state": lambda spec: layout_table(spec.information_state, _two(spec)),
-    "full-state": lambda spec: layout_table(spec.full_state, _two(spec), spec.observation),
 }
 
 
@@ -116,6 +116,11 @@ def _first_paragraph(doc: str | None) -> str:
     paragraphs = inspect.cleandoc(doc or "").split("\n\n")
     said = [text for text in paragraphs if not re.match(r"(Args|Returns|Raises):", text)]
     return " ".join(" ".join(said).split())
+
+
+def _size(layout: Layout, spec: GameSpec) -> str:
+    seats = _two(spec)
+    return _formula(width(layout(seats[0])), width(layout(seats[1])), seats)
 
 
 def _two(spec: GameSpec) -> tuple[int, int]:

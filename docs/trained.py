@@ -1,12 +1,8 @@
-"""Measures the trained players that come with the suite and writes docs/trained.md.
+"""Measures the trained players that come with the suite; `kille players knack/trained` quotes it.
 
-    python docs/trained.py                     write the page from what was measured
-    python docs/trained.py --check             exit with 1 if the page is stale
-    python docs/trained.py --measure [GAME]    measure all of them, or one, first; minutes each
-    python docs/trained.py --take FOLDER       take the policies of the runs FOLDER/GAME_trained,
-                                               and their learning curves for docs/how_long.py
-
-The measurements are part of the package, so that the players' descriptions can quote them.
+python docs/trained.py --measure [GAME]    measure all of them, or one; minutes each
+python docs/trained.py --take FOLDER       take the policies of the runs FOLDER/GAME_trained,
+                                           and their learning curves for docs/learning.py
 """
 
 import argparse
@@ -14,16 +10,11 @@ import csv
 import hashlib
 import json
 import sys
-from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
-from blocks import filled, table, write
-
 from kille_agents import NetworkPolicy, load_network, load_policy, save_network
-from kille_agents.catalog import describe_player, exploitable, weakest
 from kille_agents.network import WEIGHTS
 from kille_agents.population import population
 from kille_agents.trained import CARDS, FOLDER, TRAINED, cards
@@ -32,7 +23,6 @@ from kille_env.files import write_whole
 from kille_env.registry import list_games, spec
 from kille_training.learn.runs import Run
 
-PAGE = Path(__file__).parent / "trained.md"
 CURVES = Path(__file__).parent / "data" / "trained.jsonl"
 """What the networks earned while they learned, one measurement per line."""
 DEALS, SEED = 20_000, 2_000_003
@@ -138,57 +128,9 @@ def take(runs: Path) -> None:
     write_whole(CURVES, "".join(f"{json.dumps(line)}\n" for line in kept).encode())
 
 
-def interval(found: list[float]) -> str:
-    """Returns "+0.1234 ± 0.0056"."""
-    mean, low, high = found
-    return f"{mean:+.4f} ± {(high - low) / 2:.4f}"
-
-
-def networks() -> str:
-    """Returns the table of all networks."""
-    rows = []
-    for name, folder in TRAINED.items():
-        card = cards()["games"][folder.name]
-        worst, least = weakest(card)
-        size = sum(file.stat().st_size for file in folder.iterdir())
-        rows.append(
-            (f"`{name}`", f"{size / 1000:.0f} kB", interval(card["against"]["rule_of_thumb"]),
-             f"{interval(least)}, `{worst}`",
-             exploitable(card))
-        )  # fmt: skip
-    head = ("player", "size", "against `rule_of_thumb`", "least against a held-out bot")
-    return table((*head, "exploitable by"), rows)
-
-
-def game_tables(game: str) -> str:
-    """Returns what a game's network earns, by opponent and by table."""
-    card: Mapping[str, Any] = cards()["games"][game]
-    bots = [(f"`{other}`", interval(found)) for other, found in card["against"].items()]
-    by_table = card["by_table"]
-    sizes = [
-        (size, interval(found), interval(by_table["match"][size]))
-        for size, found in by_table["deal"].items()
-    ]
-    made = describe_player(f"{game}/trained").made
-    return "\n\n".join(
-        (
-            f"Made with `{made.partition(':')[0]}`:{made.partition(':')[2]}.",
-            table((f"against, {card['num_players']} seats", "units per deal"), bots),
-            table(("seats", "deals against `rule_of_thumb`", "matches"), sizes),
-        )
-    )
-
-
-def built() -> dict[Path, str]:
-    """Returns what the page should hold."""
-    games = {folder.name: partial(game_tables, folder.name) for folder in TRAINED.values()}
-    return {PAGE: filled(PAGE, {"networks": networks, **games})}
-
-
-def main() -> int:
+def main() -> None:
     """Runs the script."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--check", action="store_true")
     parser.add_argument("--measure", nargs="*", choices=list_games())
     parser.add_argument("--take", type=Path)
     options = parser.parse_args()
@@ -204,8 +146,7 @@ def main() -> int:
         }  # fmt: skip
         write_whole(CARDS, (json.dumps(content, indent=1) + "\n").encode())
         cards.cache_clear()
-    return write(built(), options.check)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -22,7 +22,7 @@ SCRIPTS = {
     name: script(f"docs/{name}.py")
     for name in (
         "tables",
-        "players",
+        "what_is_hard",
         "architecture",
         "environments",
         "performance",

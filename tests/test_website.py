@@ -49,10 +49,10 @@ def turned(text: str, page: str = "docs/games/knack.md") -> str:
         ("docs/README.md", "front/table.gif", "front/table.gif"),
         ("docs/tournaments.md", "../notebooks/05_tournament.ipynb", "notebooks/05_tournament.md"),
         ("notebooks/README.md", "05_tournament.ipynb", "05_tournament.md"),
-        ("training/README.md", "../docs/learning.md", "learning.md"),
-        ("docs/libraries.md", "../training/recipes/ppo.py", "source/training/recipes/ppo.py.md"),
-        ("docs/libraries.md", "../training/recipes", "source/training/recipes/index.md"),
-        ("docs/libraries.md", "../training", "training.md"),
+        ("agents/README.md", "../docs/learning.md", "learning.md"),
+        ("docs/training.md", "../training/recipes/ppo.py", "source/training/recipes/ppo.py.md"),
+        ("docs/training.md", "../training/recipes", "source/training/recipes/index.md"),
+        ("docs/training.md", "../agents", "agents.md"),
     ],
 )
 def test_links_of_the_repository_lead_to_pages_of_the_site(page, link, on_the_site) -> None:

@@ -320,7 +320,7 @@ def _about_trained(name: str, game: str | None) -> About:
     worst, least = weakest(card)
     strength = (
         f"{_measured(name, metadata.game)}; least against a held-out bot: {_interval(*least)}, "
-        f"{worst}; exploitable by {exploitable(card)}; docs/trained.md has all figures"
+        f"{worst}; exploitable by {exploitable(card)}"
     )
     return About(name, what, f"kille train {metadata.game}_trained: {made}", strength)
 

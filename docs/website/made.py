@@ -6,7 +6,9 @@ import re
 from collections.abc import Iterator, Sequence
 
 import click
+from tables import layouts
 
+import kille_env
 from kille_training.arena.settings import TournamentSettings
 from kille_training.cli.main import kille
 from kille_training.learn.settings import TrainSettings
@@ -113,6 +115,7 @@ def pages() -> dict[str, str]:
     made = {
         "reference/commands.md": _commands(),
         "reference/settings.md": _settings(),
+        "reference/layouts.md": _layouts(),
         "reference/api.md": _contents_of_api(),
     }
     return made | {f"reference/api/{name}.md": _api(*page) for name, page in API.items()}
@@ -218,6 +221,15 @@ def attributes(cls: type) -> dict[str, str]:
     section = re.split(r"\n(?=\S)", section)[0]
     found = re.findall(r"(?ms)^    (\w+): (.*?)(?=^    \w+: |\Z)", section)
     return {name: " ".join(meaning.split()) for name, meaning in found}
+
+
+def _layouts() -> str:
+    """Returns a page with the features of every game: places, sizes, bounds, meanings."""
+    parts = ["# Layouts in full\n\nMade of the specs; P is the number of seats."]
+    for game in kille_env.list_games():
+        spec = kille_env.spec(game)
+        parts += [f"## {spec.title}", *(f"### {name}\n\n{made}" for name, made in layouts(spec))]
+    return "\n\n".join(parts) + "\n"
 
 
 def _contents_of_api() -> str:

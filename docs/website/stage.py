@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parent))
 
 import made
@@ -26,7 +27,6 @@ OTHERS = {
     "SECURITY.md": "security.md",
     "agents/README.md": "agents.md",
     "notebooks/README.md": "notebooks/index.md",
-    "training/README.md": "training.md",
 }
 """Pages of the repository outside of docs/ and where the site has them; the site's first page
 stands for the repository's."""

@@ -18,7 +18,6 @@ from kille_env.registry import spec
 from kille_training import evaluate
 from kille_training.evaluation.duplicate import payoff
 from kille_training.tables import seat
-from reference.scripts import script
 
 MOST_BYTES = 2_000_000
 
@@ -99,8 +98,3 @@ def test_it_is_a_player_by_name_everywhere():
     assert row.estimate.groups == 50
     env = gymnasium.make("kille_env/knack-v0", opponents="knack/trained", episode="deal")
     env.reset(seed=1)
-
-
-def test_the_page_is_that_of_the_cards():
-    page = script("docs/trained.py")
-    assert page.built()[page.PAGE] == page.PAGE.read_text(encoding="utf-8"), "run make learning"

@@ -1,0 +1,97 @@
+"""Makes the tables of docs/what_is_hard.md from what was measured.
+
+python docs/what_is_hard.py            write them
+python docs/what_is_hard.py --check    exit with 1 if they are stale
+"""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from blocks import filled, table, write
+
+from kille_agents.catalog import MEASURED
+from kille_agents.trained import cards
+from kille_env.registry import list_games, spec
+
+DOCS = Path(__file__).parent
+PAGE, BENCHMARK = DOCS / "what_is_hard.md", DOCS / "data" / "benchmark"
+BASELINES = ("uniform", "rule_of_thumb")
+EXACT = ("byteskille-2", "byteskille-3", "byteskille-4")
+PLAYERS = ("uniform", "rule_of_thumb", "byteskille/solved")
+LONG = (2, 6, 11, 20)
+"""Numbers of seats at which matches are shown, where a game has them."""
+
+
+def results(grid: str) -> list[dict[str, Any]]:
+    """Returns the published runs of a grid of the benchmark."""
+    lines = (BENCHMARK / f"{grid}.jsonl").read_text(encoding="utf-8").splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def player_at(lines: list[dict[str, Any]], player: str, at: str) -> dict[str, Any]:
+    """Returns the last measurement of a player at a table of the benchmark."""
+    (found,) = [x for x in lines if (x["run"]["method"], x["run"]["table"]) == (player, at)]
+    last: dict[str, Any] = found["points"][-1]
+    return last
+
+
+def interval(found: list[float]) -> str:
+    """Returns "+0.12 ± 0.03"."""
+    mean, low, high = found
+    return f"{mean:+.3f} ± {(high - low) / 2:.3f}"
+
+
+def games() -> str:
+    """Returns what players earn at the default tables, and what a best response found."""
+    measured, runs = json.loads(MEASURED.read_text(encoding="utf-8"))["games"], results("games")
+    rows = []
+    for game in list_games():
+        seats, earned = spec(game).default_players, measured[game]["earned"]
+        weak = strong = "exact, below"
+        if "response" in cards()["games"][game]:
+            weak = interval(
+                player_at(runs, "rule_of_thumb", f"{game}-{seats}")["response"]["total"]
+            )
+            strong = interval(cards()["games"][game]["response"]["total"])
+        rule = interval(earned["rule_of_thumb"]["uniform"])
+        network = interval(earned[f"{game}/trained"]["rule_of_thumb"])
+        rows.append((f"[{game}](games/{game}.md)", rule, network, weak, strong))
+    head = ("game", "rule of thumb against uniform", "trained against the rule of thumb")
+    gains = ("a learned response gains from the rule of thumb", "from the trained player")
+    return table((*head, *gains), rows)
+
+
+def nash_conv() -> str:
+    """Returns exact NashConv in stakes by number of seats, of drawn actions."""
+    runs, exact = results("exact"), cards()["games"]["byteskille"]["nash_conv"]["sampled"]
+    rows = [
+        (f"`{player}`", *(f"{_stakes(player_at(runs, player, at)):.4f}" for at in EXACT))
+        for player in PLAYERS
+    ]
+    rows.insert(2, ("`byteskille/trained`", *(f"{exact[at[-1]]:.4f}" for at in EXACT)))
+    return table(("player", *(f"{at[-1]} seats" for at in EXACT)), rows)
+
+
+def _stakes(point: dict[str, Any]) -> float:
+    return float(point["sampled" if "sampled" in point else "deterministic"]["nash_conv"])
+
+
+def matches() -> str:
+    """Returns what the trained players earn in matches against the rule of thumb, by seats."""
+    rows = []
+    for game in list_games():
+        by_seats = cards()["games"][game]["by_table"]["match"]
+        cells = (interval(by_seats[str(n)]) if str(n) in by_seats else "" for n in LONG)
+        rows.append((f"`{game}`", *cells))
+    return table(("game", *(f"{n} seats" for n in LONG)), rows)
+
+
+def built() -> dict[Path, str]:
+    """Returns what the page should hold."""
+    return {PAGE: filled(PAGE, {"games": games, "nash conv": nash_conv, "matches": matches})}
+
+
+if __name__ == "__main__":
+    sys.exit(write(built(), "--check" in sys.argv[1:]))
