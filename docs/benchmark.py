@@ -9,7 +9,7 @@ others, copy `results.jsonl` of a grid to `NAME.jsonl`, and `tuning.jsonl` besid
 
 import json
 import sys
-from itertools import chain, groupby
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +38,6 @@ PAGE, DATA = DOCS / "benchmark.md", DOCS / "data" / "benchmark"
 GRIDS = ("exact", "games")
 """The published grids: where NashConv is exact, and where a response is learnt."""
 TABULAR = "mccfr"
-SPENT = ("million decisions", "processor seconds", "elapsed seconds")
 NEAR = 0.02
 """NashConv in stakes below which a run counts as near an equilibrium."""
 
@@ -60,10 +59,19 @@ def overall_table() -> str:
 
 
 def reached_table() -> str:
-    """Returns what was reached at each table."""
-    head = ("table", "method", *PLAYS, "rule of thumb", "held-out population", *SPENT)
-    rows = [(*row[:6], *row[7:]) for row in reached_rows(results())]  # no response is learnt here
-    return table(head, rows)
+    """Returns what every method reached at each table: NashConv of sampled play, its middle."""
+    return _by_table(reached_rows(results()), [3])
+
+
+def _by_table(rows: list[tuple[str, ...]], columns: list[int]) -> str:
+    """Returns some columns of rows of tables and methods, a line per method, without intervals."""
+    tables, methods = (list(dict.fromkeys(row[at] for row in rows)) for at in (0, 1))
+    found = {
+        (row[0], row[1]): " / ".join(row[column].partition(" (")[0] for column in columns)
+        for row in rows
+    }
+    lines = [(name, *(found.get((at, name), "") for at in tables)) for name in methods]
+    return table(("player or method", *tables), lines)
 
 
 def agreement_table() -> str:
@@ -99,24 +107,8 @@ def _correlation(first: list[float], second: list[float]) -> str:
 
 
 def games_table() -> str:
-    """Returns what was reached where NashConv is not exact."""
-    head = ("table", "method", "rule of thumb", "held-out population", "a learnt response gains")
-    rows = [(*row[:2], *row[4:]) for row in reached_rows(results("games"))]
-    return table((*head, *SPENT), rows)
-
-
-def tuning_table() -> str:
-    """Returns every candidate, method by method, the best first."""
-    rows = []
-    for method, lines in groupby(tuning(), key=lambda line: str(line["method"])):
-        cells = (f"{_numbers(line['settings'])} {line['nash_conv']:.4f}" for line in lines)
-        rows.append((method, *cells))
-    others = [f"{number}." for number in range(2, len(rows[0]))]
-    return table(("method", "best", *others), rows)
-
-
-def _numbers(settings: dict[str, Any]) -> str:
-    return ", ".join(f"`{key}: {value}`" for key, value in settings.items()) or "defaults"
+    """Returns units against the rule of thumb, and what a learned response gains."""
+    return _by_table(reached_rows(results("games")), [4, 6])
 
 
 BLOCKS = {
@@ -124,7 +116,6 @@ BLOCKS = {
     "games": games_table,
     "overall": overall_table,
     "reached": reached_table,
-    "tuning": tuning_table,
 }
 """The blocks of the page."""
 

@@ -5,15 +5,14 @@ They come from the results in docs/data/bench.
     python docs/performance.py            write them
     python docs/performance.py --check    exit with 1 if they are stale
 
-The results are what `python benchmarks/bench.py NAME ... --out docs/data/bench` has written; each
-of its files has a place on the page that is called after it.
+The results are what `python benchmarks/bench.py NAME ... --out docs/data/bench` has written.
 """
 
 import json
 import math
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import groupby
 from pathlib import Path
@@ -29,6 +28,20 @@ RESULTS = DOCS / "data" / "bench"
 
 MACHINE = ("cpu", "cores", "sources")
 """What is said of the machine below each table; the first one has the versions of libraries too."""
+
+SELECTED = {
+    "batch": ("batch step, 64 tables", "batch step, 65536 tables", "batch step, 4096 tables, 20"),
+    "one": ("",),
+    "threads": ("two threads",),
+    "shares": ("",),
+    "aec": ("AEC decision",),
+    "gym": ("KilleEnv decision, 4 seats, against rule",),
+    "seats": ("SeatVecEnv step",),
+    "start": ("import", "first compilation: import", "warm start", "kille --help"),
+    "train": ("MaskablePPO end to end",),
+    "cost": ("",),
+}
+"""Rows that the page shows of each file, by how they begin."""
 
 Line = dict[str, Any]
 
@@ -54,6 +67,19 @@ def bench_table(file: Path) -> str:
     return f"{made}\n\nMeasured on: {on}."
 
 
+def selected_table() -> str:
+    """Returns the selected rows of all files, and what they were measured on."""
+    rows, machines = [], []
+    for name, begins in SELECTED.items():
+        result = json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
+        rows += [row for row in result["rows"] if row["what"].startswith(begins)]
+        machines.append(result["machine"])
+    on = ", ".join(
+        f"{name} {' and '.join(sorted({str(each[name]) for each in machines}))}" for name in MACHINE
+    )
+    return f"{_figures(rows)}\n\nMeasured on: {on}."
+
+
 def _figures(rows: Sequence[Line]) -> str:
     head = ("what", "median", "spread", "unit", "target")
     lines = [
@@ -65,7 +91,7 @@ def _figures(rows: Sequence[Line]) -> str:
 
 
 def _peers(rows: Sequence[Line]) -> str:
-    head = ("library and game", "measured", "spread", "ours is faster by", "spread", "included")
+    head = ("library and game", "measured", "ours is faster by", "spread", "included")
     lines = []
     for row in rows:
         median, *ends = row["times"] or (0, 0, 0)
@@ -75,7 +101,6 @@ def _peers(rows: Sequence[Line]) -> str:
             (
                 ours[0],
                 f"{figure(row['value'])} {row['unit']}",
-                _spread(row["low"], row["high"]),
                 *ours[1:],
                 row["includes"],
             )
@@ -149,8 +174,10 @@ def _bar(row: Line, y: int, length: float) -> str:
 
 def built() -> dict[Path, str]:
     """Returns what the page and the picture should hold."""
-    files = sorted(RESULTS.glob("*.json"))
-    blocks = {file.stem: partial(bench_table, file) for file in files}
+    blocks: dict[str, Callable[[], str]] = {
+        name: partial(bench_table, RESULTS / f"{name}.json") for name in ("peers", "games")
+    }
+    blocks["selected"] = selected_table
     rows = json.loads((RESULTS / "peers.json").read_text(encoding="utf-8"))["rows"]
     return {
         PAGE: filled(PAGE, blocks),

@@ -51,11 +51,8 @@ def test_the_table_and_the_picture_of_peers(page, tmp_path) -> None:
     file = tmp_path / "peers.json"
     file.write_text(json.dumps({"machine": {"cpu": "one"}, "rows": rows}))
     made = page.bench_table(file)
-    assert "| **kille-env 1: byteskille** | 12.5 M decisions/s | 6.25 to 25.0 |  |  |" in made
-    assert (
-        "| Other 2: `Kuhn` | 0.250 M decisions/s | 0.125 to 0.500 | 50.0 × | 45.0 to 1,234 |"
-        in made
-    )
+    assert "| **kille-env 1: byteskille** | 12.5 M decisions/s |  |  |" in made
+    assert "| Other 2: `Kuhn` | 0.250 M decisions/s | 50.0 × | 45.0 to 1,234 |" in made
     assert made.endswith("Measured on: cpu one.")
     drawn = page.picture(rows)
     assert drawn.count('class="ours"') == drawn.count('class="other"') == 1
