@@ -55,7 +55,7 @@ setup: $(VENV)/.installed-dev ## install everything into .venv
 
 .PHONY: demo
 demo: $(VENV)/.installed ## train a policy, measure it, write runs/demo/report.html
-	$(BIN)/kille demo $(ARGS)
+	$(BIN)/kille train demo $(ARGS)
 
 .PHONY: bench
 bench: $(VENV)/.installed ## measure the speed and print a table
@@ -177,10 +177,10 @@ learning: $(VENV)/.installed-dev ## write the pages on learning and their pictur
 
 .PHONY: benchmark
 benchmark: $(VENV)/.installed-dev ## do the published benchmark in runs/, write its pages and the leaderboard; hours
-	$(BIN)/kille benchmark tune --workers $(JOBS)
+	$(BIN)/kille benchmark tune --set workers=$(JOBS)
 	cp runs/tune/tuning.jsonl docs/data/benchmark/tuning.jsonl
 	for grid in exact games; do \
-	    $(BIN)/kille benchmark $$grid --workers $(JOBS) && \
+	    $(BIN)/kille benchmark $$grid --set workers=$(JOBS) && \
 	    cp runs/$$grid/results.jsonl docs/data/benchmark/$$grid.jsonl || exit 1; \
 	done
 	$(BIN)/python docs/leaderboard.py --best

@@ -131,7 +131,7 @@ def solved_match(rules: str, seats: int) -> Solution:
     """Returns the solution of a match; solves it if it is missing."""
     print(f"match, {rules}, {seats} seats", file=sys.stderr)
     folder = RUNS / f"match-{rules}-{seats}"
-    return solve(num_players=seats, rules=MATCH_RULES[rules], match=True, out=folder)
+    return solve(num_players=seats, rules=MATCH_RULES[rules], episode="match", out=folder)
 
 
 @cache

@@ -82,6 +82,7 @@ ALLOWED = {
         "kille_env.play.policy",
         "kille_agents.catalog",
     ),  # players by name
+    ("kille_env.core.seen", "kille_env.pictures.svg"),  # a table in a notebook
     ("kille_training.arena.results", "kille_training.reports.report"),  # a result in a notebook
 }
 """Imports against the layers that are only made when somebody asks for them."""

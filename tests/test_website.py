@@ -104,7 +104,7 @@ def test_every_command_is_on_the_page_of_commands(pages: dict[str, str]) -> None
     page = pages["reference/commands.md"]
     for name in COMMANDS:
         assert re.search(rf"(?m)^## kille {name}( |$)", page), name
-    assert "| `--episode [deal\\|match]` |" in page
+    assert "| `--players INTEGER` |" in page
 
 
 def test_help_keeps_its_paragraphs_and_what_stands_in_columns() -> None:

@@ -397,6 +397,11 @@ class KilleAEC(AECEnv[str, Any, int]):
     def _mask_of(self, seat: int) -> np.ndarray:
         return np.zeros_like(self._mask_now) if self._over else self._masks[seat].copy()
 
+    def action_mask(self, agent: str | None = None) -> np.ndarray:
+        """Returns what is legal for an agent, [A] int8; None is who is to act."""
+        self._check_began()
+        return self._mask_of(self._seat_of[agent or self.agent_selection])
+
     def state(self) -> np.ndarray:
         """Returns everything, seen from seat 0, fresh: for critics, never for a player."""
         return self._batch.full_state(0)[0]
@@ -405,10 +410,15 @@ class KilleAEC(AECEnv[str, Any, int]):
         """Returns the table as text ("ansi") or pixels ("rgb_array"), or shows it ("human").
 
         Raises:
-            KilleError: The environment was made without `render_mode`, no match has begun, or there
-                is no screen.
+            KilleError: No match has begun, or there is no screen.
         """
         return self._renderer.render(self._returns)
+
+    def __repr__(self) -> str:
+        return f"<{self.metadata['name']}: {self.table}>"
+
+    def _repr_html_(self) -> str:
+        return self._renderer.notebook(repr(self), self._returns)
 
     def _show(self) -> None:
         """Shows the table, for those who look on."""

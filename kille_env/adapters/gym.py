@@ -169,10 +169,16 @@ class KilleEnv(gymnasium.Env[Any, Any]):
         """Returns the table as text ("ansi") or pixels ("rgb_array"), or shows it ("human").
 
         Raises:
-            KilleError: The environment was made without `render_mode`, no match has begun, or there
-                is no screen.
+            KilleError: No match has begun, or there is no screen.
         """
         return self._renderer.render(self.tables.returns[0].tolist(), own=int(self.tables.own[0]))
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: one seat of {self.table}>"
+
+    def _repr_html_(self) -> str:
+        tables = self.tables
+        return self._renderer.notebook(repr(self), tables.returns[0].tolist(), int(tables.own[0]))
 
     def _show(self) -> None:
         """Shows the table, for those who look on."""

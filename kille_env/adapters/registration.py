@@ -1,6 +1,6 @@
 """Makes games known to Gymnasium's and PettingZoo's own registries.
 
-    gymnasium.make("kille_env/byteskille-v0")               # one seat against policies
+    gymnasium.make("kille_env/byteskille-v0")               # one seat; "kille/byteskille-v0" too
     gymnasium.make_vec("kille_env/byteskille-v0", num_envs=64)
     pettingzoo.make("aec", "kille_env/byteskille-v0")       # where PettingZoo has a registry (1.27)
 
@@ -33,13 +33,14 @@ def make_known(game: str) -> None:
 
 
 def _tell_gymnasium(gymnasium: ModuleType, game: str) -> None:
-    if env_id(game) not in gymnasium.registry:
-        gymnasium.register(
-            env_id(game),
-            entry_point="kille_env.adapters.gym:KilleEnv",
-            vector_entry_point="kille_env.adapters.vector:SeatVectorEnv",
-            kwargs={"game": game},
-        )
+    for name in (env_id(game), env_id(game).replace("kille_env/", "kille/")):
+        if name not in gymnasium.registry:
+            gymnasium.register(
+                name,
+                entry_point="kille_env.adapters.gym:KilleEnv",
+                vector_entry_point="kille_env.adapters.vector:SeatVectorEnv",
+                kwargs={"game": game},
+            )
 
 
 def _tell_pettingzoo(pettingzoo: ModuleType, game: str) -> None:

@@ -5,11 +5,14 @@ else.
 """
 
 from collections.abc import Sequence
+from html import escape
 from typing import Any
+
+import gymnasium
 
 from kille_env.core import arguments
 from kille_env.core.batch import Batch
-from kille_env.errors import KilleError, RulesError, shortened
+from kille_env.errors import RulesError, shortened
 from kille_env.play.options import one_of
 from kille_env.words.view import View
 
@@ -56,10 +59,14 @@ class Renderer:
             own: The seat of the caller.
 
         Raises:
-            KilleError: There is no such mode, no match has begun, or there is no screen.
+            KilleError: No match has begun, or there is no screen.
         """
-        if self.mode is None:
-            raise KilleError('to render, make the environment with render_mode="rgb_array"')
+        if self.mode is None:  # as Gymnasium's own environments do
+            gymnasium.logger.warn(
+                "render shows nothing without a mode; make the environment with "
+                'render_mode="rgb_array", "ansi" or "human"'
+            )
+            return None
         text = self._batch.describe(table, self._looks(own))
         if self.mode == "ansi":
             return text
@@ -84,6 +91,15 @@ class Renderer:
         if self._window is None:
             self._window = Window(self._batch.spec.title)
         self._window.show(self._scene(earned, table, own), seconds)
+
+    def notebook(self, name: str, earned: Sequence[float], own: int | None = None) -> str:
+        """Returns what a notebook shows of an environment: its name and the first table."""
+        if not self._batch.began:
+            return f"<p>{escape(name)}</p>"
+        from kille_env.pictures.svg import picture
+
+        drawn = picture(self.look(earned, 0, own), self._batch.spec)
+        return f"<p>{escape(name)}</p>{drawn._repr_html_()}"
 
     def close(self) -> None:
         """Closes the window, if there is one; the next reset or step opens another one."""

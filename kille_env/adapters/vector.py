@@ -209,8 +209,7 @@ class SeatVectorEnv(VectorEnv[Any, Any, Any]):
                 all N tables, as Gymnasium wants it.
 
         Raises:
-            KilleError: The environment was made without `render_mode`, no match has begun, there is
-                no such table, or there is no screen.
+            KilleError: No match has begun, there is no such table, or there is no screen.
         """
         if table is None and self.render_mode == "human":
             table = 0
@@ -221,6 +220,32 @@ class SeatVectorEnv(VectorEnv[Any, Any, Any]):
     def _render(self, table: int) -> Any:
         tables = self.tables
         return self._renderer.render(tables.returns[table].tolist(), table, int(tables.own[table]))
+
+    def action_masks(self) -> np.ndarray:
+        """Returns what is legal, [N, A] bool."""
+        return self._mask().astype(np.bool_)
+
+    def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+        """Returns an attribute, or what a method returns, for each of the N tables.
+
+        An array or tuple with an entry for each table is taken apart; everything else is the same
+        at all of them.
+        """
+        found: Any = getattr(self, name)
+        found = found(*args, **kwargs) if callable(found) else found
+        by_table = isinstance(found, (np.ndarray, tuple)) and len(found) == self.num_envs
+        return tuple(found) if by_table else (found,) * self.num_envs
+
+    def get_attr(self, name: str) -> tuple[Any, ...]:
+        """Returns an attribute for each of the N tables; see `call`."""
+        return self.call(name)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of N = {self.num_envs:,}: {self.table}>"
+
+    def _repr_html_(self) -> str:
+        tables = self.tables
+        return self._renderer.notebook(repr(self), tables.returns[0].tolist(), int(tables.own[0]))
 
     def _show(self) -> None:
         """Shows the first table, for those who look on."""

@@ -101,6 +101,9 @@ class Batch(SeenTables):
         """The game, seats and rules that are played now."""
         return Table(self.spec.name, self.num_players, self.rules, self.spec.version)
 
+    def __repr__(self) -> str:
+        return f"<Batch of N = {self.num_tables:,}: {self.table}>"
+
     def seed(
         self, seed: int | Sequence[int] | np.ndarray | None, which: np.ndarray | None = None
     ) -> None:

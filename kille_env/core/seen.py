@@ -1,7 +1,9 @@
 """What seats, people and networks see of the tables of a batch."""
 
+import importlib
 from collections.abc import Callable
 from functools import cache
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,9 @@ from kille_env.core.spec import GameSpec, Part, Rules, width
 from kille_env.core.table import DEAL, OVER
 from kille_env.core.threads import Use
 from kille_env.errors import IllegalActionError, KilleError, RulesError, shortened
+
+PICTURES = "kille_env.pictures.svg"
+"""What draws tables; loaded when a picture is asked for."""
 
 
 @cache
@@ -130,6 +135,21 @@ class SeenTables(Fixed):
             return record["deck"][:drawn].copy()
         return np.concatenate([record["deck"], record["again"][: drawn - size]])
 
+    def picture(self, table: int = 0, seat: int | None = None) -> Any:
+        """Returns a table as an SVG text that a notebook shows; arguments as for `describe`."""
+        self.describe(table, seat)  # refuses what cannot be looked at
+        view = self.game.view(self._row(table), self.rules, seat)
+        return importlib.import_module(PICTURES).picture(view, self.spec)
+
+    def _repr_html_(self) -> str:
+        shown = f"<p>{escape(repr(self))}</p>"
+        return shown + self.picture()._repr_html_() if self.began else shown
+
+    @property
+    def began(self) -> bool:
+        """Whether there are tables to look at: matches by the rules that hold now."""
+        return self._begun_by is self.rules
+
     def describe(self, table: int = 0, seat: int | None = None) -> str:
         """Returns a table in words, as a seat sees it or (None) with every card.
 
@@ -142,7 +162,7 @@ class SeenTables(Fixed):
         return self.game.describe(self._row(table), self.rules, seat)
 
     def _check_began(self) -> None:
-        if self._begun_by is not self.rules:
+        if not self.began:
             by = " by the new rules" if self._begun_by else ""
             raise KilleError(f"no match has begun{by}: call reset() first")
 

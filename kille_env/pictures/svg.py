@@ -1,14 +1,31 @@
 """A scene as SVG: a fragment for pages that hold the symbols of cards, or a whole document."""
 
 import re
-from collections.abc import Iterable
+from base64 import b64encode
+from collections.abc import Iterable, Sequence
 from html import escape
 
+from kille_env.core.spec import GameSpec
 from kille_env.pictures.cards import symbols
-from kille_env.pictures.scene import Item, Scene
+from kille_env.pictures.scene import Item, Scene, arrange
 from kille_env.pictures.style import Theme, style
+from kille_env.words.view import View
 
 _CARD = re.compile(r'href="#card-(\w+)"')
+
+
+class Picture(str):
+    """An SVG document that a notebook shows."""
+
+    def _repr_html_(self) -> str:
+        # As an image of its own: the symbols of cards have the same ids in every picture.
+        code = b64encode(self.encode()).decode()
+        return f'<img style="max-width: 40em" src="data:image/svg+xml;base64,{code}">'
+
+
+def picture(view: View, spec: GameSpec, names: Sequence[str] | None = None) -> Picture:
+    """Returns the picture of a view; see `arrange`."""
+    return Picture(document(arrange(view, spec, names=names), "light"))
 
 
 def fragment(scene: Scene) -> str:

@@ -17,7 +17,7 @@ from kille_env.core.spec import Rules
 from kille_env.errors import CardError, RecordError, RulesError, did_you_mean, shortened
 from kille_env.files import whole_file
 from kille_env.registry import list_games, load_game
-from kille_env.words.text import printable
+from kille_env.words.text import counted, printable
 
 FORMAT = "kille-record/1"
 KEYS = (
@@ -50,6 +50,14 @@ class Record(dict[str, Any]):
     """
 
     source: str = ""
+
+    def __str__(self) -> str:
+        names = ", ".join(map(printable, self.get("names") or ()))
+        deals = self.get("deals") or ()
+        return (
+            f"{self.get('game')}, {self.get('num_players')} seats{f' ({names})' if names else ''}: "
+            f"{counted(len(deals), 'deal', 'deals')}, returns {self.get('returns')}"
+        )
 
 
 # Reading and writing

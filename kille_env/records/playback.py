@@ -4,6 +4,7 @@ import json
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from html import escape
 from typing import Any
 
 from kille_env.core.batch import Batch
@@ -12,7 +13,7 @@ from kille_env.core.table import OVER
 from kille_env.errors import CardError, IllegalActionError
 from kille_env.records.notation import check_record, check_result, join, recorded_chance, refuse
 from kille_env.records.recorder import Watch, returns
-from kille_env.words.text import printable
+from kille_env.words.text import counted, printable
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ class Difference:
         return f"{where}{self.key!r} is recorded as {recorded}, but the replay gives {replayed}"
 
 
-@dataclass
+@dataclass(repr=False)
 class Replay:
     """A match that was played again.
 
@@ -78,6 +79,31 @@ class Replay:
     returns: list[float] | None = None
     truncated: bool = False
     differences: list[Difference] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        taken = sum(step.action is not None for step in self.steps)
+        ended = "not finished" if self.returns is None else f"returns {self.returns}"
+        return "\n".join(
+            [
+                f"{self.rules.game}, {self.record['num_players']} seats: "
+                f"{counted(len(self.results), 'deal', 'deals')}, "
+                f"{counted(taken, 'decision', 'decisions')}, {ended}",
+                *(map(str, self.differences) if self.differences else ["nothing differs"]),
+            ]
+        )
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        """Returns the match in words, with the table as it stands at the end."""
+        tables: list[Batch] = []
+        told = describe(self.record, look=lambda batch, action: tables.append(batch))[1]
+        first, words = (
+            "".join(f"<p>{escape(line)}</p>" for line in lines)
+            for lines in (str(self).splitlines(), told)
+        )
+        picture = tables[-1].picture()._repr_html_()
+        return f"{first}{picture}<details><summary>In words</summary>{words}</details>"
 
 
 Look = Callable[[Batch, int | None], None]
@@ -232,8 +258,12 @@ def _same(a: Any, b: Any) -> bool:
     return a == b
 
 
-def describe(record: Mapping[str, Any]) -> tuple[Replay, list[str]]:
+def describe(record: Mapping[str, Any], look: Look | None = None) -> tuple[Replay, list[str]]:
     """Replays a record and describes it as text.
+
+    Args:
+        record: The record.
+        look: As for `replay`.
 
     Returns:
         The replay, and the lines; they say nothing about differences.
@@ -247,4 +277,4 @@ def describe(record: Mapping[str, Any]) -> tuple[Replay, list[str]]:
     def watch(before: Any, after: Any) -> None:
         lines.extend(game.narrate(before, after, rules, record.get("names")))
 
-    return replay(record, watch), lines
+    return replay(record, watch, look), lines

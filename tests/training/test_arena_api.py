@@ -74,7 +74,7 @@ def test_functions_and_objects_play_like_the_players_that_they_are():
     assert rows["even"].mean == pytest.approx(rows["chance"].mean, abs=1e-12)
     text = str(found)
     assert "2 seats" in text and "units per deal" in text and "last" in text
-    assert {len(line) for line in text.splitlines()[2:5]} == {len(text.splitlines()[2])}
+    assert {len(line) for line in text.splitlines()[1:5]} == {len(text.splitlines()[1])}
 
 
 def test_a_class_is_made_for_every_table(tmp_path):

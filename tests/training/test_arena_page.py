@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 import yaml
 
-from kille_env.errors import KilleError
+import kille_training as kt
+from kille_env.errors import ConfigError, KilleError
 from kille_training.arena.exact import exact_units
 from kille_training.arena.results import Standing
 from kille_training.arena.settings import (
@@ -37,8 +38,8 @@ def play(folder, **changes):
         "workers": 0,
     }
     file.write_text(yaml.safe_dump({**content, **changes}))
-    assert main(["tournament", str(file), "--out", str(folder / "runs")]) == 0
-    return folder / "runs" / "t"
+    assert main(["tournament", str(file), "--out", str(folder / "t")]) == 0
+    return folder / "t"
 
 
 def page_of(run):
@@ -56,9 +57,7 @@ def said(*rows):
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
     """A tournament that several tests read, with its page."""
-    folder = play(tmp_path_factory.mktemp("page"))
-    assert main(["report", str(folder)]) == 0
-    return folder
+    return play(tmp_path_factory.mktemp("page"))
 
 
 def test_the_page_holds_every_entrant_and_nothing_from_elsewhere(run):
@@ -82,8 +81,8 @@ def test_the_page_holds_every_entrant_and_nothing_from_elsewhere(run):
 def test_the_same_play_gives_the_same_bytes(run, tmp_path, monkeypatch):
     pages = []
     for folder in (run, play(tmp_path, batch_tables=32)):
-        monkeypatch.chdir(folder.parents[1])
-        pages.append(page_of(Path("runs/t")))
+        monkeypatch.chdir(folder.parent)
+        pages.append(page_of(Path("t")))
     assert pages[0] == pages[1].replace("batch_tables: 32", "batch_tables: 16384")
 
 
@@ -193,7 +192,7 @@ def interrupted(tmp_path, monkeypatch, shards):
     monkeypatch.setattr("kille_training.cli.progress.ProgressDisplay.__call__", stop)
     with pytest.raises(AssertionError):
         play(tmp_path, batch_tables=1, matchmaking={"deals": 2}, table={"num_players": [2]})
-    return tmp_path / "runs" / "t"
+    return tmp_path / "t"
 
 
 def test_a_tournament_of_which_nothing_is_kept_has_no_page(tmp_path, monkeypatch):
@@ -236,13 +235,13 @@ def test_what_is_expected_exactly_is_what_was_measured_but_for_luck(tmp_path):
         assert abs(exact.sum()) < 1e-9  # all met equally often
         assert (np.abs(exact - measured.mean) < 4 * measured.error).all()
         assert measured.error.max() < 0.03 < np.abs(exact).max()
-    assert main(["report", str(folder.path), "--exact"]) == 0
+    kt.report(folder.path, exact=True)
     page = folder.report.read_text(encoding="utf-8")
     assert page.count(">exactly</th>") == 2 and f"{exact[0]:+.4f}" in page
 
 
-def test_where_nothing_is_exact_it_says_why(tmp_path, capsys):
+def test_where_nothing_is_exact_it_says_why(tmp_path):
     table = {"game": "knack", "num_players": [2]}
     run = play(tmp_path, table=table, matchmaking={"deals": 5})
-    assert main(["report", str(run), "--exact"]) == 1
-    assert "there is no exact tree of knack" in capsys.readouterr().err
+    with pytest.raises(ConfigError, match="there is no exact tree of knack"):
+        kt.report(run, exact=True)

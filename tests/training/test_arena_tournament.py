@@ -428,7 +428,7 @@ def command(folder, *words, **content):
     file = folder / "t.yaml"
     usual = {"name": "t", "table": {"num_players": [3]}, "entrants": TRIO, "workers": 0}
     file.write_text(yaml.safe_dump({**usual, **content}))
-    return main(["tournament", str(file), "--out", str(folder), *words])
+    return main(["tournament", str(file), "--out", str(folder / "t"), *words])
 
 
 def test_ctrl_c_says_once_how_to_resume(tmp_path, capsys, monkeypatch):
@@ -437,7 +437,15 @@ def test_ctrl_c_says_once_how_to_resume(tmp_path, capsys, monkeypatch):
 
     monkeypatch.setattr(Tournament, "play", interrupt)
     monkeypatch.setattr("kille_training.arena.compare._played", interrupt)
-    compare = ["compare", "rule_of_thumb", "uniform", "--workers", "0", "--out", str(tmp_path)]
+    compare = [
+        "compare",
+        "rule_of_thumb",
+        "uniform",
+        "--set",
+        "workers=0",
+        "--out",
+        str(tmp_path / "c"),
+    ]
     for name, run in (
         ("tournament", lambda: command(tmp_path)),
         ("compare", lambda: main(compare)),
@@ -461,7 +469,7 @@ def test_the_command_plays_shows_and_goes_on(tmp_path, capsys):
     assert main([*again, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["standings"]["3"][0]["observations"] == 50
     assert main(["tournament", str(tmp_path / "t"), "--seed", "5"]) == 1
-    assert "keeps its seed" in capsys.readouterr().err
+    assert "keeps its place and its seed" in capsys.readouterr().err
 
 
 def test_where_all_fail_it_is_said_who_and_why(tmp_path, capsys):
@@ -520,7 +528,7 @@ def test_a_tournament_that_is_killed_ends_as_if_it_never_had_been(tmp_path, monk
         return subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.DEVNULL)
 
     def parts():
-        found = tmp_path / "killed" / "t" / "results.npz"
+        found = tmp_path / "killed" / "results.npz"
         return found.is_file() and waiting.is_file() and len(waiting.read_text().split())
 
     process = begin("killed")
@@ -534,5 +542,5 @@ def test_a_tournament_that_is_killed_ends_as_if_it_never_had_been(tmp_path, monk
     monkeypatch.delenv("KILLE_TEST_WAITING")
     for out in ("killed", "whole"):
         assert begin(out).wait(120) == 0
-    one, other = (tmp_path / out / "t" / "results.npz" for out in ("killed", "whole"))
+    one, other = (tmp_path / out / "results.npz" for out in ("killed", "whole"))
     assert one.read_bytes() == other.read_bytes()

@@ -234,7 +234,7 @@ def test_command(game, answer, tmp_path):
 
 
 def test_command_for_people(kille):
-    words = ["--players", "2", "--play", "greedy", *WORDS]
+    words = ["--players", "2", "--set", "play=greedy", *WORDS]
     said = kille("best-response", "uniform", *words).out
     assert "lower bound" in said
     assert "forehand" in said
@@ -254,8 +254,9 @@ def test_a_failed_search_says_so(kille, monkeypatch):
         (["rule_of_thum"], "Did you mean 'rule_of_thumb'"),
         (["uniform", "--players", "99"], "99"),
         (["uniform", "--game", "kungsholm"], "Did you mean 'kungsholmskille'"),
-        (["uniform", "--decisions", "5", "--minutes", "1"], "not both"),
-        (["uniform", "--minutes", "0"], "minutes"),
+        (["uniform", "--decisions", "5", "--set", "minutes=1"], "not both"),
+        (["uniform", "--set", "minutes=0"], "minutes"),
+        (["uniform", "--set", "play=dumb"], "play"),
         (["uniform", "--deals", "1"], "deals"),
         (["uniform", "--rules", "fraga=perhaps"], "fraga"),
     ],

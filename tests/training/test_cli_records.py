@@ -36,10 +36,9 @@ def test_the_help_of_a_verb_shows_an_example(verb, kille):
     assert "--json" in out
 
 
-@pytest.mark.parametrize(("verb", "default"), [("best-response", "400,000"), ("solve", "100,000")])
-def test_large_defaults_are_readable(verb, default, kille):
-    out = kille(verb, "--help").out
-    assert f"Default: {default}." in " ".join(out.split())
+def test_large_defaults_are_readable(kille):
+    out = kille("best-response", "--help").out
+    assert "Default: 400,000." in " ".join(out.split())
     assert "[default: (" not in out
 
 

@@ -125,7 +125,8 @@ PLACES = [
     ["train", ...],
     ["train", "byteskille", "--set", ...],
     ["solve", "byteskille", "--players", ..., "--target", "-1"],
-    ["benchmark", "report", ...],
+    ["benchmark", ...],
+    ["compare", "uniform", "rule_of_thumb", "--set", ...],
 ]
 
 

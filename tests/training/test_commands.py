@@ -1,4 +1,4 @@
-"""`kille train`, `evaluate`, `demo` and `report` from the outside."""
+"""`kille train` and `evaluate` from the outside."""
 
 import re
 import shutil
@@ -11,6 +11,8 @@ import pytest
 
 pytest.importorskip("sb3_contrib")
 
+import kille_training as kt
+from kille_env.errors import ConfigError
 from kille_training.cli.main import main
 from kille_training.cli.progress import ProgressDisplay
 
@@ -35,7 +37,10 @@ def trained(tmp_path_factory):
     (folder / "tiny.yaml").write_text(TINY)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("kille_training.reports.byteskille.DECISIONS", 8192)
-        assert main(["train", str(folder / "tiny.yaml"), "--out", str(folder), "--seed", "3"]) == 0
+        assert (
+            main(["train", str(folder / "tiny.yaml"), "--out", str(folder / "tiny"), "--seed", "3"])
+            == 0
+        )
     return folder / "tiny"
 
 
@@ -46,13 +51,13 @@ def run(trained, config, tmp_path):
 
 
 def test_train(config, answer):
-    found = answer("train", config, "--name", "mine", "--seed", "3")
+    found = answer("train", config, "--out", "runs/mine", "--seed", "3")
     assert found["run"] == "runs/mine"
     assert found["deals"] == 20
     assert {row["against"] for row in found["rows"]} == {"uniform", "rule_of_thumb"}
 
 
-def test_evaluate_and_report(run, answer, kille):
+def test_evaluate(run, answer, kille):
     found = answer("evaluate", "runs/tiny", "--deals", "30")
     assert found["num_players"] == 4
     assert [row["estimate"]["groups"] for row in found["rows"]] == [30] * len(found["rows"])
@@ -60,11 +65,10 @@ def test_evaluate_and_report(run, answer, kille):
     printed = kille("evaluate", "runs/tiny", *words)
     assert "units per deal" in printed.out.lower()
     assert "measuring" in printed.err
-    assert "runs/tiny/report.html" in kille("report", "runs/tiny").out
 
 
 def test_built_in_players_are_evaluated_without_any_run(answer):
-    words = ["--players", "5", "--episode", "match", "--rules", "wikipedia", "--deals", "20"]
+    words = ["--players", "5", "--rules", "episode=match", "--rules", "wikipedia", "--deals", "20"]
     found = answer("evaluate", "rule_of_thumb", "--baselines", "uniform", *words)
     assert found["rules"]["preset"] == "wikipedia"
     assert all(row["estimate"]["mean"] > 0 for row in found["rows"])
@@ -74,7 +78,7 @@ def test_built_in_players_are_evaluated_without_any_run(answer):
     ("words", "difference"),
     [
         (["--players", "3"], "made for 4 seats, not 3"),
-        (["--episode", "match"], "its rule episode is 'deal', not 'match'"),
+        (["--rules", "episode=match"], "its rule episode is 'deal', not 'match'"),
         (["--rules", "gok_call=off"], "its rule gok_call is 'any_time', not 'off'"),
         (["--rules", "wikipedia"], "its rule ante is 'pot', not 'deal'"),
     ],
@@ -99,10 +103,9 @@ def test_a_file_beside_a_policy_takes_no_table_from_it(config, refused, tmp_path
         (["train", "tiny.yaml", "--set", "nonsense"], "expected KEY=VALUE"),
         (["train", "none.yaml"], "is no file, no folder and no recipe"),
         (["train", "."], "is no run"),
-        (["train", ".", "--seed", "3"], "keeps its name"),
+        (["train", ".", "--seed", "3"], "keeps its place"),
         (["evaluate", "rule_of_tumb"], "Did you mean 'rule_of_thumb'"),
         (["evaluate", "rule_of_thumb", "--game", "bytskille"], "Did you mean 'byteskille'"),
-        (["report", "."], "is no run"),
     ],
 )
 def test_what_cannot_be_done_says_what_to_do(config, refused, words, message):
@@ -124,7 +127,8 @@ def test_a_run_resumes_where_it_stopped_and_shows_what_it_found(
     stopped = kille("train", config, ends=130)
     assert stopped.err.count("resume with: kille train tiny.yaml") == 1
     said = "runs/tiny has made 256 of 512 decisions; finish it first: kille train runs/tiny"
-    assert said in refused("report", "runs/tiny")
+    with pytest.raises(ConfigError, match=said):
+        kt.report("runs/tiny")
     measured = kille("evaluate", "runs/tiny", "--deals", "2").out
     assert said in measured and "byteskille" in measured
     first = kille("train", config)
@@ -154,8 +158,8 @@ def test_the_demo_is_a_recipe(config, kille, answer, monkeypatch, tmp_path):
     (tmp_path / "configs/train").mkdir(parents=True)
     (tmp_path / "configs/train/demo.yaml").write_text(TINY)
     monkeypatch.setattr("kille_training.recipes._FOLDERS", (tmp_path / "configs",))
-    assert answer("demo")["run"] == "runs/tiny"
-    printed = kille("train", "demo", "--set", "table.episode=match", "--name", "pots")
+    assert answer("train", "demo")["run"] == "runs/tiny"
+    printed = kille("train", "demo", "--set", "table.episode=match", "--out", "runs/pots")
     assert "units per match against" in printed.err and "matches" in printed.out
 
 
@@ -183,9 +187,11 @@ class NoTorch:
             raise ModuleNotFoundError(name)
 sys.meta_path.insert(0, NoTorch())
 import kille_training.reports.byteskille as page
-from kille_training.cli.main import main
+import kille_training as kt
+from kille_env.errors import ConfigError
+import kille_training as kt
 page.DECISIONS = 8192
-sys.exit(main(['report', {str(run)!r}]))
+kt.report({str(run)!r})
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

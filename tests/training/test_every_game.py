@@ -79,7 +79,7 @@ def test_play(kille, game, number, monkeypatch):
 
 def test_evaluate(kille, answer, game):
     spec = kille_env.spec(game)
-    words = ["rule_of_thumb", "--game", game, "--baselines", "uniform", "--episode", "deal"]
+    words = ["rule_of_thumb", "--game", game, "--baselines", "uniform", "--rules", "episode=deal"]
     found = answer("evaluate", *words, "--deals", 60)
     assert (found["game"], found["num_players"]) == (game, spec.default_players)
     row = found["rows"][0]
@@ -104,7 +104,6 @@ def test_train_and_report(kille, answer, game, monkeypatch):
     assert found["rules"]["episode"] == "deal"
     assert {row["against"] for row in found["rows"]} > {"uniform"}
     assert answer("evaluate", found["run"], "--deals", 3)["game"] == game
-    kille("report", found["run"])
     page = Path(found["run"], "report.html").read_text(encoding="utf-8")
     spec = kille_env.spec(game)
     assert f"<h1>{spec.title}, {found['num_players']} seats: {game}</h1>" in page

@@ -118,7 +118,7 @@ def test_losses_of_a_deal_with_questions_sum_to_its_nash_conv():
 
 def test_the_command_measures_a_model(kille, tmp_path, monkeypatch):
     words = (
-        "evaluate", "llm:m", "--players", "2", "--rules", "wikipedia", "--episode", "deal",
+        "evaluate", "llm:m", "--players", "2", "--rules", "wikipedia", "--rules", "episode=deal",
         "--deals", "2", "--baselines", "uniform",
     )  # fmt: skip
     monkeypatch.setenv("KILLE_LLM_FOLDER", str(tmp_path / "kept"))

@@ -230,7 +230,7 @@ def test_the_command_writes_the_page(kille, answer, recorded, tmp_path):
     assert out.read_bytes() == replay_page(
         [Numbered(*each) for each in enumerate(read_records(recorded), 1)], source="m.jsonl"
     )
-    told = answer("replay", recorded, "--html", out, "--match", 2, "--players", "uniform")
+    told = answer("replay", recorded, "--html", out, "--match", 2, "--policies", "uniform")
     assert told["matches"] == 1 and told["bytes"] == out.stat().st_size
     assert "Deal 2: Byteskille, 3 players" in out.read_text()
 
@@ -253,11 +253,11 @@ def test_the_command_shows_the_page_until_it_is_interrupted(kille, recorded, mon
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--players", "uniform"], "go with --html or --web"),
+        (["--policies", "uniform"], "go with --html or --web"),
         (["--web", "--json"], "--json goes with --html"),
         (["--html", "x.html", "--check"], "choose one of --check, --html and --web"),
         (["--html", "x.html", "--deals", "5-2"], "is no span of deals; write 3 or 3-20"),
-        (["--html", "x.html", "--players", "unifrom"], "Did you mean 'uniform'"),
+        (["--html", "x.html", "--policies", "unifrom"], "Did you mean 'uniform'"),
         (["--html", "no/such/x.html"], "write it to another place with kille replay"),
         (["--html", "x.html", "--match", "4"], "has 3 lines"),
     ],

@@ -159,7 +159,7 @@ def test_solving_in_memory_returns_what_a_folder_holds(here):
 
 def test_a_match_is_solved_from_python():
     seen = []
-    solution = solve(num_players=2, match=True, rules={"max_redeals": 0}, observer=seen.append)
+    solution = solve(num_players=2, episode="match", rules={"max_redeals": 0}, observer=seen.append)
     assert solution.settings.rules["episode"] == "match"
     assert solution.nash_conv < 4e-4
     assert "a whole pot with 2 seats" in solution.text
@@ -275,27 +275,25 @@ def test_what_cannot_be_solved_is_refused_before_anything_is_written(here, capsy
     for words, told in (
         (["byteskille", "--players", "5"], "--players: the tree of a hand with 5 seats does not"),
         (["byteskille", "--players", "6"], "2 to 4 seats do, 2 or 3 in a match"),
-        (["byteskille", "--players", "3", "--memory", "0.001"], "2 seats would fit"),
+        (["byteskille", "--players", "3", "--set", "memory=0.001"], "2 seats would fit"),
         (["byteskille", "--players", "1"], "--players: byteskille is played by 2 to 20, got 1"),
         (["knack", "--players", "2"], "GAME: there is no exact tree of knack"),
         (["bytskille"], "Did you mean 'byteskille'"),
         (["byteskille", "--target", "0"], "--target: expected a positive number"),
         (["byteskille", "--target", "nan"], "expected a positive number"),
         (["byteskille", "--rules", "fraga=maybe"], "fraga"),
-        (["byteskille", "--method", "cfr++"], "cfr++"),
-        (["byteskille", "--iterations", "0"], "--iterations: expected at least 1"),
-        (["byteskille", "--memory", "0"], "--memory: expected a positive number of GiB"),
+        (["byteskille", "--set", "method=cfr++"], "cfr++"),
+        (["byteskille", "--set", "iterations=0"], "--set iterations: expected at least 1"),
+        (["byteskille", "--set", "memory=0"], "--set memory: expected a positive number of GiB"),
         (["byteskille", "--rules", "episode=evening"], "episode"),
+        (["byteskille", "--set", "memory=much"], "memory is 'much'"),
+        (["byteskille", "--set", "metod=cfr"], "Did you mean 'method'"),
         (
-            ["byteskille", "--match", "--rules", "episode=deal"],
-            "--match: does not go with the rule episode=deal",
-        ),
-        (
-            ["byteskille", "--match", "--iterations", "5"],
-            "--iterations: is for the hands of a deal",
+            ["byteskille", "--rules", "episode=match", "--set", "iterations=5"],
+            "--set iterations: is for the hands of a deal",
         ),
         (["byteskille", "--rules", "episode=match", "--rules", "pots=2"], "pots is 2"),
-        (["byteskille", "--match", "--players", "20"], "20 seats does not fit"),
+        (["byteskille", "--rules", "episode=match", "--players", "20"], "20 seats does not fit"),
     ):
         assert main(["solve", *words]) == 1
         printed = capsys.readouterr()
@@ -366,7 +364,16 @@ def test_exact_measures_where_there_is_a_tree_only():
 
 
 def test_a_solved_match_can_be_measured_and_played_with(here, capsys):
-    words = ["solve", "byteskille", "--match", "--players", "2", "--rules", "max_redeals=1"]
+    words = [
+        "solve",
+        "byteskille",
+        "--players",
+        "2",
+        "--rules",
+        "episode=match",
+        "--rules",
+        "max_redeals=1",
+    ]
     assert main([*words, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert list(found) == KEYS

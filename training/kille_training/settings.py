@@ -103,7 +103,7 @@ def load(cls: type[S], path: Path, overrides: Overrides = (), **values: Any) -> 
     content = parse(data, str(path))
     if not isinstance(content, dict):
         raise ConfigError(f"{path} holds no settings, expected keys with values")
-    given = overrides.items() if isinstance(overrides, Mapping) else map(_override, overrides)
+    given = overrides.items() if isinstance(overrides, Mapping) else map(override, overrides)
     for key, value in given:
         _put(content, key, value)
     content |= {key: value for key, value in values.items() if value is not None}
@@ -176,7 +176,7 @@ _Loader.add_implicit_resolver(  # YAML 1.1 reads 3e-4 as a text
 )
 
 
-def _override(text: str) -> tuple[str, Any]:
+def override(text: str) -> tuple[str, Any]:
     """Returns the key and the value of "key=value"."""
     key, separator, value = text.partition("=")
     if not separator or not key:

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from html import escape
 from typing import Any
 
 from kille_env.registry import Table
 from kille_training.labels import BEYOND_MEAN, plural_of
+from kille_training.results import Result, TextTable
 from kille_training.statistics.sequential import (
     ABOVE,
     BELOW,
@@ -40,7 +40,7 @@ class Question:
 
 
 @dataclass(frozen=True, repr=False)
-class Comparison:
+class Comparison(Result):
     """What a comparison has found.
 
     Attributes:
@@ -161,18 +161,12 @@ class Comparison:
         cut = [f"{self.cut:,} {self.many} moved more and count as {_range(self.bounds)} units."]
         return [self.answer(), self.estimate(), *(cut if self.cut else [])]
 
-    def __str__(self) -> str:
-        """Returns it as text, with the table."""
+    def parts(self) -> list[str | TextTable]:
+        """Returns the table, what is to be said of players, and the answer."""
         moved = [f"{name} is transferred from {home}." for name, home in self.transferred.items()]
         moved += [f"{name} {remark}." for name, remark in self.remarks.items()]
         where = [] if self.table is None else [f"{self.table}."]
-        return "\n".join([*where, *moved, *self.sentences()])
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        """Returns it as a notebook shows it."""
-        return "".join(f"<p>{escape(line)}</p>" for line in str(self).splitlines())
+        return [*where, *moved, *self.sentences()]
 
 
 def _distinct(end: float, hypothesis: float) -> str:

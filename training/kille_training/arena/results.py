@@ -18,6 +18,7 @@ from kille_env.words.text import listed, printable
 from kille_training.arena.entrants import Entrant
 from kille_training.arena.store import Store
 from kille_training.labels import BEYOND_MEAN, places_of, unit_of
+from kille_training.results import Result, TextTable
 from kille_training.scores import most_apart
 from kille_training.statistics.crosstable import CrossTable, crosstable
 from kille_training.statistics.grouping import Grouping, group
@@ -145,7 +146,7 @@ def caution(store: Store) -> str | None:
 
 
 @dataclass(frozen=True, repr=False)
-class TournamentResult:
+class TournamentResult(Result):
     """A tournament as it stands.
 
     Attributes:
@@ -337,33 +338,14 @@ class TournamentResult:
             *([self.caution] if self.caution else []),
         ]
 
-    def __str__(self) -> str:
-        """Returns the standings as text."""
-        width = max(len(name) for name in self.names)
-        lines = []
+    def parts(self) -> list[str | TextTable]:
+        """Returns the standings at each table size, and what is to be said beside them."""
+        shown: list[str | TextTable] = []
         for seats, rows in self.ranked.items():
             at = f"{seats} seats" if self.table is None else replace(self.table, num_players=seats)
-            lines += [f"{at}", f"place, {self.measure} {BEYOND_MEAN}, observations"]
-            for row in rows:
-                places, name, mean, observations = row.cells()
-                lines.append(f"{places:>7}  {name:<{width}}  {mean}  {observations:>9}")
-        return "\n".join(map(printable, [*lines, *self.notes()]))
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        """Returns the standings as a notebook shows them."""
-        tables = []
-        for seats, rows in self.ranked.items():
-            head = ("place", "entrant", self.measure, "observations")
-            lines = [_line("th", head), *(_line("td", row.cells()) for row in rows)]
-            tables.append(f"<table><caption>{seats} seats</caption>{''.join(lines)}</table>")
-        return "\n".join([*tables, *(f"<p>{escape(note)}</p>" for note in self.notes())])
-
-
-def _line(tag: str, cells: Sequence[str]) -> str:
-    inside = "".join(f"<{tag}>{escape(printable(cell))}</{tag}>" for cell in cells)
-    return f"<tr>{inside}</tr>"
+            head = [">place", "entrant", f">{self.measure}", ">observations"]
+            shown.append(TextTable(f"{at}, {BEYOND_MEAN}", head, [row.cells() for row in rows]))
+        return [*shown, *map(printable, self.notes())]
 
 
 class Page:

@@ -9,7 +9,7 @@ runs/NAME/
 """
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
@@ -44,8 +44,8 @@ from kille_training.arena.shards import Shard, cut
 from kille_training.arena.store import Result, Store, StoreError
 from kille_training.labels import SEED, plural_of
 from kille_training.learn.runs import versions
-from kille_training.pool.jobs import Failed, Here, Pool
-from kille_training.pool.processes import Processes
+from kille_training.pool import pool_of
+from kille_training.pool.jobs import Failed, Pool
 from kille_training.progress import Progress, ignore
 from kille_training.settings import as_yaml
 from kille_training.tables import RulesLike, table_of
@@ -79,15 +79,6 @@ class Folder:
         if not self.config.is_file():
             raise ConfigError(f"{self.path} holds no tournament: there is no {self.config.name}")
         return load_tournament(self.config)
-
-
-def pool_of(settings: TournamentSettings, folder: Folder) -> AbstractContextManager[Pool]:
-    """Return where a tournament is played, to be opened as a context."""
-    if settings.executor == "ray":
-        from kille_training.pool.cluster import Ray
-
-        return Ray(settings.address or None, settings.workers or None)
-    return Processes(settings.workers, log=folder.log) if settings.workers else Here()
 
 
 class Tournament:
@@ -441,7 +432,7 @@ def play_in_folder(
     Raises:
         KilleError: It cannot be played; the message says why.
     """
-    with tidy(folder), pool_of(settings, folder) as pool:
+    with tidy(folder), pool_of(settings, folder.log) as pool:
         tournament = Tournament(
             folder, settings, pool, kept=kept, trust=trust, objects=objects
         )  # fmt: skip

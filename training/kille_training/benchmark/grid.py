@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -29,6 +29,10 @@ class Grid:
         response: Decisions from which a best response to the final policy is learnt, at tables
             without exact NashConv; 0 has none learnt.
         settings: Numbers of methods that differ from their defaults, by method.
+        executor: "local": processes of this machine; "ray": a Ray cluster.
+        workers: Runs that are done at a time, each by a process; 0 on this machine: in the process
+            of the command itself; 0 on a Ray cluster: as many as it has processors.
+        address: Of the head of a Ray cluster, HOST:PORT or "auto"; empty starts one here.
     """
 
     name: FolderName
@@ -42,6 +46,9 @@ class Grid:
     deals: Annotated[int, Field(ge=2)] = 1000
     response: Annotated[int, Field(ge=0)] = 0
     settings: dict[str, dict[str, Any]] = field(default_factory=dict)
+    executor: Literal["local", "ray"] = "local"
+    workers: Annotated[int, Field(ge=0)] = 0
+    address: str = ""
 
     def __post_init__(self) -> None:
         """Checks what the values mean.

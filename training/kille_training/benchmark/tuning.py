@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from statistics import fmean
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -37,6 +37,10 @@ class Tuning:
         tables: Names of tables, all of them with exact NashConv.
         seeds: Each candidate learns once per table with each of them.
         seconds: Processor seconds of a run.
+        executor: "local": processes of this machine; "ray": a Ray cluster.
+        workers: Runs that are done at a time, each by a process; 0 on this machine: in the process
+            of the command itself; 0 on a Ray cluster: as many as it has processors.
+        address: Of the head of a Ray cluster, HOST:PORT or "auto"; empty starts one here.
     """
 
     name: FolderName
@@ -44,6 +48,9 @@ class Tuning:
     tables: List[str]
     seeds: List[Annotated[int, Field(ge=0)]]
     seconds: Annotated[float, Field(gt=0)]
+    executor: Literal["local", "ray"] = "local"
+    workers: Annotated[int, Field(ge=0)] = 0
+    address: str = ""
 
     def __post_init__(self) -> None:
         """Checks what the values mean.

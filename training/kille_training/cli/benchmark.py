@@ -1,7 +1,6 @@
 """`kille benchmark`: methods at the same tables with the same budget, and what they reached."""
 
-from collections.abc import Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,24 +14,12 @@ if TYPE_CHECKING:
     from kille_training.benchmark.tuning import Tuning
 
 
-@click.command(epilog="Example: kille benchmark exact --workers 2")
+@click.command(epilog="Example: kille benchmark exact --set workers=2")
 @click.argument("config")
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path, file_okay=False),
-    help="Folder of the runs and of what they reached.  [default: runs/NAME, by the settings]",
-)
-@click.option(
-    "--workers", type=click.IntRange(1), default=1, show_default=True,
-    help="Processes, one per run.",
-)  # fmt: skip
-@click.option(
-    "--ray", "address", help='The Ray cluster whose CPUs work, HOST:PORT; "here" starts one.'
-)
+@options.out_option
+@options.set_option("workers=2 (processes, one per run) or executor=ray")
 @options.json_option
-def benchmark(
-    config: str, out: Path | None, workers: int, address: str | None, as_json: bool
-) -> None:
+def benchmark(config: str, out: Path | None, overrides: tuple[str, ...], as_json: bool) -> None:
     """Let methods learn at the same tables with the same budget, and report what they reached.
 
     CONFIG is the name of a recipe (exact, games, tune), a file of settings, or the folder of a
@@ -45,10 +32,11 @@ def benchmark(
         return
     from kille_training.benchmark.tuning import Tuning
     from kille_training.benchmark.workers import do_grid, do_tuning
+    from kille_training.pool import pool_of
 
-    settings = _settings(path)
+    settings = _settings(path, overrides)
     folder = out or Path("runs") / settings.name
-    with console.resumable(), _pool(workers, address) as pool:
+    with console.resumable(), pool_of(settings) as pool:
         if not isinstance(settings, Tuning):
             do_grid(settings, folder, pool, _told)
             _report(folder, as_json, runs=folder)
@@ -57,7 +45,7 @@ def benchmark(
     _report_tuning(lines, folder, as_json)
 
 
-def _settings(path: Path) -> "Grid | Tuning":
+def _settings(path: Path, overrides: Sequence[str]) -> "Grid | Tuning":
     """Read a grid, or a tuning, which has candidates."""
     from kille_training.benchmark.grid import Grid
     from kille_training.benchmark.tuning import Tuning
@@ -65,22 +53,7 @@ def _settings(path: Path) -> "Grid | Tuning":
 
     content = parse(path.read_bytes(), str(path))
     tunes = isinstance(content, Mapping) and "candidates" in content
-    return load(Tuning, path) if tunes else load(Grid, path)
-
-
-def _pool(workers: int, address: str | None) -> AbstractContextManager[Any]:
-    """Return where runs are done."""
-    from kille_training.pool.jobs import Here
-
-    if address is not None:
-        from kille_training.pool.cluster import Ray
-
-        return Ray(None if address == "here" else address, workers if address == "here" else None)
-    if workers == 1:
-        return Here()
-    from kille_training.pool.processes import Processes
-
-    return Processes(workers)
+    return load(Tuning, path, overrides) if tunes else load(Grid, path, overrides)
 
 
 def _told(text: str) -> None:

@@ -1,15 +1,10 @@
 """`kille best-response`: a lower bound on how exploitable a player is."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from kille_training.cli import console, options
-from kille_training.labels import SEED
-
-if TYPE_CHECKING:
-    from kille_training.learn.best_response import Response
-    from kille_training.results import TextTable
 
 
 @click.command(epilog="Example: kille best-response rule_of_thumb --game knack --players 4")
@@ -19,10 +14,6 @@ if TYPE_CHECKING:
     help="Decisions that each learner learns from. Default: 400,000.",
 )  # fmt: skip
 @click.option(
-    "--minutes", type=click.FloatRange(min=0, min_open=True),
-    help="Minutes for all learners together, instead of --decisions.",
-)  # fmt: skip
-@click.option(
     "--seeds", type=click.IntRange(min=1), default=3, show_default=True,
     help="Learners; the best one plays each position.",
 )  # fmt: skip
@@ -30,15 +21,13 @@ if TYPE_CHECKING:
     "--deals", type=click.IntRange(min=2), default=20_000, show_default=True,
     help="Deals that the gain is measured over; half as many choose the learners.",
 )  # fmt: skip
-@click.option("--seed", type=click.IntRange(min=0), default=SEED, show_default=True)
-@click.option(
-    "--play", type=click.Choice(["sampled", "greedy"]), default="sampled", show_default=True,
-    help="Whether POLICY samples its actions or plays the most likely one.",
-)  # fmt: skip
+@options.seed_option
+@options.set_option("play=greedy or minutes=5, in place of --decisions")
 @options.table_options
 @options.json_option
 def best_response(
     policy: str,
+    overrides: tuple[str, ...],
     as_json: bool,
     **asked: Any,
 ) -> None:
@@ -50,12 +39,11 @@ def best_response(
     from kille_training.cli.progress import ProgressDisplay
     from kille_training.learn.api import best_response as respond
 
-    if asked["minutes"] is not None and asked["decisions"] is not None:
-        raise click.UsageError("give --decisions or --minutes, not both")
+    asked |= options.arguments_of(respond, overrides, "minutes", "play")
     with ProgressDisplay() as progress:
         found = respond(policy, progress=progress, **asked)
     result = {
-        "play": asked["play"],
+        "play": asked.get("play", "sampled"),
         "seeds": asked["seeds"],
         "deals": asked["deals"],
         "seed": asked["seed"],
@@ -63,44 +51,4 @@ def best_response(
         **found.as_dict(),
         "policy": policy,
     }
-    count, decisions = len(found.decisions), sum(found.decisions)
-    shown = [
-        str(found.table),
-        _gains(found, policy),
-        f"Found with {decisions:,} decisions of {count} {'learner' if count == 1 else 'learners'} "
-        f"in {found.seconds:,.0f} s.",
-        "These are lower bounds: the true best response gains at least this much, within the "
-        "interval.",
-    ]
-    if all(number < 0 for number in found.chosen):
-        shown.append(
-            "No learner gained anything: the search failed, which says nothing of how exploitable "
-            f"{policy} is; give more --decisions, or other --seeds."
-        )
-    console.report(result, shown, as_json)
-
-
-def _gains(found: "Response", policy: str) -> "TextTable":
-    """Returns the gain in each position."""
-    from kille_training.labels import position_names, unit_of
-    from kille_training.learn.best_response import KEEPS
-    from kille_training.results import TextTable
-
-    names = position_names(len(found.gains))
-    by_position = zip(names, found.values, found.gains, found.chosen, strict=True)
-    rows = [
-        (
-            name,
-            f"{value:+.4f}",
-            "nothing found" if number == KEEPS else str(gain),
-            "none gains" if number == KEEPS else str(number),
-        )
-        for name, value, gain, number in by_position
-    ]
-    failed = all(number == KEEPS for number in found.chosen)
-    unit = unit_of(found.table.rules["episode"])
-    return TextTable(
-        f"What a learnt response gains over {policy}, units per {unit}",
-        ["position", f">{policy} earns", ">response gains", ">learner"],
-        [*rows, ("sum", "", "nothing found" if failed else str(found.total), "")],
-    )
+    console.report(result, [found], as_json)

@@ -6,7 +6,6 @@ from typing import Any
 import click
 
 from kille_training.cli import console, options
-from kille_training.labels import SEED
 
 
 @click.command(epilog="Example: kille evaluate runs/demo --baselines rule_of_thumb --deals 50000")
@@ -19,10 +18,7 @@ from kille_training.labels import SEED
     "--deals", type=click.IntRange(min=2), default=20_000, show_default=True,
     help="Duplicate deals.",
 )  # fmt: skip
-@click.option(
-    "--seed", type=click.IntRange(min=0, max=2**64 - 1), default=SEED, show_default=True,
-    help="Seed of the deals.",
-)  # fmt: skip
+@options.seed_option
 @options.table_options
 @options.json_option
 def evaluate(policy: str, baselines: str, as_json: bool, **asked: Any) -> None:

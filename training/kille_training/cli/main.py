@@ -24,7 +24,6 @@ COMMANDS = {
     "games": ("games:games", "List the games, or show one: seats, actions, switches."),
     "players": ("players:players", "List the players, or show one."),
     "play": ("play:play", "Sit down at a table yourself."),
-    "demo": ("demo:demo", "Train, measure and report in ten minutes."),
     "train": ("train:train", "Train a policy by self-play."),
     "evaluate": ("evaluate:evaluate", "Measure a player."),
     "best-response": ("best_response:best_response", "Learn to beat a player, and by how much."),
@@ -32,7 +31,6 @@ COMMANDS = {
     "tournament": ("tournament:tournament", "Rank players, with intervals."),
     "benchmark": ("benchmark:benchmark", "Compare methods of learning at the same tables."),
     "compare": ("compare:compare", "Test whether one player is better than another."),
-    "report": ("report:report", "Write the report of a run or a tournament."),
     "record": ("record:record", "Let players play, and write the matches down."),
     "replay": ("replay:replay", "Show recorded matches, or check them."),
 }

@@ -1,14 +1,17 @@
 """Options that commands share: the same word for the same thing everywhere."""
 
+import inspect
+import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
-from kille_env.errors import RulesError, did_you_mean
+from kille_env.errors import ConfigError, RulesError, did_you_mean, shortened
 from kille_env.files import parse_json
 from kille_env.registry import list_games
+from kille_training.labels import SEED
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -29,14 +32,13 @@ trust_option = click.option(
 )
 out_option = click.option(
     "--out",
-    type=click.Path(path_type=Path),
-    default=Path("runs"),
-    show_default=True,
-    help="Where runs are.",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder to write, and to resume.  [default: runs/NAME, named by what is asked]",
 )
-name_option = click.option(
-    "--name", help="Folder of the run below --out; the default is in the settings."
-)
+seed_option = click.option(
+    "--seed", type=click.IntRange(min=0, max=2**64 - 1), default=SEED, show_default=True,
+    help="Seed of the deals.",
+)  # fmt: skip
 
 
 def set_option(example: str) -> Callable[[F], F]:
@@ -57,7 +59,7 @@ def set_option(example: str) -> Callable[[F], F]:
 def table_options(command: F) -> F:
     """Adds options for the table of a POLICY, which may have been made for one.
 
-    The command receives game, num_players, episode, rules, transfer and trust.
+    The command receives game, num_players, rules, transfer and trust.
     """
     for option in (
         trust_option,
@@ -67,11 +69,6 @@ def table_options(command: F) -> F:
             help="Measure a policy that was made for another table at this one all the same.",
         ),
         rules_option,
-        click.option(
-            "--episode",
-            type=click.Choice(["deal", "match"]),
-            help="One deal, or the whole game; the default likewise.",
-        ),
         click.option(
             "--players",
             "num_players",
@@ -91,12 +88,14 @@ def game_argument(command: F) -> F:
     return click.argument("game", metavar="GAME", callback=_check_game)(command)
 
 
+players_option = click.option(
+    "--players", "num_players", type=int, help="Seats; the default is the game's."
+)
+
+
 def game_options(command: F) -> F:
-    """Adds GAME and options for its table, which the command receives as players, rules, trust."""
-    seats = click.option(
-        "--players", type=int, help="Seats in all; the game's default if not given."
-    )
-    return game_argument(seats(rules_option(trust_option(command))))
+    """Adds GAME and its table, which the command receives as game, num_players, rules, trust."""
+    return game_argument(players_option(rules_option(trust_option(command))))
 
 
 def _check_game(ctx: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
@@ -127,6 +126,34 @@ def parse_rules(words: Sequence[str]) -> dict[str, Any]:
             value = text
         rules[name] = value if isinstance(value, (bool, int, type(None))) else text
     return rules
+
+
+def arguments_of(function: Callable[..., Any], overrides: Sequence[str], *names: str) -> Any:
+    """Returns arguments of a function, as a dictionary, that `--set` gives.
+
+    Args:
+        function: A function of `kille_training`; its annotations say what fits.
+        overrides: Texts "name=value" with YAML values.
+        *names: Arguments that may be given so.
+
+    Raises:
+        ConfigError: One has another name, or does not fit.
+    """
+    from pydantic import TypeAdapter, ValidationError
+
+    from kille_training.settings import override
+
+    known, found = inspect.signature(function).parameters, {}
+    for key, value in map(override, overrides):
+        if key not in names:
+            raise ConfigError(f"{key} is an unknown key. {did_you_mean(key, names)}")
+        try:
+            fitting = TypeAdapter(known[key].annotation).validate_json(json.dumps(value))
+        except ValidationError as error:
+            (said, *_) = error.errors()
+            raise ConfigError(f"{key} is {shortened(value)}: {said['msg']}") from None
+        found[key] = fitting
+    return found
 
 
 def names(words: str) -> list[str]:

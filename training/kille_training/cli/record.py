@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 @options.json_option
 def record(
     game: str,
-    players: int | None,
+    num_players: int | None,
     matches: int,
     seed: int,
     player: tuple[str, ...],
@@ -61,7 +61,7 @@ def record(
     from kille_training.table.recording import matches_of
 
     resolved = spec(game).resolve(rules)
-    seats = spec(game).check_players(players)
+    seats = spec(game).check_players(num_players)
     players_by_seat = players_named(
         ",".join(player or ("uniform",)), seats, game, seats, resolved, trust=trust
     )

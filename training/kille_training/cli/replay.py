@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 )
 @click.option("--web", is_flag=True, help="Show the page in the browser, until Ctrl-C.")
 @click.option(
-    "--players",
+    "--policies",
     metavar="NAME,NAME",
     help="On the page: whose probabilities to show at each decision.  [default: rule_of_thumb, and "
     "byteskille/solved where it is solved]",
@@ -42,7 +42,7 @@ def replay(
     number: int | None,
     page: Path | None,
     web: bool,
-    players: str | None,
+    policies: str | None,
     deals: str | None,
     trust: bool,
     as_json: bool,
@@ -59,14 +59,14 @@ def replay(
             raise click.UsageError("choose one of --check, --html and --web")
         if web and as_json:
             raise click.UsageError("--web has a page and nothing to print; --json goes with --html")
-        made = _page(file, numbered, players, deals, trust)
+        made = _page(file, numbered, policies, deals, trust)
         if page:
             _write(page, made, file, len(numbered), as_json)
         else:
             _show(made, file)
         return
-    if players is not None or deals is not None or trust:
-        raise click.UsageError("--players, --deals and --trust go with --html or --web")
+    if policies is not None or deals is not None or trust:
+        raise click.UsageError("--policies, --deals and --trust go with --html or --web")
     _tell(file, numbered, check, as_json)
 
 
@@ -89,14 +89,14 @@ def _numbered(file: Path, number: int | None) -> "list[tuple[int, Record]]":
 def _page(
     file: Path,
     numbered: "list[tuple[int, Record]]",
-    players: str | None,
+    policies: str | None,
     deals: str | None,
     trust: bool,
 ) -> bytes:
     from kille_training.reports.replay import Asked, Numbered, replay_page
 
     names = (
-        None if players is None else [word.strip() for word in players.split(",") if word.strip()]
+        None if policies is None else [word.strip() for word in policies.split(",") if word.strip()]
     )
     return replay_page(
         [Numbered(line, record) for line, record in numbered],

@@ -1,6 +1,5 @@
 """`kille tournament`: which player earns most, by how much, and how sure that is."""
 
-import shlex
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,6 @@ from kille_training.cli import console, options
 @options.out_option
 @click.option("--seed", type=click.IntRange(min=0), help="Seed of the deals.")
 @options.set_option("matchmaking.deals=5000")
-@click.option("--keep-results", is_flag=True, help="Keep what every seat earned, as Parquet files.")
 @click.option(
     "--transfer", is_flag=True, help="Let players take part that were made for other tables."
 )
@@ -23,15 +21,14 @@ from kille_training.cli import console, options
 @options.json_option
 def tournament(
     config: str,
-    out: Path,
+    out: Path | None,
     overrides: tuple[str, ...],
-    keep_results: bool,
     transfer: bool,
     trust: bool,
     as_json: bool,
     **values: Any,
 ) -> None:
-    """Play a tournament and show the standings.
+    """Play a tournament, show the standings and write its page.
 
     CONFIG is the name of a recipe (each game has one), a file of settings, or the folder
     of a tournament. Run it again to resume; with more entrants or deals in the settings, only
@@ -40,23 +37,25 @@ def tournament(
     from kille_training.arena.settings import load_tournament
     from kille_training.arena.tournament import Folder, play_in_folder
     from kille_training.cli.progress import ProgressDisplay
-    from kille_training.reports.standings import renderables
+    from kille_training.reports.tournament import write_tournament_page
 
-    values |= {"keep_results": keep_results or None, "transfer": transfer or None}
+    values |= {"transfer": transfer or None}
     path = recipes.find(config, "tournament")
     if path.is_dir():
-        if values["seed"] is not None:
-            raise click.UsageError(f"{path} is a tournament; it keeps its seed.")
+        if values["seed"] is not None or out is not None:
+            raise click.UsageError(f"{path} is a tournament; it keeps its place and its seed.")
         folder = Folder(path)
         folder.settings()
         settings = load_tournament(folder.config, overrides, **values)
     else:
-        settings = load_tournament(path, overrides, **values)
-        folder = Folder(out / settings.name)
+        name = None if out is None else out.resolve().name
+        settings = load_tournament(path, overrides, name=name, **values)
+        folder = Folder(out or Path("runs") / settings.name)
     with console.resumable(), ProgressDisplay() as display:
         result = play_in_folder(folder, settings, display, display.say, trust=trust)
+        page = write_tournament_page(folder, told=display.step)
     console.report(
-        {"run": str(folder.path), **result.as_dict()},
-        [*renderables(result), f"For the report: kille report {shlex.quote(str(folder.path))}"],
+        {"run": str(folder.path), "report": str(page), **result.as_dict()},
+        [result, f"The report is in {page}"],
         as_json,
     )

@@ -13,17 +13,15 @@ if TYPE_CHECKING:
     from kille_training.learn.settings import TrainSettings
 
 
-@click.command(epilog="Example: kille train byteskille --set learner.decisions=500000")
+@click.command(epilog="Example: kille train demo")
 @click.argument("config")
-@options.name_option
 @options.out_option
 @click.option("--seed", type=click.IntRange(min=0), help="Seed of the run.")
 @options.set_option("learner.form=seats")
 @options.json_option
 def train(
     config: str,
-    name: str | None,
-    out: Path,
+    out: Path | None,
     seed: int | None,
     overrides: tuple[str, ...],
     as_json: bool,
@@ -36,7 +34,7 @@ def train(
     recipes.find(config, "train")  # says what is missing before libraries are loaded for seconds
     from kille_training.learn.api import open_run
 
-    finish(*open_run(config, name=name, out=out, seed=seed, set=overrides), as_json)
+    finish(*open_run(config, out=out, seed=seed, set=overrides), as_json)
 
 
 def finish(run: "Run", settings: "TrainSettings | None", as_json: bool) -> None:

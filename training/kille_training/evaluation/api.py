@@ -142,8 +142,8 @@ class Evaluation(Result):
             wrong = error.errors()[0]
             where = ".".join(map(str, wrong["loc"])) or "its content"
             raise ConfigError(
-                f"{path} cannot be read: {where}: {wrong['msg']}. Delete it; the next kille train "
-                f"or kille report of {path.parent} measures again"
+                f"{path} cannot be read: {where}: {wrong['msg']}. Delete it; the next "
+                f"kille train {path.parent} measures again"
             ) from None
 
 
@@ -222,7 +222,7 @@ def evaluate(
         known = steady and is_exact(num_players, resolved)
         exact = known and can_be_asked(focal, num_players, resolved)
     if losses and not exact:
-        raise ConfigError("losses are those of an exact NashConv; ask for it too: --exact")
+        raise ConfigError("losses are those of an exact NashConv; ask for it too: exact=True")
     nash, lost = None, ()
     if exact:
         focal, nash, lost = _exactly(focal, num_players, resolved, plays, losses, progress)

@@ -113,8 +113,8 @@ def check_exact(num_players: int, rules: Rules) -> None:
         )
     if rules["episode"] != "deal":
         raise KilleError(
-            "this needs single deals (--episode deal); kille_training.nash_conv measures whole "
-            "matches, too"
+            "this needs single deals (--rules episode=deal); kille_training.nash_conv measures "
+            "whole matches, too"
         )
     check_seats(num_players)
     if _asks(num_players, rules) and most_granted(rules) >= MOST_STAGES:

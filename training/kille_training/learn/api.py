@@ -27,8 +27,7 @@ if TYPE_CHECKING:
 def train(
     config: str | Path | TrainSettings,
     *,
-    name: str | None = None,
-    out: str | Path = "runs",
+    out: str | Path | None = None,
     seed: int | None = None,
     set: Overrides = (),
     progress: Progress | None = None,
@@ -37,8 +36,7 @@ def train(
 
     Args:
         config: The name of a recipe, a file of settings, settings, or the folder of a run.
-        name: Folder of the run below `out`; the default is the name in the settings.
-        out: Where runs are.
+        out: Folder of the run; the default is runs/NAME, by the settings.
         seed: Seed of the run; the default is the one in the settings.
         set: Settings that win over the file: {"learner.decisions": 500_000}.
         progress: Called with how far it is.
@@ -52,7 +50,7 @@ def train(
     """
     from kille_training.learn import training
 
-    run, settings = open_run(config, name=name, out=out, seed=seed, set=set)
+    run, settings = open_run(config, out=out, seed=seed, set=set)
     training.train(run, settings, progress=progress)
     measure_run(run, progress)
     return run
@@ -125,8 +123,7 @@ def best_response(
 def open_run(
     config: str | Path | TrainSettings,
     *,
-    name: str | None = None,
-    out: str | Path = "runs",
+    out: str | Path | None = None,
     seed: int | None = None,
     set: Overrides = (),
 ) -> tuple[Run, TrainSettings | None]:
@@ -140,11 +137,12 @@ def open_run(
     if not isinstance(config, TrainSettings):
         path = recipes.find(config, "train")
         if path.is_dir():
-            if name or seed is not None or set:
-                raise ConfigError(f"{path} is a run; it keeps its name, its seed and its settings")
+            if out is not None or seed is not None or set:
+                raise ConfigError(f"{path} is a run; it keeps its place, seed and settings")
             return Run(path), None
+        name = None if out is None else Path(out).resolve().name
         config = load_settings(path, set, name=name, seed=seed)
-    return Run(Path(out) / config.name), config
+    return Run(Path("runs") / config.name if out is None else Path(out)), config
 
 
 def unfinished(run: Run) -> str | None:

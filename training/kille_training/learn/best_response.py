@@ -27,11 +27,12 @@ from kille_env.errors import ConfigError
 from kille_env.play.play import Players, play_out
 from kille_env.play.policy import Player, Policy
 from kille_env.registry import Table, make_batch
-from kille_env.words.text import columns
+from kille_env.words.text import counted
 from kille_training.evaluation.duplicate import DECIMALS, TABLES, Estimate, estimates
 from kille_training.labels import SEED, position_names, unit_of
 from kille_training.learn.settings import LearnerSettings
 from kille_training.progress import ignore
+from kille_training.results import Result, TextTable
 from kille_training.scores import most_apart
 from kille_training.settings import settings
 
@@ -54,6 +55,11 @@ PARTS = 100
 
 KEEPS = -1
 """Stands for a learner where the response keeps to the policy."""
+
+FAILED = (
+    "No learner gained anything: the search failed, which says nothing of how exploitable {} is; "
+    "give more decisions, or other seeds."
+)
 
 PROBE = 2_000
 """Deals from which the size of rewards is estimated."""
@@ -89,7 +95,7 @@ class Search:
 
 
 @dataclass(frozen=True, repr=False)
-class Response:
+class Response(Result):
     """What was found.
 
     Attributes:
@@ -117,21 +123,38 @@ class Response:
     players: tuple[Policy, ...]
     transferred: str | None = None
 
-    def __str__(self) -> str:
-        names = position_names(self.table.num_players)
-        rows = [*zip(names, map(str, self.gains), strict=True), ("sum", str(self.total))]
-        home = [f"transferred from {self.transferred}"] if self.transferred else []
-        unit = unit_of(str(self.table.rules["episode"]))
-        return "\n".join(
-            [
-                f"{self.policy} at {self.table}",
-                *home,
-                f"a learned response gains at least, units per {unit}, 95% interval",
-                *columns(rows),
-            ]
-        )
+    @property
+    def failed(self) -> bool:
+        """Whether no learner gained anything, in any position."""
+        return all(number == KEEPS for number in self.chosen)
 
-    __repr__ = __str__
+    def parts(self) -> list[str | TextTable]:
+        """Returns the table, what a response gains by position, and what that bounds."""
+        home = [f"transferred from {self.transferred}"] if self.transferred else []
+        kept = [number == KEEPS for number in self.chosen]
+        cells = zip(position_names(len(kept)), self.values, self.gains, self.chosen, strict=True)
+        rows = [
+            (
+                name,
+                f"{value:+.4f}",
+                "nothing found" if number == KEEPS else str(gain),
+                "none gains" if number == KEEPS else str(number),
+            )
+            for name, value, gain, number in cells
+        ]
+        rows.append(("sum", "", "nothing found" if self.failed else str(self.total), ""))
+        unit = unit_of(str(self.table.rules["episode"]))
+        head = ["position", f">{self.policy} earns", ">response gains", ">learner"]
+        return [
+            f"{self.policy} at {self.table}",
+            *home,
+            TextTable(f"A learned response, units per {unit}, 95% interval", head, rows),
+            f"Found with {sum(self.decisions):,} decisions of "
+            f"{counted(len(self.decisions), 'learner', 'learners')} in {self.seconds:,.0f} s.",
+            "These are lower bounds: the true best response gains at least this much, within the "
+            "interval.",
+            *([FAILED.format(self.policy)] if self.failed else []),
+        ]
 
     def as_dict(self) -> dict[str, Any]:
         """Returns everything but the players as JSON can hold it."""

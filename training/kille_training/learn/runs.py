@@ -67,7 +67,7 @@ class Run:
         if wrong := differences(*both):
             raise ConfigError(
                 f"{self.folder} holds a run with other settings ({'; '.join(wrong)}); "
-                "remove it, or begin another one with --name NAME"
+                "remove it, or begin another one with --out FOLDER"
             )
 
     def write_settings(self, settings: TrainSettings) -> None:

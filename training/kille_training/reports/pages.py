@@ -85,7 +85,7 @@ def render(template: str, **values: Any) -> bytes:
     return environment.get_template(template).render(values).encode()
 
 
-def write(path: Path, page: bytes, again: str = "kille report --out PAGE.html") -> Path:
+def write(path: Path, page: bytes, again: str = "kille_training.report(FOLDER, PAGE)") -> Path:
     """Writes a page, whole or not at all, and returns where it is.
 
     Args:

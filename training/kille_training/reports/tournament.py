@@ -271,7 +271,7 @@ def _expected(
         except ConfigError as error:
             reasons.append(f"{seats} seats: {error}")
     if not exact:
-        raise ConfigError(f"nothing is exact here; leave out --exact ({'; '.join(reasons)})")
+        raise ConfigError(f"nothing is exact here; leave out exact=True ({'; '.join(reasons)})")
     return exact
 
 

@@ -24,6 +24,8 @@ from kille_env.core.spec import Rules
 from kille_env.errors import ConfigError, KilleError, RulesError
 from kille_env.files import read_json, write_whole
 from kille_env.registry import Table, spec
+from kille_training.labels import position_names, unit_of
+from kille_training.results import Result, TextTable
 from kille_training.solving.byteskille.deals import Stage, check_seats
 from kille_training.solving.trees.cfr import VARIANTS
 
@@ -85,7 +87,7 @@ def settings_of(
     game: str,
     num_players: int | None = None,
     rules: Rules | str | Mapping[str, Any] | None = None,
-    match: bool = False,
+    episode: str | None = None,
     target: float | None = None,
     iterations: int | None = None,
     method: str = METHOD,
@@ -96,13 +98,8 @@ def settings_of(
         SolveError: There is no tree of this game, or an argument has an impossible value.
         RulesError: The rules are impossible.
     """
-    episode = rules["episode"] if isinstance(rules, Rules) else None
-    if isinstance(rules, Mapping):
-        episode = rules.get("episode")
-        if match and episode not in (None, "match"):
-            raise SolveError("match", f"does not go with the rule episode={episode}")
     found = spec(game)
-    resolved = found.resolve(rules, episode="match" if match else episode)
+    resolved = found.resolve(rules, episode=episode)
     if iterations is not None and resolved["episode"] == "match":
         raise SolveError("iterations", "is for the hands of a deal; a match ends at its target")
     try:
@@ -176,7 +173,7 @@ class Found(NamedTuple):
 
 
 @dataclass(frozen=True, repr=False)
-class Solution(Solved):
+class Solution(Solved, Result):
     """An equilibrium as far as it was found: the results, the policy and its text.
 
     Attributes:
@@ -204,19 +201,23 @@ class Solution(Solved):
         results = {name: getattr(self, name) for name in Solved.__dataclass_fields__}
         return {**self.table.as_dict(), **results}
 
-    def __str__(self) -> str:
-        unit = self.settings.rules["episode"]
-        value, gain = (
-            ", ".join(f"{units:+.5f}" for units in by_seat)
-            for by_seat in (self.value, self.improvement)
-        )
-        return (
-            f"{self.table}, solved by {self.settings.method}\n"
-            f"NashConv {self.nash_conv:.3g} units per {unit}\n"
-            f"by seat, forehand first: earns {value}; could gain {gain}"
-        )
-
-    __repr__ = __str__
+    def parts(self) -> list[str | TextTable]:
+        """Returns the table, what each seat earns and could gain, and how it was found."""
+        unit = unit_of(str(self.settings.rules["episode"]))
+        names = [f">{name}" for name in position_names(len(self.value))]
+        gains = (f"{max(gain, 0.0):.3g}" for gain in self.improvement)
+        rows = [
+            ("earns", *(f"{value:+.5f}" for value in self.value)),
+            ("could gain", *gains),
+        ]
+        sets = " + ".join(f"{number:,}" for number in self.information_sets)
+        return [
+            f"{self.table}, solved by {self.settings.method}",
+            TextTable(f"Units per {unit}, exactly", ["each seat", *names], rows),
+            f"NashConv {self.nash_conv:.3g} units per {unit}",
+            f"{self.deals:,} ways to deal, {self.nodes:,} nodes, {sets} information sets; "
+            f"{self.iterations:,} iterations in {self.seconds:.1f} s",
+        ]
 
 
 class DealProgress(NamedTuple):

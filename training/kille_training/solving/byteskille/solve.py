@@ -57,7 +57,7 @@ def solve(
     num_players: int | None = None,
     *,
     rules: Rules | str | Mapping[str, Any] | None = None,
-    match: bool = False,
+    episode: str | None = None,
     target: float | None = None,
     iterations: int | None = None,
     method: str = METHOD,
@@ -78,7 +78,7 @@ def solve(
         game: "byteskille", the only game of which there is an exact tree.
         num_players: Seats; 2 to 4 fit into memory, 2 or 3 in a match. None is the game's default.
         rules: A preset, or switches, or resolved rules.
-        match: Whether a whole pot is solved instead of a single deal.
+        episode: "deal" or "match", a whole pot; None is what `rules` say, or else "deal".
         target: NashConv at which it is solved, in units per deal or match; the default is 1e-9,
             with 4 seats 1e-7, of a match 1e-4 of its pot.
         iterations: At most this many in each hand of a deal; the default is 100,000.
@@ -93,7 +93,7 @@ def solve(
         RulesError: The rules are impossible.
         KilleError: The match has too many states, or a file in the folder is broken.
     """
-    settings = settings_of(game, num_players, rules, match, target, iterations, method)
+    settings = settings_of(game, num_players, rules, episode, target, iterations, method)
     if not memory > 0:
         raise SolveError("memory", f"expected a positive number of GiB, got {memory}")
     try:
