@@ -8,7 +8,7 @@ A recipe of a library that has a virtual environment of its own (`make test-libr
 runs in there; one whose library is missing is left out, with a line that says so.
 
 Every finished run is a line of `--out` and is not repeated, so the benchmark can be stopped and
-resumed. `python docs/libraries.py` makes the page of them.
+resumed. `python docs/learning.py` makes the page of them.
 """
 
 import argparse

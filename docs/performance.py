@@ -109,12 +109,12 @@ def _peers(rows: Sequence[Line]) -> str:
 
 
 SENTENCE = (
-    "On one core, {Pgx: Kuhn, 4,096 tables} and {Pgx: Leduc, 4,096 tables} times the decisions per "
-    "second of Pgx at Kuhn and Leduc poker; one table\n{RLCard: Leduc, `Env`} times as fast as "
-    "RLCard's and {OpenSpiel: Leduc, `State`} times as OpenSpiel's bare `State`; an AEC turn "
-    "{PettingZoo: Leduc, AEC} times as fast as\nPettingZoo's; {OpenSpiel: Leduc, CFR in C++} times "
-    "the iterations of OpenSpiel's CFR in C++, of the same game. "
-    "[What each figure includes](docs/performance.md#beside-the-peers)"
+    "{Pgx: Kuhn, 4,096 tables} times the decisions per second of Pgx at Kuhn poker and "
+    "{Pgx: Leduc, 4,096 tables} times at Leduc poker (4,096 tables);\none table "
+    "{RLCard: Leduc, `Env`} times as fast as RLCard's Leduc and {OpenSpiel: Leduc, `State`} times "
+    "as OpenSpiel's bare `State` of it; an AEC turn {PettingZoo: Leduc, AEC} times as fast\nas "
+    "PettingZoo's Leduc; {OpenSpiel: Leduc, CFR in C++} times the iterations of OpenSpiel's CFR in "
+    "C++, both at Leduc. [What each figure includes](docs/performance.md#beside-the-peers)"
 )
 """The README's line. A row of the results in braces, without its version, is our multiple of it."""
 
