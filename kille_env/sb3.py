@@ -5,6 +5,7 @@ from kille_env.adapters.sb3_asking import LivePolicy, save
 from kille_env.adapters.sb3_buffer import SeatStreamBuffer
 from kille_env.adapters.sb3_extractor import SeatExtractor
 from kille_env.adapters.sb3_mixed import MixedSelfPlayVecEnv
+from kille_env.adapters.sb3_settings import settings
 from kille_env.adapters.sb3_wrappers import Anneal, BestLegalAction, ScaledRewards
 
 __all__ = [
@@ -18,4 +19,5 @@ __all__ = [
     "SeatVecEnv",
     "SelfPlayVecEnv",
     "save",
+    "settings",
 ]

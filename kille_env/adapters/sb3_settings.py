@@ -1,0 +1,79 @@
+"""What a model of Stable-Baselines3 learns each game with: measured defaults.
+
+`benchmarks/sb3_settings.py` measures them, and what each of them buys.
+"""
+
+from copy import deepcopy
+from typing import Any
+
+from kille_env.adapters.sb3 import SeatVecEnv, SelfPlayVecEnv
+from kille_env.adapters.sb3_buffer import SeatStreamBuffer
+from kille_env.errors import KilleError
+from kille_env.extras import needs
+
+with needs("train"):
+    from torch import nn
+
+_ONE_CARD: dict[str, Any] = {
+    "batch_size": 2048,
+    "learning_rate": 2e-3,
+    "ent_coef": 0.1,  # nearly every deal is decided by one swap: it has to be tried
+    "policy_kwargs": {"net_arch": [64, 64], "activation_fn": nn.Tanh},
+}
+_TRICKS: dict[str, Any] = {
+    "batch_size": 2048,
+    "learning_rate": 1e-3,
+    "ent_coef": 0.05,
+    "vf_coef": 0.01,  # returns are tens of units; their gradient must not drown the policy's
+    "policy_kwargs": {"net_arch": [128, 128], "activation_fn": nn.ReLU},
+}
+_ROLLOUTS = {"byteskille": 8_192}
+"""Decisions of a rollout. In other games a deal has five to forty decisions, and most are to fit
+in whole."""
+_ROLLOUT = 16_384
+
+
+def settings(env: SelfPlayVecEnv | SeatVecEnv) -> dict[str, Any]:
+    """Returns the arguments of a PPO that learns the game of an environment.
+
+    They are those of `MaskablePPO` and of `PPO`; `Anneal` shrinks the learning rate and the entropy
+    bonus over the run.
+
+    Example:
+        >>> from sb3_contrib import MaskablePPO
+        >>> from kille_env.sb3 import Anneal, SelfPlayVecEnv, settings
+        >>> venv = SelfPlayVecEnv("krypkille", num_tables=256)
+        >>> model = MaskablePPO(**settings(venv), seed=0)
+        >>> model = model.learn(20_000, callback=Anneal())
+
+    Args:
+        env: The environment, itself and not a wrapper of it.
+
+    Returns:
+        The environment and every argument beside it that differs from the library's default. The
+        number of steps follows from the number of tables, so that a rollout has about 8,000
+        decisions in Byteskille and 16,000 in the other games.
+
+    Raises:
+        KilleError: It is no environment of one table size.
+    """
+    if not isinstance(env, SelfPlayVecEnv | SeatVecEnv):
+        raise KilleError(
+            f"settings are of a SelfPlayVecEnv or a SeatVecEnv, got a {type(env).__name__}; give "
+            "the environment before it is wrapped, and change `env` in what is returned"
+        )
+    game = env.table.game
+    own = _ONE_CARD if game == "byteskille" else _TRICKS
+    found: dict[str, Any] = {
+        "policy": "MlpPolicy",
+        "env": env,
+        "n_steps": max(1, _ROLLOUTS.get(game, _ROLLOUT) // env.num_envs),
+        "n_epochs": 4,
+        "gamma": 1.0,  # rewards are money
+        "gae_lambda": 1.0,
+        "device": "cpu",
+        **deepcopy(own),
+    }
+    if isinstance(env, SelfPlayVecEnv):
+        found["rollout_buffer_class"] = SeatStreamBuffer
+    return found

@@ -1,0 +1,38 @@
+"""Settings that learn each game, as arguments of Stable-Baselines3."""
+
+import pytest
+from sb3_contrib import MaskablePPO
+from stable_baselines3 import PPO
+from stable_baselines3.common.vec_env import VecMonitor
+
+from kille_env import list_games
+from kille_env.errors import KilleError
+from kille_env.sb3 import Anneal, SeatStreamBuffer, SeatVecEnv, SelfPlayVecEnv, settings
+
+
+@pytest.mark.parametrize("game", list_games())
+def test_a_model_takes_them_as_they_are_in_every_game(game):
+    venv = SelfPlayVecEnv(game, num_tables=512)
+    model = MaskablePPO(**settings(venv), seed=0)
+    assert isinstance(model.rollout_buffer, SeatStreamBuffer) and model.gamma == 1.0
+    decisions = model.n_steps * venv.num_envs
+    assert 8_000 < decisions < 17_000
+    assert model.learn(decisions, callback=Anneal()).num_timesteps == decisions
+
+
+def test_one_seat_needs_no_buffer_and_few_tables_take_longer_rollouts():
+    env = SeatVecEnv("krypkille", 4, opponents="rule_of_thumb", illegal="lose")
+    found = settings(env)
+    assert "rollout_buffer_class" not in found and found["n_steps"] * 4 == 16_384
+    assert PPO(**found).learning_rate == found["learning_rate"]
+
+
+def test_what_is_returned_is_the_callers():
+    venv = SelfPlayVecEnv("knack", num_tables=2)
+    settings(venv)["policy_kwargs"]["net_arch"].append(8)
+    assert settings(venv)["policy_kwargs"]["net_arch"] == [128, 128]
+
+
+def test_a_wrapper_is_refused_with_what_to_do():
+    with pytest.raises(KilleError, match="before it is wrapped"):
+        settings(VecMonitor(SeatVecEnv("knack", 2)))
