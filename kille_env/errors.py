@@ -62,6 +62,8 @@ def illegal_choice(name: str, action: int, legal: Iterable[int]) -> PolicyError:
 def did_you_mean(word: Any, known: Iterable[str]) -> str:
     """Returns "Did you mean ...?" if a known word is close, and the whole list otherwise."""
     names = sorted(map(str, known))
+    if not names:
+        return "There is nothing to choose from."
     close = get_close_matches(word[:100], names, n=1) if isinstance(word, str) else []
     return f"Did you mean {close[0]!r}?" if close else f"Possible are: {', '.join(names)}."
 

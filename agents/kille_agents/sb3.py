@@ -121,14 +121,14 @@ def load_sb3(path: Path, *, observation: str | None = None, trust: bool) -> SB3P
         )
     name = algorithm_of(path)
     asking = read_asking(path)
-    if asking is None and observation is not None:
+    said = asking is None and observation is not None
+    if said:
         asking = Asking(one_of("observation", observation, OBSERVATION))
     if asking is None:
         raise PolicyError(
-            f"{path} says neither how its model is asked nor where it learned. Load it in the "
-            f"environment that it learned in, wrappers included, and save it again: "
-            f'kille_env.sb3.save({name}.load("{path}", env=venv), "{path}"). From Python, where '
-            'nothing stood between it and the table: as_policy(path, ..., observation="float")'
+            f"{path} says neither how its model is asked nor where it learned. "
+            f"{_again(name, path)}. From Python, where nothing stood between it and the table: "
+            'as_policy(path, ..., observation="float")'
         )
     try:
         # What a rollout needs, the environment say, is of no use here, and need not exist here.
@@ -139,7 +139,28 @@ def load_sb3(path: Path, *, observation: str | None = None, trust: bool) -> SB3P
             f"{path} cannot be loaded as a model of {name}: "
             f"{type(error).__name__}: {' '.join(str(error).split())}"
         ) from error
+    if said and not _may_show(asking.observation, model._last_obs):
+        raise PolicyError(
+            f"{path} last saw features that observation={observation!r} never shows, so something "
+            f"stood between it and the table, such as VecNormalize. {_again(name, path)}"
+        )
     return SB3Policy(model, path.stem, asking)
+
+
+def _again(name: str, path: Path) -> str:
+    return (
+        "Load it in the environment that it learned in, wrappers included, and save it again: "
+        f'kille_env.sb3.save({name}.load("{path}", env=venv), "{path}")'
+    )
+
+
+def _may_show(kind: str, last: Any) -> bool:
+    """Return whether a table can have shown what a model saw last; it says nothing if None."""
+    if not isinstance(last, np.ndarray):
+        return True  # nothing was seen, or a dictionary
+    if kind == "box":
+        return bool((last == np.round(last)).all())
+    return bool(((last >= 0) & (last <= 1)).all())
 
 
 def read_plain(path: Path) -> dict[str, Any]:

@@ -58,6 +58,7 @@ def test_every_error_is_a_kille_error_and_a_value_error():
 def test_did_you_mean_names_one_or_all():
     assert errors.did_you_mean("stak", ["stake", "ante"]) == "Did you mean 'stake'?"
     assert errors.did_you_mean("zzz", ["stake", "ante"]) == "Possible are: ante, stake."
+    assert errors.did_you_mean("zzz", []) == "There is nothing to choose from."
 
 
 def test_importing_the_library_loads_nothing_heavy():

@@ -6,6 +6,7 @@ distribution, and goes through the tree by itself.
 
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -254,6 +255,49 @@ def made_network() -> tuple[Any, Any]:
     return NetworkPolicy(metadata, weights, "folder"), ask
 
 
+def made_folder(folder: Path) -> tuple[Any, Any]:
+    network, ask = made_network()
+    return save_network(network, folder / "network").parent, ask
+
+
+def made_zip(folder: Path) -> tuple[Any, Any]:
+    model, ask = made_model("float")
+    path = save(model, folder / "model")
+    return as_policy(path, "byteskille", 2, TABLE.rules, trust=True), ask
+
+
+def made_entry_point(folder: Path) -> tuple[Any, Any]:
+    np.savez(folder / "linear.npz", weights=SCALE[:, None] * WEIGHTS)
+    (folder / "linear_player.py").write_text(
+        "import numpy as np\n"
+        f"WEIGHTS = np.load({str(folder / 'linear.npz')!r})['weights']\n"
+        "def linear(observation, mask):\n"
+        "    logits = np.where(mask != 0, observation @ WEIGHTS, -np.inf)\n"
+        "    weights = np.exp(logits - logits.max(axis=1, keepdims=True))\n"
+        "    return weights / weights.sum(axis=1, keepdims=True)\n"
+    )
+    sys.modules.pop("linear_player", None)
+    return "linear_player:linear", made_function()[1]
+
+
+class Remembering:
+    """Counts its decisions; what it plays does not depend on them."""
+
+    name, memory_size = "remembering", 1
+
+    def probabilities_with_memory(self, seen: Any, mask: Any, memory: Any) -> tuple[Any, Any]:
+        return softmax(scaled_logits(seen, mask), mask), memory + np.float32(1)
+
+
+class Reading:
+    """Is given what the seat to act knows, as a language model is, and reads what it sees."""
+
+    name, keyless = "reading", True
+
+    def search(self, known: Any) -> np.ndarray:
+        return softmax(scaled_logits(known.observation, known.mask), known.mask)
+
+
 def made_tabular() -> tuple[Any, Any]:
     _, ask = made_function()
     deal = build_deal(2, TABLE.rules)
@@ -299,6 +343,11 @@ WAYS: dict[str, Any] = {
     "PPO behind BestLegalAction": made_best_legal,
     "DQN": made_dqn,
     "network": made_network,
+    "policy folder": made_folder,
+    "saved model": made_zip,
+    "entry point": made_entry_point,
+    "player with a memory": lambda: (Remembering(), made_function()[1]),
+    "searcher": lambda: (Reading(), made_function()[1]),
     "tabular": made_tabular,
     "policy of OpenSpiel": made_open_spiel,
 }
@@ -313,9 +362,13 @@ def nash_conv_of(ask: Any) -> float:
     return sum(best_response(tree, strategy, seat).value - values[seat] for seat in range(2))
 
 
+FROM_FILES = ("policy folder", "saved model", "entry point")
+
+
 @pytest.fixture(params=WAYS)
-def both(request: Any) -> tuple[Any, Any]:
-    return WAYS[request.param]()
+def both(request: Any, tmp_path: Path, monkeypatch: Any) -> tuple[Any, Any]:
+    monkeypatch.syspath_prepend(tmp_path)
+    return WAYS[request.param](*[tmp_path] if request.param in FROM_FILES else [])
 
 
 def earned_in_an_own_loop(ask: Any, deals: int, seed: int) -> float:
@@ -511,6 +564,19 @@ def test_a_zip_that_was_asked_plainly_is_taken_on_a_word(tmp_path: Any) -> None:
     path = tmp_path / "bare.zip"
     player = as_policy(path, "byteskille", 2, TABLE.rules, observation="float", trust=True)
     assert float(kt.nash_conv(player, **HERE)) == pytest.approx(nash_conv_of(ask), abs=2e-5)
+
+
+@pytest.mark.parametrize(("seen", "said"), [("normalized", "float"), ("float", "box")])
+def test_a_zip_that_saw_something_else_is_not_taken_on_a_word(
+    seen: str, said: str, tmp_path: Any
+) -> None:
+    model = on_streams("float", normalizing if seen == "normalized" else lambda venv: venv)
+    model.learn(64)
+    model.save(tmp_path / "bare")
+    with pytest.raises(KilleError, match="last saw features that observation='.*' never shows"):
+        as_policy(
+            tmp_path / "bare.zip", "byteskille", 2, TABLE.rules, observation=said, trust=True
+        )
 
 
 def test_a_function_that_draws_is_no_deterministic_player() -> None:
