@@ -15,8 +15,9 @@ from pathlib import Path
 import numpy as np
 
 from curves import Journal
-from kille_agents import ByteskilleRuleOfThumb, Policy, UniformPolicy
+from kille_agents.rules_of_thumb.byteskille import ByteskilleRuleOfThumb
 from kille_env.core.spec import Rules
+from kille_env.play.policy import Policy, UniformPolicy
 from kille_env.registry import Table
 from kille_training.learn.best_response import LEARNER, Search, search_response
 from kille_training.learn.methods.maskable_ppo import Learner

@@ -20,8 +20,8 @@ from pathlib import Path
 from stable_baselines3.common.vec_env import VecEnv
 
 from curves import Journal, learn
-from kille_agents import UniformPolicy
 from kille_env.adapters.sb3 import SelfPlayVecEnv
+from kille_env.play.policy import UniformPolicy
 from kille_training.learn.settings import TrainSettings, load_settings
 from kille_training.solving.byteskille.deals import build_deal
 from kille_training.solving.byteskille.policies import nash_conv

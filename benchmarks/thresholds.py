@@ -12,11 +12,16 @@ import sys
 
 import numpy as np
 
-from kille_agents import ByteskilleRuleOfThumb, best_actions
-from kille_agents.rules_of_thumb.byteskille import card, knows_a_lower, position
+from kille_agents.rules_of_thumb.byteskille import (
+    ByteskilleRuleOfThumb,
+    card,
+    knows_a_lower,
+    position,
+)
 from kille_env import make_batch
 from kille_env.cards.pack import Kind
 from kille_env.core.batch import Batch
+from kille_env.play.policy import best_actions
 
 STAND, SWAP = 0, 1
 

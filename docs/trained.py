@@ -14,8 +14,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from kille_agents import NetworkPolicy, load_network, load_policy, save_network
-from kille_agents.network import WEIGHTS
+from kille_agents import load_policy
+from kille_agents.network import WEIGHTS, NetworkPolicy, load_network, save_network
 from kille_agents.population import population
 from kille_agents.trained import CARDS, FOLDER, TRAINED, cards
 from kille_env.core.spec import Rules

@@ -7,33 +7,45 @@
 """
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kille_env import games  # noqa: F401  registers the built-in games
 from kille_env.adapters import make
 from kille_env.adapters.registration import make_known
+from kille_env.errors import KilleError
+from kille_env.registry import Table as Table
 from kille_env.registry import (
-    Table,
     describe_rules,
     list_games,
-    load_game,
     make_batch,
     on_register,
     register,
     spec,
 )
+from kille_env.registry import load_game as load_game
+
+if TYPE_CHECKING:
+    from kille_env.adapters.live import LiveOpponent
+    from kille_env.adapters.vector import SeatVectorEnv as SeatVectorEnv
+    from kille_env.play.experience import Collector, collect
+    from kille_env.records import Recorder, read_records, replay, write_records
 
 __version__ = "0.1.0"
 __all__ = [
-    "Table",
-    "__version__",
+    "Collector",
+    "KilleError",
+    "LiveOpponent",
+    "Recorder",
+    "collect",
     "describe_rules",
     "list_games",
-    "load_game",
     "make",
     "make_batch",
+    "read_records",
     "register",
+    "replay",
     "spec",
+    "write_records",
 ]
 
 on_register(make_known)
@@ -42,8 +54,12 @@ _LAZY = ("records", "sb3", "testing")
 _LAZY_NAMES = {
     "Collector": "kille_env.play.experience",
     "LiveOpponent": "kille_env.adapters.live",
+    "Recorder": "kille_env.records",
     "SeatVectorEnv": "kille_env.adapters.vector",
     "collect": "kille_env.play.experience",
+    "read_records": "kille_env.records",
+    "replay": "kille_env.records",
+    "write_records": "kille_env.records",
 }
 
 

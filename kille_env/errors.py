@@ -10,7 +10,16 @@ from typing import Any
 
 
 class KilleError(ValueError):
-    """Base of all errors of this suite."""
+    """Base of all errors of this suite.
+
+    Example:
+        >>> import kille_env
+        >>> try:
+        ...     kille_env.make("bytskille")
+        ... except kille_env.KilleError as error:
+        ...     print(error)
+        there is no game 'bytskille'. Did you mean 'byteskille'?
+    """
 
 
 class UnknownGameError(KilleError):

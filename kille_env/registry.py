@@ -46,6 +46,14 @@ def make_batch(
     Its observations are the features themselves, uint8 [N, F]; `batch.read("float")` returns them
     in 0 to 1, as networks want it.
 
+    Example:
+        >>> import kille_env
+        >>> batch = kille_env.make_batch("byteskille", num_tables=1_000, num_players=3, seed=7)
+        >>> batch.reset()
+        >>> batch.step(batch.mask.argmax(axis=1))  # the first legal action at every table
+        >>> batch.reward.shape
+        (1000, 3)
+
     Args:
         name: The game.
         num_tables: N.
@@ -77,6 +85,11 @@ def describe_rules(
     episode: str | None = None,
 ) -> str:
     """Returns the rules of a game in plain English, as they hold at a table.
+
+    Example:
+        >>> import kille_env
+        >>> kille_env.describe_rules("knack", num_players=3)
+        'Knack is a Swedish card game. 3 players sit at the table...'
 
     Args:
         game: The game.

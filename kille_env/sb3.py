@@ -1,7 +1,7 @@
 """Everything for Stable-Baselines3 under a short name; see `kille_env.adapters.sb3`."""
 
 from kille_env.adapters.sb3 import SeatVecEnv, SelfPlayVecEnv
-from kille_env.adapters.sb3_asking import LivePolicy, save
+from kille_env.adapters.sb3_asking import save
 from kille_env.adapters.sb3_buffer import SeatStreamBuffer
 from kille_env.adapters.sb3_extractor import SeatExtractor
 from kille_env.adapters.sb3_mixed import MixedSelfPlayVecEnv
@@ -11,7 +11,6 @@ from kille_env.adapters.sb3_wrappers import Anneal, BestLegalAction, ScaledRewar
 __all__ = [
     "Anneal",
     "BestLegalAction",
-    "LivePolicy",
     "MixedSelfPlayVecEnv",
     "ScaledRewards",
     "SeatExtractor",

@@ -1,35 +1,44 @@
 """Players behind one protocol: a batch of observations and masks in, probabilities out.
 
-Importing this package does not import torch; the players that need it import it when they are made.
+What is asked for is imported when it is first used, and torch only with a player that needs it.
 """
 
-from kille_agents.catalog import BASELINES, About, as_policy, describe_player, load_policy
-from kille_agents.network import NetworkMetadata, NetworkPolicy, load_network, save_network
-from kille_agents.objects import Network
-from kille_agents.rules_of_thumb.byteskille import ByteskilleRuleOfThumb
-from kille_env.play.policy import (
-    Policy,
-    UniformPolicy,
-    best_actions,
-    check_probabilities,
-    sample_actions,
-)
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from kille_agents.catalog import as_policy, load_policy
+    from kille_agents.llm import LanguageModel
+    from kille_agents.objects import Network
+    from kille_agents.search import FlatSearch, SearchSettings
+
+_NAMES = {
+    "FlatSearch": "kille_agents.search",
+    "LanguageModel": "kille_agents.llm",
+    "Network": "kille_agents.objects",
+    "SearchSettings": "kille_agents.search",
+    "as_policy": "kille_agents.catalog",
+    "load_policy": "kille_agents.catalog",
+}
+"""Everything and the module where it is."""
 
 __all__ = [
-    "BASELINES",
-    "About",
-    "ByteskilleRuleOfThumb",
+    "FlatSearch",
+    "LanguageModel",
     "Network",
-    "NetworkMetadata",
-    "NetworkPolicy",
-    "Policy",
-    "UniformPolicy",
+    "SearchSettings",
     "as_policy",
-    "best_actions",
-    "check_probabilities",
-    "describe_player",
-    "load_network",
     "load_policy",
-    "sample_actions",
-    "save_network",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Imports what is asked for."""
+    if name not in _NAMES:
+        raise AttributeError(f"module 'kille_agents' has no attribute {name!r}")
+    return getattr(importlib.import_module(_NAMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    """Names everything, what is imported later included."""
+    return sorted([*globals(), *_NAMES])

@@ -107,6 +107,14 @@ def as_policy(
 ) -> Player:
     """Return a player for a table, whatever form it comes in.
 
+    Example:
+        >>> import kille_env
+        >>> from kille_agents import as_policy
+        >>> def even(observation, mask):
+        ...     return mask / mask.sum(axis=1, keepdims=True)
+        >>> as_policy(even, "knack", 3, kille_env.spec("knack").resolve()).name
+        'even'
+
     Args:
         policy: One of
 
@@ -196,6 +204,15 @@ def load_policy(
     transfer: bool = False,
 ) -> Player:
     """Returns a player for a table.
+
+    Example:
+        >>> import kille_env
+        >>> from kille_agents import load_policy
+        >>> batch = kille_env.make_batch("knack", 4, num_players=3, seed=1)
+        >>> batch.reset()
+        >>> policy = load_policy("rule_of_thumb", "knack", 3, batch.rules)
+        >>> policy.probabilities(batch.observation, batch.mask).sum(axis=1)
+        array([1., 1., 1., 1.])
 
     Args:
         name_or_path: A name of `BASELINES`; a bot of the population, "game/habit"; the network that

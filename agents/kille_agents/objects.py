@@ -73,7 +73,14 @@ class Network(FunctionPolicy):
     present weights, and its mode is put back. A module sees no mask, so that its probabilities are
     those of all actions: the shares of the legal ones are played, as of its logits.
 
-        kille_training.nash_conv(Network(module, observation="float", returns="logits"))
+    Example:
+        >>> import kille_env, kille_training, torch
+        >>> from kille_agents import Network
+        >>> batch = kille_env.make_batch("byteskille", num_players=2)
+        >>> layer = torch.nn.Linear(batch.observation.shape[1], batch.mask.shape[1])
+        >>> network = Network(layer, observation="float", returns="logits")
+        >>> kille_training.nash_conv(network, "byteskille", 2).stakes > 0
+        True
 
     Attributes:
         function: The module or function.

@@ -27,6 +27,16 @@ if TYPE_CHECKING:
 def make(name: str, num_players: int | None = None, **options: Any) -> "KilleAEC":
     """Makes a game as a PettingZoo AEC environment.
 
+    Example:
+        >>> import kille_env
+        >>> env = kille_env.make("byteskille", num_players=3, seed=7)
+        >>> env.reset()
+        >>> for agent in env.agent_iter():
+        ...     observation, reward, terminated, truncated, info = env.last()
+        ...     env.step(None if terminated or truncated else int(info["action_mask"].argmax()))
+        >>> env.agents
+        []
+
     Args:
         name: The game.
         num_players: Number of seats; None is the game's default.

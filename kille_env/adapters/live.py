@@ -169,6 +169,13 @@ class LiveOpponent(FunctionPolicy):
     A copy, a deep one too, asks the same function: a copied environment still plays against the
     learner. It cannot be pickled, since another process would play against weights that no longer
     learn.
+
+    Example:
+        >>> import gymnasium, kille_env
+        >>> def network(observation, mask):  # the one that learns
+        ...     return mask
+        >>> opponent = kille_env.LiveOpponent(network, observation="float", returns="logits")
+        >>> env = gymnasium.make("kille_env/byteskille-v0", num_players=3, opponents=opponent)
     """
 
     def __init__(

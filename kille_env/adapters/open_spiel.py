@@ -39,6 +39,9 @@ DEALING: Final = -1
 _FIRST = np.zeros(1, dtype=np.int64)
 
 
+__all__ = ["load"]
+
+
 def short_name(game: str) -> str:
     """Returns the name of a game in OpenSpiel's registry, "kille_knack" for "knack"."""
     return f"kille_{game}"

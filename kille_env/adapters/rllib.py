@@ -43,6 +43,9 @@ with needs("rllib"):
     from ray.rllib.utils.torch_utils import FLOAT_MIN
 
 
+__all__ = ["self_play"]
+
+
 class MaskedModule(TorchRLModule, ValueFunctionAPI):
     """Actor and critic for observations `{"observation", "action_mask"}`; a player as it stands.
 

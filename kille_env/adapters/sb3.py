@@ -270,6 +270,13 @@ class SelfPlayVecEnv(EverySeatVecEnv):
     """Tables of one size, all seats of which the learner plays; see `EverySeatVecEnv`.
 
     `infos[i]["episode"]["r"]` is the result of seat 0.
+
+    Example:
+        >>> from sb3_contrib import MaskablePPO
+        >>> from kille_env.sb3 import SeatStreamBuffer, SelfPlayVecEnv
+        >>> venv = SelfPlayVecEnv("byteskille", num_tables=16, num_players=3, seed=1)
+        >>> buffer = {"rollout_buffer_class": SeatStreamBuffer}
+        >>> model = MaskablePPO("MlpPolicy", venv, n_steps=8, batch_size=64, **buffer).learn(128)
     """
 
     def __init__(
@@ -382,6 +389,12 @@ class SeatVecEnv(TableVecEnv):
 
     A match without any decision of the seat is passed over; `infos[i]["skipped"]` of the match
     before counts them, and `"skipped_units"` is what the seat earned in them: no return has them.
+
+    Example:
+        >>> from stable_baselines3 import PPO
+        >>> from kille_env.sb3 import SeatVecEnv
+        >>> venv = SeatVecEnv("byteskille", 16, 3, opponents="self", illegal="lose")
+        >>> model = PPO("MlpPolicy", venv, n_steps=8, batch_size=64).learn(128)
     """
 
     def __init__(

@@ -478,6 +478,13 @@ def save(model: Any, path: str | Path) -> Path:
     the kind of observation and the statistics of `VecNormalize`, as plain numbers. Whatever takes
     the path of a player takes it.
 
+    Example:
+        >>> from stable_baselines3 import PPO
+        >>> from kille_env.sb3 import SeatVecEnv, save
+        >>> model = PPO("MlpPolicy", SeatVecEnv("byteskille", 16, 3, illegal="lose"))
+        >>> save(model, "model.zip").name
+        'model.zip'
+
     Args:
         model: The model, with the environment that it learned in.
         path: The file; ".zip" is added where it has no such end.

@@ -37,6 +37,12 @@ class SeatStreamBuffer(MaskableRolloutBuffer):
     carried over, and completed and learned from in the next one. So the number of decisions that
     `get` returns is not exactly `n_steps * N`; it cuts them into minibatches of nearly
     `batch_size`, all about as large.
+
+    Example:
+        >>> from sb3_contrib import MaskablePPO
+        >>> from kille_env.sb3 import SeatStreamBuffer, SelfPlayVecEnv
+        >>> venv = SelfPlayVecEnv("byteskille", 16, 3)
+        >>> model = MaskablePPO("MlpPolicy", venv, rollout_buffer_class=SeatStreamBuffer)
     """
 
     def __init__(self, *args: Any, env: Any = None, **options: Any) -> None:

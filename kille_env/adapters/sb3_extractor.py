@@ -37,6 +37,18 @@ class SeatExtractor(BaseFeaturesExtractor):
     gives them the same weights. So what is learned at a small table serves at a large one, and the
     layer is as large whatever the number of seats.
 
+    Example:
+        >>> from sb3_contrib import MaskablePPO
+        >>> from kille_env.sb3 import SeatExtractor, SeatStreamBuffer, SelfPlayVecEnv
+        >>> venv = SelfPlayVecEnv("byteskille", 16, 3, observation="seats")
+        >>> network = {
+        ...     "features_extractor_class": SeatExtractor,
+        ...     "features_extractor_kwargs": {"game": "byteskille"},
+        ... }
+        >>> model = MaskablePPO(
+        ...     "MlpPolicy", venv, policy_kwargs=network, rollout_buffer_class=SeatStreamBuffer
+        ... )
+
     Attributes:
         linear: The layer, from [N, G + (near_seats + 1) K].
     """

@@ -20,6 +20,12 @@ class MixedSelfPlayVecEnv(EverySeatVecEnv):
     A match moves more units than a deal, and would be all that a value function learns of.
     `spreads` makes the rewards of all kinds alike; what infos say stays in units.
 
+    Example:
+        >>> from kille_env.sb3 import MixedSelfPlayVecEnv, SelfPlayVecEnv
+        >>> parts = [SelfPlayVecEnv("knack", 8, seats, observation="seats") for seats in (2, 3)]
+        >>> MixedSelfPlayVecEnv(parts).num_envs
+        16
+
     Attributes:
         parts: The environments.
         spreads: What the rewards of each are divided by.

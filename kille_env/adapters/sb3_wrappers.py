@@ -17,15 +17,18 @@ from kille_env.errors import KilleError
 class BestLegalAction(VecEnvWrapper):
     """Replaces an illegal action by the legal one that the learning model ranks highest.
 
-    For algorithms that know no masks, where no illegal action may be played at all:
-
-        venv = BestLegalAction(SeatVecEnv("byteskille", opponents="self"))
-        model = DQN("MlpPolicy", venv)
+    For algorithms that know no masks, where no illegal action may be played at all.
 
     The rank is that of the model's values or logits. The model learns what came of the replacement
     as if it had been its own choice: an illegal action becomes another name for the best legal one,
     and exploring suffers, for most first choices are illegal and all become the same action. In
     Byteskille `illegal="lose"` learns better; `benchmarks/legal_actions.py` measures both.
+
+    Example:
+        >>> from stable_baselines3 import DQN
+        >>> from kille_env.sb3 import BestLegalAction, SeatVecEnv
+        >>> venv = BestLegalAction(SeatVecEnv("byteskille", 8, 3, opponents="self"))
+        >>> model = DQN("MlpPolicy", venv, learning_starts=8, buffer_size=1_000).learn(64)
 
     Attributes:
         replaced: [N] bool, whose action was replaced in the last step.
@@ -99,6 +102,12 @@ class ScaledRewards(VecEnvWrapper):
     units they learn something between the mean and the median of what may come, and the median of
     a game of chance is another game. The results in `infos` stay in units.
 
+    Example:
+        >>> from stable_baselines3 import DQN
+        >>> from kille_env.sb3 import ScaledRewards, SeatVecEnv
+        >>> venv = ScaledRewards(SeatVecEnv("byteskille", 8, 3, illegal="lose"), units=8)
+        >>> model = DQN("MlpPolicy", venv, buffer_size=1_000)
+
     Attributes:
         units: What one unit of the scaled rewards is worth.
     """
@@ -126,11 +135,15 @@ class Anneal(BaseCallback):
     In self-play the target moves, and every opponent is the learner itself: with constant steps the
     policies circle around an equilibrium, and a constant bonus keeps them off it.
 
-        model.learn(2_000_000, callback=Anneal())
-
     Works with every algorithm; one without `ent_coef`, as DQN, has its learning rate annealed. The
     model has the lowered values only while it updates its network. Otherwise they are those that it
     was made with, also where `learn` is interrupted or raises, and another call begins from them.
+
+    Example:
+        >>> from stable_baselines3 import PPO
+        >>> from kille_env.sb3 import Anneal, SeatVecEnv
+        >>> venv = SeatVecEnv("byteskille", 16, 3, illegal="lose")
+        >>> model = PPO("MlpPolicy", venv, n_steps=8, batch_size=64).learn(128, callback=Anneal())
     """
 
     def __init__(self, learning_rate: float = 0.0, ent_coef: float = 0.0) -> None:

@@ -15,9 +15,19 @@ from kille_env.core import arguments
 from kille_env.core.batch import Batch
 from kille_env.core.spec import Rules
 from kille_env.errors import shortened
-from kille_env.play.options import SeatOptions
+from kille_env.play.options import SeatOptions, illegal_reward
 from kille_env.play.seats import SeatTables
 from kille_env.registry import Table, describe_rules
+
+__all__ = [
+    "TextSeat",
+    "Turn",
+    "ask_again",
+    "decision_prompt",
+    "illegal_reward",
+    "read_answer",
+    "rules_prompt",
+]
 
 TRIES = 2
 """Answers to one decision, the first included, before an unreadable one ends the episode."""

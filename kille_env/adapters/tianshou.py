@@ -25,6 +25,9 @@ with needs("tianshou"):
     from tianshou.data.collector import BaseCollector
 
 
+__all__ = ["SeatCollector"]
+
+
 class SeatCollector(BaseCollector[CollectStats]):
     """Fills a buffer with the decisions of all seats of all tables, one policy in every seat.
 

@@ -34,6 +34,9 @@ with needs("torchrl"):
     from torchrl.data import Binary, Bounded, Categorical, Composite, Unbounded
     from torchrl.envs import EnvBase
 
+__all__ = ["SeatEnv"]
+
+
 OBSERVATION = ("float", "box", "seats")
 Arrays = dict[str, np.ndarray]
 

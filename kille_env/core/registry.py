@@ -22,6 +22,10 @@ _listeners: list[Callable[[str], None]] = []
 def register(name: str, module: str, version: int = 0) -> None:
     """Registers a game.
 
+    Example:
+        >>> import kille_env
+        >>> kille_env.register("knack", "kille_env.games.knack")  # as yours, from your own package
+
     Args:
         name: Plain name, letters, digits and underscores.
         module: Name of the module that offers what `kille_env.core.game.Game` asks for.
@@ -46,7 +50,13 @@ def on_register(listener: Callable[[str], None]) -> None:
 
 
 def list_games() -> tuple[str, ...]:
-    """Returns the names of all registered games."""
+    """Returns the names of all registered games.
+
+    Example:
+        >>> import kille_env
+        >>> "byteskille" in kille_env.list_games()
+        True
+    """
     return tuple(_modules)
 
 
@@ -87,7 +97,13 @@ def _check_known(name: str) -> None:
 
 
 def spec(name: str) -> "GameSpec":
-    """Returns the facts about a game."""
+    """Returns the facts about a game.
+
+    Example:
+        >>> import kille_env
+        >>> kille_env.spec("byteskille").actions[:2]
+        ('stand', 'swap')
+    """
     return load_game(name).spec
 
 

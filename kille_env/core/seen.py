@@ -10,7 +10,7 @@ import numpy as np
 
 from kille_env.core import arguments
 from kille_env.core.fixed import Fixed
-from kille_env.core.floats import READINGS
+from kille_env.core.floats import READINGS, SeatLayout, seat_layout
 from kille_env.core.game import Game
 from kille_env.core.spec import GameSpec, Part, Rules, width
 from kille_env.core.table import DEAL, OVER
@@ -85,6 +85,11 @@ class SeenTables(Fixed):
         seen = self.observation if seats is None else self.observe(seats)
         self._check_began()
         return READINGS[kind](self.spec, self.num_players)(seen)
+
+    @property
+    def seat_layout(self) -> SeatLayout:
+        """Where the numbers of `read("seats")` lie: the same at all tables of the game."""
+        return seat_layout(self.spec)
 
     def legal_texts(self, table: int = 0) -> list[str]:
         """Returns the texts of the legal actions of the seat to act."""

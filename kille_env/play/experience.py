@@ -334,6 +334,13 @@ class Collector:
     the choices follows from the deals, as in `kille_env.play.play`: equal seeds of the batch give
     equal decisions, with any number of threads.
 
+    Example:
+        >>> import kille_env
+        >>> batch = kille_env.make_batch("byteskille", 64, 3, restart=False)
+        >>> found = kille_env.Collector(batch, "rule_of_thumb", seed=1).collect(5)
+        >>> len(found.action) == len(found.reward)
+        True
+
     Attributes:
         batch: The tables.
         undecided: [N, P] float64, units that seats have earned in matches without a decision of
@@ -519,6 +526,13 @@ def collect(
     seating: np.ndarray | None = None,
 ) -> Decisions:
     """Begins matches at all tables and plays each to its end.
+
+    Example:
+        >>> import kille_env
+        >>> batch = kille_env.make_batch("byteskille", 64, 3, restart=False)
+        >>> found = kille_env.collect(batch, "rule_of_thumb", seed=1)
+        >>> found.observation.shape == (len(found.action), batch.observation.shape[1])
+        True
 
     Args:
         batch: The tables; their matches are over afterwards.

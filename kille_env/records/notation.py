@@ -66,6 +66,15 @@ class Record(dict[str, Any]):
 def read_records(path: str | Path) -> list[Record]:
     """Reads a file of records whole, or refuses it whole.
 
+    Example:
+        >>> import kille_env
+        >>> env = kille_env.make("byteskille", 3)
+        >>> env.reset(seed=1)
+        >>> kille_env.write_records([env.record()], "matches.jsonl")
+        1
+        >>> print(kille_env.read_records("matches.jsonl")[0]["game"])
+        byteskille
+
     Args:
         path: The file.
 
@@ -141,6 +150,13 @@ def format_record(record: Mapping[str, Any]) -> str:
 
 def write_records(records: Iterable[Mapping[str, Any]], path: str | Path) -> int:
     """Writes records to a file, which appears whole or, if anything fails, not at all.
+
+    Example:
+        >>> import kille_env
+        >>> env = kille_env.make("byteskille", 3)
+        >>> env.reset(seed=1)
+        >>> kille_env.write_records([env.record(names=["a", "b", "c"])], "matches.jsonl")
+        1
 
     Args:
         records: The records; an iterator is consumed while the file is written.

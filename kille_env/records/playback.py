@@ -114,6 +114,15 @@ def replay(
 ) -> Replay:
     """Plays a record again on the compiled kernels.
 
+    Example:
+        >>> import kille_env
+        >>> env = kille_env.make("byteskille", 3)
+        >>> env.reset(seed=1)
+        >>> env.step(env.action_mask().argmax())
+        >>> print(kille_env.replay(env.record()))
+        byteskille, 3 seats: 0 deals, 1 decision, not finished
+        nothing differs
+
     Args:
         record: The record; it may stop anywhere.
         watch: Called with the table before and after every deal and every action.

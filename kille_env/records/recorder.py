@@ -25,6 +25,16 @@ class Recorder:
 
     It uses the low level of the batch: `batch.reward` stays zero, and the batch must have
     `restart=False`. An environment that calls `Batch.step` keeps a `Logbook` instead.
+
+    Example:
+        >>> import kille_env
+        >>> batch = kille_env.make_batch("byteskille", 2, 3, restart=False)
+        >>> recorder = kille_env.Recorder(batch)
+        >>> recorder.reset(seed=[1, 2])
+        >>> while (batch.seat >= 0).any():
+        ...     recorder.step(batch.mask.argmax(axis=1))
+        >>> print(recorder.record(0))
+        byteskille, 3 seats: 1 deal, returns ...
     """
 
     def __init__(

@@ -8,7 +8,6 @@ import pytest
 
 import kille_env
 from env.players import network_metadata, network_weights
-from kille_agents import NetworkPolicy, save_network
 from kille_agents.catalog import (
     BASELINES,
     NOT_MEASURED,
@@ -20,6 +19,7 @@ from kille_agents.catalog import (
     players_of,
 )
 from kille_agents.metadata import Metadata
+from kille_agents.network import NetworkPolicy, save_network
 from kille_agents.population import ROSTER, population
 from kille_agents.rules_of_thumb import RULES_OF_THUMB
 from kille_agents.tabular import TabularPolicy, save_tabular

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import kille_env
-from kille_agents import check_probabilities, load_policy
+from kille_agents import load_policy
 from kille_agents.catalog import describe_player
 from kille_env.errors import PolicyError
-from kille_env.play.policy import Searcher
+from kille_env.play.policy import Searcher, check_probabilities
 
 MODULE = '''
     """Players of the tests."""

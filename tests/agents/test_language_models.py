@@ -9,7 +9,8 @@ import pytest
 
 import kille_env
 from env.language_model_server import serving
-from kille_agents import as_policy, describe_player
+from kille_agents import as_policy
+from kille_agents.catalog import describe_player
 from kille_agents.llm import LanguageModel, Settings, service
 from kille_agents.llm.player import Answers, LimitError
 from kille_env.adapters.text import decision_prompt

@@ -8,8 +8,8 @@ import pytest
 
 from env.players import decisions as shown
 from env.players import network_metadata, network_weights
-from kille_agents import NetworkPolicy, load_network, load_policy, save_network
-from kille_agents.network import FORMAT_OF_SEVERAL
+from kille_agents import load_policy
+from kille_agents.network import FORMAT_OF_SEVERAL, NetworkPolicy, load_network, save_network
 from kille_env.errors import PolicyError
 from kille_env.registry import spec
 

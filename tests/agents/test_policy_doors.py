@@ -7,8 +7,8 @@ import pytest
 
 import kille_env
 from env.players import network_metadata, network_weights
-from kille_agents import NetworkPolicy, UniformPolicy
 from kille_agents.greedy import Greedy
+from kille_agents.network import NetworkPolicy
 from kille_agents.perceptron import affine
 from kille_agents.population.bot import Noisy
 from kille_agents.rules_of_thumb import rule_of_thumb
@@ -18,7 +18,7 @@ from kille_env.core.jit import kernel
 from kille_env.core.rollouts import AT_ANYBODY, Rollouts
 from kille_env.errors import KilleError, PolicyError
 from kille_env.play.decisions import Determinizer, History
-from kille_env.play.policy import at_table, decide
+from kille_env.play.policy import UniformPolicy, at_table, decide
 from kille_env.play.rounds import choices
 
 RULES = kille_env.spec("byteskille").resolve(episode="deal")

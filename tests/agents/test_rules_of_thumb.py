@@ -10,7 +10,7 @@ import kille_env
 from env import knack_tables, krypkille_tables, tables
 from env.players import does
 from env.trick_tables import Table, play
-from kille_agents import UniformPolicy, load_policy
+from kille_agents import load_policy
 from kille_agents.rules_of_thumb import RULES_OF_THUMB
 from kille_agents.rules_of_thumb.byteskille import THRESHOLDS
 from kille_agents.rules_of_thumb.habits import always
@@ -18,6 +18,7 @@ from kille_agents.rules_of_thumb.kille_hands import ranks
 from kille_agents.rules_of_thumb.kungsholmskille import chance_of_higher
 from kille_env.cards.pack import TYPES
 from kille_env.errors import PolicyError
+from kille_env.play.policy import UniformPolicy
 from kille_training.evaluation.duplicate import payoff
 
 # Every game's

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 import kille_env
-from kille_agents import UniformPolicy, load_policy, sample_actions
+from kille_agents import load_policy
 from kille_agents.catalog import SEARCHERS
 from kille_agents.search import FlatSearch, SearchSettings
 from kille_agents.search.beliefs import likely_determinizations
 from kille_agents.search.rollouts import earnings, seated
 from kille_env.errors import KilleError, PolicyError
 from kille_env.play.decisions import Determinizer, History
-from kille_env.play.policy import decide, has_kernel, share_a_kernel
+from kille_env.play.policy import UniformPolicy, decide, has_kernel, sample_actions, share_a_kernel
 from kille_env.play.seats import SeatTables
 
 ROOT = Path(__file__).parents[2]

@@ -6,14 +6,10 @@ from typing import Any
 import numpy as np
 
 import kille_env
-from kille_agents import (
-    NetworkMetadata,
-    UniformPolicy,
-    best_actions,
-    load_policy,
-    sample_actions,
-)
+from kille_agents import load_policy
+from kille_agents.network import NetworkMetadata
 from kille_env.core.spec import Rules, width
+from kille_env.play.policy import UniformPolicy, best_actions, sample_actions
 
 
 def does(table: Any, habit: str = "") -> str:

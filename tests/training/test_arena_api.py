@@ -126,8 +126,11 @@ def test_results_are_data_frames():
     assert crosstable.loc["rule", "last"] == cell["mean"] == -crosstable.loc["last", "rule"]
     order = standings[standings["seats"] == 2]["entrant"].tolist()
     assert crosstable.index.tolist() == crosstable.columns.tolist() == order
-    with pytest.raises(ConfigError, match=r"num_players is None, expected .* 2 or 3"):
-        found.crosstable()
+    ratings = found.ratings(2)
+    assert ratings.index[0] == order[0] and (ratings["low"] < ratings["elo"]).all()
+    for method in (found.crosstable, found.ratings):
+        with pytest.raises(ConfigError, match=r"num_players is None, expected .* 2 or 3"):
+            method()
 
 
 def test_a_notebook_shows_standings_and_the_page(tmp_path):

@@ -10,9 +10,11 @@ pytest.importorskip("sb3_contrib")
 
 import torch
 
-from kille_agents import ByteskilleRuleOfThumb, UniformPolicy, load_policy
+from kille_agents import load_policy
 from kille_agents.greedy import Greedy
+from kille_agents.rules_of_thumb.byteskille import ByteskilleRuleOfThumb
 from kille_env.errors import ConfigError, PolicyError
+from kille_env.play.policy import UniformPolicy
 from kille_env.registry import spec
 from kille_training.evaluation.duplicate import estimates
 from kille_training.learn import best_response as module

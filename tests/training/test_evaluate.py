@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 
 import kille_training
-from kille_agents import ByteskilleRuleOfThumb, UniformPolicy, load_policy
+from kille_agents import load_policy
+from kille_agents.rules_of_thumb.byteskille import ByteskilleRuleOfThumb
 from kille_env.core.keys import deal_seeds
 from kille_env.errors import KilleError, PolicyError
+from kille_env.play.policy import UniformPolicy
 from kille_env.registry import make_batch, spec
 from kille_training.evaluation.duplicate import estimates, payoff, payoff_table
 from kille_training.evaluation.exact import exact_rows, exact_scores

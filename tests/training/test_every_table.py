@@ -10,8 +10,9 @@ pytest.importorskip("sb3_contrib")
 import torch
 
 from env.players import decisions
-from kille_agents import load_policy, save_network
+from kille_agents import load_policy
 from kille_agents.catalog import describe_player
+from kille_agents.network import save_network
 from kille_env.core.floats import READINGS
 from kille_env.errors import KilleError, PolicyError
 from kille_env.registry import spec

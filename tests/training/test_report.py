@@ -7,9 +7,10 @@ import pytest
 
 pytest.importorskip("matplotlib")
 
-from kille_agents import ByteskilleRuleOfThumb, UniformPolicy
+from kille_agents.rules_of_thumb.byteskille import ByteskilleRuleOfThumb
 from kille_env.cards.pack import Kind
 from kille_env.errors import KilleError
+from kille_env.play.policy import UniformPolicy
 from kille_env.registry import Table, make_batch, spec
 from kille_training.evaluation.duplicate import Estimate, Row
 from kille_training.evaluation.exact import ExactNashConv

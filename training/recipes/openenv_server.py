@@ -9,15 +9,13 @@ import uuid
 from functools import partial
 from typing import Any
 
-from kille_env.adapters.text import TextSeat, Turn
-from kille_env.extras import needs
+import uvicorn
+from openenv.core.env_server import create_app
+from openenv.core.env_server.interfaces import Environment
+from openenv.core.env_server.types import Action, Observation, State
+from pydantic import Field
 
-with needs("openenv"):
-    import uvicorn
-    from openenv.core.env_server import create_app
-    from openenv.core.env_server.interfaces import Environment
-    from openenv.core.env_server.types import Action, Observation, State
-    from pydantic import Field
+from kille_env.adapters.text import TextSeat, Turn
 
 
 class KilleAction(Action):

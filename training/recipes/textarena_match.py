@@ -9,14 +9,17 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-from kille_env import make_batch
-from kille_env.adapters.text import ask_again, decision_prompt, read_answer, rules_prompt
-from kille_env.extras import needs
-from kille_env.play.options import illegal_reward
+import textarena as ta
+from textarena.wrappers import LLMObservationWrapper
 
-with needs("textarena"):
-    import textarena as ta
-    from textarena.wrappers import LLMObservationWrapper
+from kille_env import make_batch
+from kille_env.adapters.text import (
+    ask_again,
+    decision_prompt,
+    illegal_reward,
+    read_answer,
+    rules_prompt,
+)
 
 
 class KilleTextArena(ta.Env):

@@ -160,6 +160,11 @@ class _Question(NamedTuple):
 class LanguageModel:
     """A language model as a player, for any game and table.
 
+    Example:
+        >>> from kille_agents import LanguageModel
+        >>> LanguageModel("qwen3", url="http://localhost:8000/v1").name
+        'llm:qwen3'
+
     Attributes:
         model: The model's name at the service.
         name: Its name at tables and in reports.

@@ -21,7 +21,15 @@ from kille_env.play.decisions import Determinizer
 
 
 class FlatSearch(Search[SearchSettings]):
-    """Flat Monte Carlo; see the module's text."""
+    """Flat Monte Carlo; see the module's text.
+
+    Example:
+        >>> import kille_env, kille_training
+        >>> from kille_agents import FlatSearch, SearchSettings
+        >>> rules = kille_env.spec("knack").resolve()
+        >>> player = FlatSearch(3, rules, SearchSettings(determinizations=4))
+        >>> found = kille_training.evaluate(player, "knack", 3, against="uniform", deals=2)
+    """
 
     name = "search"
     what = (

@@ -26,6 +26,11 @@ def _is_number(value: Any) -> bool:
 class SearchSettings:
     """Settings of the flat search, checked when they are made.
 
+    Example:
+        >>> from kille_agents import SearchSettings
+        >>> SearchSettings(determinizations=64).margin
+        2.0
+
     Attributes:
         base: Plays on in the determinizations, and is followed where no other action is better for
             sure; None is the game's rule of thumb.

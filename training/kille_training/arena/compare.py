@@ -69,9 +69,10 @@ def compare(
 ) -> Comparison:
     """Plays until it is known whether a player earns more than another, or less than that and `by`.
 
-        import kille_training as kt
-
-        print(kt.compare("rule_of_thumb", "uniform", num_players=2, by=0.05))
+    Example:
+        >>> import kille_training as kt
+        >>> kt.compare("rule_of_thumb", "uniform", "byteskille", 2, by=0.3).verdict
+        'above low'
 
     Args:
         better: The player that is asked about; see `play_tournament` for what a player is.

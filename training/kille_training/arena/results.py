@@ -280,6 +280,35 @@ class TournamentResult(Result):
         """
         import pandas as pd
 
+        seats = self._size(num_players)
+        order = [row.name for row in self.ranked[seats] if row.mean is not None]
+        mean = self.crosstables[seats].mean
+        frame = pd.DataFrame(mean, index=self.names, columns=self.names)
+        return frame.loc[order, order].rename_axis(index="row", columns="column")
+
+    def ratings(self, num_players: int | None = None) -> "pd.DataFrame":
+        """Returns Plackett-Luce ratings in Elo points around the mean, highest first.
+
+        Args:
+            num_players: The table size; None is the only one.
+
+        Returns:
+            `elo` with its 95% interval from `low` to `high`, by entrant.
+
+        Raises:
+            ConfigError: As from `crosstable`.
+        """
+        import pandas as pd
+
+        from kille_training.statistics import plackett_luce
+
+        seats = self._size(num_players)
+        found = plackett_luce.fit(self.tallies[seats], deals=self.scales[seats].deals)
+        ends = {"low": found.low * plackett_luce.ELO, "high": found.high * plackett_luce.ELO}
+        frame = pd.DataFrame({"elo": found.elo, **ends}, index=self.names)
+        return frame.sort_values("elo", ascending=False, kind="stable")
+
+    def _size(self, num_players: int | None) -> int:
         sizes = list(self.ranked)
         if num_players is None and len(sizes) == 1:
             (num_players,) = sizes
@@ -288,10 +317,7 @@ class TournamentResult(Result):
                 f"num_players is {num_players}, expected a table size that has been played: "
                 f"{listed([str(seats) for seats in sizes], 'or') or 'there is none'}"
             )
-        order = [row.name for row in self.ranked[num_players] if row.mean is not None]
-        mean = self.crosstables[num_players].mean
-        frame = pd.DataFrame(mean, index=self.names, columns=self.names)
-        return frame.loc[order, order].rename_axis(index="row", columns="column")
+        return num_players
 
     def report(self, out: str | Path | None = None, *, exact: bool = False) -> "Page":
         """Writes the page of the tournament, and returns it for a notebook to show.

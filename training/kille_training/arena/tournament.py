@@ -329,12 +329,14 @@ def play_tournament(
 ) -> TournamentResult:
     """Plays a tournament.
 
-        import kille_training as kt
-
-        def even(observation, mask):
-            return mask / mask.sum(axis=1, keepdims=True)
-
-        print(kt.play_tournament({"even": even, "rule": "rule_of_thumb"}, num_players=2, deals=200))
+    Example:
+        >>> import kille_training as kt
+        >>> def even(observation, mask):
+        ...     return mask / mask.sum(axis=1, keepdims=True)
+        >>> entrants = {"even": even, "rule": "rule_of_thumb"}
+        >>> found = kt.play_tournament(entrants, "byteskille", num_players=2, deals=200)
+        >>> found.standings["entrant"].tolist()
+        ['rule', 'even']
 
     Args:
         players: The entrants: for each name a player, which is a name or path as `kille evaluate`

@@ -170,6 +170,12 @@ def evaluate(
 ) -> Evaluation:
     """Measures a player in units per deal, and how far it is from an equilibrium.
 
+    Example:
+        >>> import kille_training as kt
+        >>> found = kt.evaluate("rule_of_thumb", "knack", 3, against="uniform", deals=200)
+        >>> found.rows[0].estimate.low > 0
+        True
+
     Args:
         policy: A name, a path, a function of observations and masks, or any other player.
         game: The game; the default is the one that the policy was made for, or byteskille.
@@ -280,6 +286,11 @@ def nash_conv(
     It is the sum over seats of what each could gain by its best response, while the policy plays
     all others: `found.nash_conv` in units per deal or match (and `float(found)`), `found.stakes`,
     and by seat `found.improvement`.
+
+    Example:
+        >>> import kille_training as kt
+        >>> kt.nash_conv("uniform", "byteskille", 2).nash_conv > 1
+        True
 
     Args:
         policy: A name, a path, a function of observations and masks, or any other policy.

@@ -34,6 +34,13 @@ def train(
 ) -> Run:
     """Trains a policy by self-play and measures it; resumes a run exactly where it stopped.
 
+    Example:
+        >>> import kille_training as kt
+        >>> few = {"learner.decisions": 8_192, "measure.every": 0, "measure.final_deals": 20}
+        >>> run = kt.train("demo", out="runs/few", set=few)
+        >>> kt.evaluate(run.folder, deals=10).num_players
+        3
+
     Args:
         config: The name of a recipe, a file of settings, settings, or the folder of a run.
         out: Folder of the run; the default is runs/NAME, by the settings.
@@ -74,6 +81,12 @@ def best_response(
     progress: Progress | None = None,
 ) -> "Response":
     """Learns to beat a player that sits in all other seats, and measures by how much.
+
+    Example:
+        >>> import kille_training as kt
+        >>> found = kt.best_response("uniform", "byteskille", 2, decisions=4_096, seeds=1, deals=9)
+        >>> len(found.gains)
+        2
 
     Args:
         policy: The player.

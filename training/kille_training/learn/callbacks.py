@@ -19,12 +19,21 @@ from kille_training.tables import RulesLike, seat
 class NashConvCallback(BaseCallback):
     """Logs how far a model is from an equilibrium while it learns, exactly.
 
-        model.learn(2_000_000, callback=NashConvCallback(every=100_000))
-
     The numbers go to the model's logger, and so to whatever reads that: TensorBoard, a CSV file,
     W&B, MLflow. `exact/sampled/nash_conv` is in units per deal, `exact/sampled/stakes` in stakes;
     likewise `greedy`, or `deterministic` for a model that never mixes actions. Measuring changes no
     random generator, so a run learns the same with the callback as without it.
+
+    Example:
+        >>> import kille_training as kt
+        >>> from sb3_contrib import MaskablePPO
+        >>> from kille_env.sb3 import SeatStreamBuffer, SelfPlayVecEnv
+        >>> venv = SelfPlayVecEnv("byteskille", 16, 2, rules={"fraga": "off"})
+        >>> model = MaskablePPO("MlpPolicy", venv, n_steps=8, rollout_buffer_class=SeatStreamBuffer)
+        >>> watching = kt.NashConvCallback(every=64)
+        >>> model = model.learn(128, callback=watching)
+        >>> [decisions for decisions, rows in watching.found][:2]
+        [0, 128]
 
     Attributes:
         found: What was measured: the decisions made by then, and the rows, one for each way to

@@ -24,8 +24,11 @@ def report(
     The page needs no other files. A finished run that has not been measured is measured first.
 
     Example:
-        >>> report("runs/demo")  # doctest: +SKIP
-        PosixPath('runs/demo/report.html')
+        >>> import kille_training as kt
+        >>> entrants = ["rule_of_thumb", "uniform"]
+        >>> found = kt.play_tournament(entrants, "knack", num_players=2, deals=5, out="runs/two")
+        >>> kt.report("runs/two").name
+        'report.html'
 
     Args:
         run: The run, or the folder of a run, a tournament or a comparison.

@@ -101,6 +101,10 @@ def export_efg(
     each a tree. The file holds the first one; the others are solved, to a NashConv of 1e-9, and
     dealing again pays what they are worth.
 
+    Example:
+        >>> import kille_training as kt
+        >>> exported = kt.export_efg("byteskille", 2, "deal.efg", rules={"fraga": "off"})
+
     Args:
         game: "byteskille", the only game of which there is an exact tree.
         num_players: P; 2 to 4 fit into memory.

@@ -70,9 +70,11 @@ def solve(
     With 2 seats nobody can beat the strategy. With more, no seat alone gains by leaving it. If its
     greedy version is as good or better, which is measured too, that is the solution.
 
-        solution = solve("byteskille", 3, rules={"gok_call": "own_turn"})
-        print(solution.nash_conv, solution.value)
-        print(solution.text)
+    Example:
+        >>> import kille_training as kt
+        >>> solution = kt.solve("byteskille", 2, rules={"fraga": "off"})
+        >>> solution.nash_conv < 1e-8
+        True
 
     Args:
         game: "byteskille", the only game of which there is an exact tree.

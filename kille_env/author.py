@@ -1,0 +1,33 @@
+"""What a game of your own is written with: facts, cards, tables, and the check of the whole.
+
+`docs/add_a_game.md` says how; who plays and trains needs nothing of it.
+"""
+
+from kille_env.cards.arrange import deal_places, relabel_cards, whole_pack
+from kille_env.cards.pack import draw, take_pack
+from kille_env.cards.sets import card_bit
+from kille_env.core.jit import kernel
+from kille_env.core.pack import Pack
+from kille_env.core.spec import GameSpec, Part, Switch, lay_out
+from kille_env.core.table import OVER, new_deal, new_match, table_dtype
+from kille_env.testing import check_game
+
+__all__ = [
+    "OVER",
+    "GameSpec",
+    "Pack",
+    "Part",
+    "Switch",
+    "card_bit",
+    "check_game",
+    "deal_places",
+    "draw",
+    "kernel",
+    "lay_out",
+    "new_deal",
+    "new_match",
+    "relabel_cards",
+    "table_dtype",
+    "take_pack",
+    "whole_pack",
+]
