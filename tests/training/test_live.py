@@ -93,3 +93,14 @@ def test_a_report_says_what_it_does(tmp_path, monkeypatch):
     kt.report("t", told=steps.append)
     assert steps[0] == "reading the results" and steps[-1] == "writing the page"
     assert any("3 seats" in step for step in steps)
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_bars_are_shown_by_default_on_a_terminal_only(terminal, monkeypatch):
+    monkeypatch.setattr("kille_training.progress.SECONDS_BEFORE_BAR", 0)
+    file = io.StringIO()
+    file.isatty = lambda: terminal
+    monkeypatch.setattr("sys.stderr", file)
+    kt.evaluate("uniform", "knack", 2, against="rule_of_thumb", deals=4)
+    assert ("measuring:" in file.getvalue()) == terminal
+    assert terminal or file.getvalue() == ""

@@ -46,7 +46,7 @@ from kille_training.labels import SEED, plural_of
 from kille_training.learn.runs import versions
 from kille_training.pool import pool_of
 from kille_training.pool.jobs import Failed, Pool
-from kille_training.progress import Progress, ignore
+from kille_training.progress import Progress, ignore, shown
 from kille_training.settings import as_yaml
 from kille_training.tables import RulesLike, table_of
 
@@ -326,6 +326,7 @@ def play_tournament(
     keep_results: bool = False,
     transfer: bool = False,
     trust: bool = False,
+    progress: Progress | None = None,
 ) -> TournamentResult:
     """Plays a tournament.
 
@@ -370,6 +371,7 @@ def play_tournament(
         transfer: Whether policies that were made for other tables may take part; the result says
             so.
         trust: Whether model files that can run code may be loaded.
+        progress: Called with how far it is; None shows bars in terminals and notebooks.
 
     Returns:
         The standings, crosstables and the page, as data frames and HTML. A notebook shows the
@@ -403,7 +405,7 @@ def play_tournament(
             workers=workers,
         )
         result = play_in_folder(
-            folder, settings, kept=out is not None, trust=trust, objects=objects
+            folder, settings, shown(progress), kept=out is not None, trust=trust, objects=objects
         )
         if out is None:
             finalize(result, stack.pop_all().close)

@@ -34,7 +34,7 @@ from kille_training.labels import (
     score_of,
     unit_of,
 )
-from kille_training.progress import Progress, ignore, part_of
+from kille_training.progress import Progress, ignore, part_of, shown
 from kille_training.results import Result, TextTable
 from kille_training.solving.byteskille.policies import greedy_of, policy_of
 from kille_training.tables import RulesLike, seat
@@ -191,11 +191,12 @@ def evaluate(
         transfer: Whether a policy that was made for another table may be measured at this one; the
             result says so.
         trust: Whether model files that can run code may be loaded.
-        progress: Called with how far it is.
+        progress: Called with how far it is; None shows bars in terminals and notebooks.
 
     Raises:
         KilleError: There is no such player or table; the message says what there is.
     """
+    progress = shown(progress)
     deals, seed = arguments.whole("deals", deals, 2), arguments.seed(seed)
     one = isinstance(against, (str, Path)) or not isinstance(against, Sequence)
     names = [against] if one else list(against)  # type: ignore[arg-type]

@@ -16,7 +16,7 @@ from kille_training.labels import SEED
 from kille_training.learn.checkpoints import decisions_of
 from kille_training.learn.runs import Run
 from kille_training.learn.settings import TrainSettings, load_settings
-from kille_training.progress import Progress, part_of
+from kille_training.progress import Progress, part_of, shown
 from kille_training.settings import Overrides
 from kille_training.tables import RulesLike, seat
 
@@ -46,7 +46,7 @@ def train(
         out: Folder of the run; the default is runs/NAME, by the settings.
         seed: Seed of the run; the default is the one in the settings.
         set: Settings that win over the file: {"learner.decisions": 500_000}.
-        progress: Called with how far it is.
+        progress: Called with how far it is; None shows bars in terminals and notebooks.
 
     Returns:
         The run. Its folder is a player's path wherever one is asked for.
@@ -57,6 +57,7 @@ def train(
     """
     from kille_training.learn import training
 
+    progress = shown(progress)
     run, settings = open_run(config, out=out, seed=seed, set=set)
     training.train(run, settings, progress=progress)
     measure_run(run, progress)
@@ -103,7 +104,7 @@ def best_response(
         transfer: Whether a policy that was made for another table may be measured at this one; the
             result says so.
         trust: Whether model files that can run code may be loaded.
-        progress: Called with how far it is.
+        progress: Called with how far it is; None shows bars in terminals and notebooks.
 
     Returns:
         The gain by position: a lower bound on what can be gained.
@@ -128,7 +129,7 @@ def best_response(
         deals=deals,
         seed=seed,
     )
-    advance = part_of(progress, "learning to respond", seeds * PARTS)
+    advance = part_of(shown(progress), "learning to respond", seeds * PARTS)
     found = search_response(player, table.num_players, table.rules, search, advance)
     return replace(found, transferred=next(iter(transferred.values()), None))
 
