@@ -149,7 +149,11 @@ def feature_scale(parts: tuple[Part, ...]) -> np.ndarray:
     return np.concatenate([np.full(part.size, 1.0 / part.high, np.float32) for part in parts])
 
 
-@dataclass(frozen=True)
+MOST_SHOWN = 12
+"""Actions that a spec prints, at most."""
+
+
+@dataclass(frozen=True, repr=False)
 class GameSpec:
     """What there is to know about a game without playing it.
 
@@ -210,6 +214,18 @@ class GameSpec:
     notes: tuple[str, ...] = ()
     bounds: Callable[[int], Mapping[str, tuple[float, float]]] = lambda num_players: {}
     result_keys: tuple[str, ...] | None = None
+
+    def __repr__(self) -> str:
+        seats = f"{self.min_players} to {self.max_players} seats, {self.default_players} by default"
+        switches = ", ".join(switch.name for switch in self.switches)
+        few = self.num_actions <= MOST_SHOWN
+        actions = self.actions if few else (*self.actions[: MOST_SHOWN - 1], "...")
+        return (
+            f"{self.title} ({self.name}, version {self.version}): {seats}\n"
+            f"actions   {self.num_actions}: {', '.join(actions)}\n"
+            f"presets   {', '.join(self.presets)}\n"
+            f"switches  {switches or 'none'}"
+        )
 
     @property
     def num_actions(self) -> int:
@@ -299,7 +315,7 @@ class GameSpec:
         return Rules(self.name, MappingProxyType(resolved), record)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Rules:
     """Resolved rules of a game.
 
@@ -311,7 +327,7 @@ class Rules:
 
     game: str
     values: Mapping[str, Value]
-    record: np.ndarray = field(repr=False)
+    record: np.ndarray
 
     def __eq__(self, other: object) -> bool:
         """Two rules are equal if they play the same game in the same way, whatever the preset."""
@@ -324,6 +340,10 @@ class Rules:
     def __hash__(self) -> int:
         """Agrees with equality."""
         return hash((self.game, self.record.tobytes()))
+
+    def __repr__(self) -> str:
+        switches = ", ".join(f"{name}={value}" for name, value in self.values.items())
+        return f"<Rules of {self.game}: {switches}>"
 
     def __getitem__(self, name: str) -> Value:
         """Returns the value of a switch."""

@@ -33,6 +33,13 @@ def test_everything_says_its_table_in_a_line(aec, vector):
     assert repr(batch) == f"<Batch of N = 4,096: {TABLE}>"
 
 
+def test_facts_and_rules_print_as_a_few_lines():
+    for game in kille_env.list_games():
+        spec = kille_env.spec(game)
+        assert len(str(spec)) < 700 and spec.title in str(spec) and "presets" in str(spec)
+        assert str(spec.resolve()).startswith(f"<Rules of {game}: preset={spec.presets[0]}, ")
+
+
 def test_a_notebook_draws_tables_as_soon_as_there_are_any(aec, vector):
     batch = kille_env.make_batch("byteskille", 2, 3, seed=1)
     assert "<img" not in batch._repr_html_() and "byteskille" in batch._repr_html_()

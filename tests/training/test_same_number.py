@@ -573,10 +573,8 @@ def test_a_zip_that_saw_something_else_is_not_taken_on_a_word(
     model = on_streams("float", normalizing if seen == "normalized" else lambda venv: venv)
     model.learn(64)
     model.save(tmp_path / "bare")
-    with pytest.raises(KilleError, match="last saw features that observation='.*' never shows"):
-        as_policy(
-            tmp_path / "bare.zip", "byteskille", 2, TABLE.rules, observation=said, trust=True
-        )
+    with pytest.raises(KilleError, match=r"last saw features that observation='.*' never shows"):
+        as_policy(tmp_path / "bare.zip", "byteskille", 2, TABLE.rules, observation=said, trust=True)
 
 
 def test_a_function_that_draws_is_no_deterministic_player() -> None:

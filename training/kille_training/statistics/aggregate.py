@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.stats import trim_mean
 
 from kille_env.errors import KilleError
 
@@ -45,9 +46,7 @@ def interquartile_mean(scores: np.ndarray) -> np.ndarray:
     Returns:
         [...] float64.
     """
-    flat = np.sort(scores.reshape(*scores.shape[:-2], -1), axis=-1)
-    cut = int(TRIM * flat.shape[-1])
-    return flat[..., cut : flat.shape[-1] - cut].mean(axis=-1)
+    return np.asarray(trim_mean(scores.reshape(*scores.shape[:-2], -1), TRIM, axis=-1))
 
 
 def performance_profile(scores: np.ndarray, thresholds: np.ndarray) -> np.ndarray:
