@@ -1,13 +1,11 @@
-"""Writes the tables of docs/games/<game>.md and docs/add_a_game.md that are made from the code.
+"""Writes the tables of docs/games/<game>.md that are made from the code.
 
     python docs/tables.py            write them again (`make docs`)
     python docs/tables.py --check    exit with 1 and name the pages that are stale
 
-A game's page has each of `BLOCKS`, and the page about new games has "hooks".
+A game's page has each of `BLOCKS`.
 """
 
-import inspect
-import re
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -16,7 +14,6 @@ from pathlib import Path
 from blocks import filled, table, write
 
 import kille_env
-from kille_env.core.game import HOOKS, Game
 from kille_env.core.spec import DEFAULT_EPISODE, GameSpec, Part, Switch, width
 
 DOCS = Path(__file__).parent
@@ -96,26 +93,13 @@ BLOCKS: dict[str, Callable[[GameSpec], str]] = {
 }
 
 
-def hooks() -> str:
-    """Returns what a game may define, from the docstrings of `Game`."""
-    rows = [(f"`{hook}`", _first_paragraph(getattr(Game, hook).__doc__)) for hook in HOOKS]
-    return table(("function", "what it does"), rows)
-
-
 def built() -> dict[Path, str]:
     """Returns what each page should hold."""
-    pages = {DOCS / "add_a_game.md": filled(DOCS / "add_a_game.md", {"hooks": hooks})}
+    pages = {}
     for name in kille_env.list_games():
         spec, page = kille_env.spec(name), DOCS / f"games/{name}.md"
         pages[page] = filled(page, {key: partial(make, spec) for key, make in BLOCKS.items()})
     return pages
-
-
-def _first_paragraph(doc: str | None) -> str:
-    """Returns what a docstring says before its sections, on one line, links left out."""
-    paragraphs = inspect.cleandoc(doc or "").split("\n\n")
-    said = [text for text in paragraphs if not re.match(r"(Args|Returns|Raises):", text)]
-    return " ".join(" ".join(said).split())
 
 
 def _size(layout: Layout, spec: GameSpec) -> str:
