@@ -46,7 +46,8 @@ def interquartile_mean(scores: np.ndarray) -> np.ndarray:
     Returns:
         [...] float64.
     """
-    return np.asarray(trim_mean(scores.reshape(*scores.shape[:-2], -1), TRIM, axis=-1))
+    means = trim_mean(scores.reshape(*scores.shape[:-2], -1), TRIM, axis=-1)
+    return np.asarray(means)[()]  # of two dimensions it is a number, which can be rounded
 
 
 def performance_profile(scores: np.ndarray, thresholds: np.ndarray) -> np.ndarray:
