@@ -103,4 +103,4 @@ def describe_rules(
     """
     known = load_game(game)
     resolved = known.spec.resolve(rules, episode=episode)
-    return known.describe_rules(resolved, known.spec.check_players(num_players))
+    return known.describe_rules(resolved, known.spec.check_players(num_players, resolved))

@@ -74,9 +74,10 @@ def load(
     table = spec(game)
     _make_known(game)
     resolved = table.resolve(rules, episode=episode)
-    _form(game, table.check_players(num_players), resolved, tuple(cards))
+    seats = table.check_players(num_players, resolved)
+    _form(game, seats, resolved, tuple(cards))
     parameters = {
-        "players": table.check_players(num_players),
+        "players": seats,
         "rules": rules_text(resolved),
         "episode": resolved["episode"],
         "cards": " ".join(cards),
@@ -164,8 +165,10 @@ class Form:
         cards: Codes of the cards, if not the whole pack.
         first: The seat of OpenSpiel's player 0; the others follow clockwise.
         switches: [1] the rules as kernels take them.
-        deck: [pack] the undealt cards, those of `cards` first.
-        size: How many cards of the deck are played with.
+        deck: [pack] the cards that the rules leave out, then the undealt ones, those of `cards`
+            first.
+        outside: How many cards the rules leave out.
+        size: Where the cards of the deck end that are played with.
     """
 
     def __init__(
@@ -173,10 +176,12 @@ class Form:
     ) -> None:
         self.game, self.rules, self.num_players = load_game(name), rules, num_players
         self.cards, self.first, self.switches = cards, first, np.array(rules.record)
-        self.deck, again = self.game.spec.stack(cards)
+        self.deck, again = self.game.spec.stack(cards, rules)
+        self.outside = len(self.game.spec.left_out(rules))
         if len(again) and again.max() >= 0:
-            raise CardError(f"{len(cards)} cards are given; a pack has {len(self.deck)}")
-        self.size = len(cards) or len(self.deck)
+            pack = len(self.deck) - self.outside
+            raise CardError(f"{len(cards)} cards are given; a pack has {pack}")
+        self.size = self.outside + len(cards) if cards else len(self.deck)
         self.copies = self.game.spec.pack.copies
         self._everyone = np.ones(1, dtype=np.bool_)
 
@@ -189,8 +194,8 @@ class Form:
 
     def to_deal(self, table: np.ndarray) -> "Position":
         """Returns the position in which the first card of a hand is awaited; `table` is kept."""
-        table["deck"][0], table["stacked"] = self.deck, 0
-        return Position(self, table, DEALING, self._kinds(self.deck[: self.size]))
+        table["deck"][0], table["stacked"] = self.deck, self.outside
+        return Position(self, table, DEALING, self._kinds(self.deck[self.outside : self.size]))
 
     def proceed(self, before: np.ndarray, doing: int) -> "Position":
         """Returns what comes of dealing or of an action, as far as the fixed cards reach.
@@ -245,7 +250,9 @@ class Form:
         if at < self.size:
             return before["deck"][0, at : self.size]
         if self.size < len(self.deck):
-            raise CardError(f"{self.size} cards are too few: another one would have to be drawn")
+            raise CardError(
+                f"{len(self.cards)} cards are too few: another one would have to be drawn"
+            )
         return after["again"][0, at - len(self.deck) : after["again_end"][0]]
 
     def _kinds(self, cards: np.ndarray) -> dict[int, int]:
@@ -413,7 +420,8 @@ class KilleState(pyspiel.State):  # pyright: ignore[reportUntypedBaseClass]
             return text
         doing = "deal" if position.doing == DEALING else f"action {position.doing}"
         fixed, form = int(position.table["stacked"][0]), position.form
-        drawn = [form.game.spec.pack.code(card) for card in position.table["deck"][0][:fixed]]
+        cards = position.table["deck"][0][form.outside : fixed]
+        drawn = [form.game.spec.pack.code(card) for card in cards]
         return f"{text}\nCards are drawn for: {doing}; pack so far: {' '.join(drawn)}"
 
 
@@ -484,8 +492,9 @@ class KilleGame(pyspiel.Game):  # pyright: ignore[reportUntypedBaseClass]
 
     def __init__(self, parameters: Mapping[str, Any]) -> None:
         name, table = self.name, spec(self.name)
-        seats, text = table.check_players(parameters["players"]), parameters["rules"]
-        rules = table.resolve(parse_rules(text, table), episode=parameters["episode"])
+        given = parse_rules(parameters["rules"], table)
+        rules = table.resolve(given, episode=parameters["episode"])
+        seats = table.check_players(parameters["players"], rules)
         self.form = _form(name, seats, rules, tuple(parameters["cards"].split()))
         low, high = table.reward_range(rules, seats)
         zero_sum = _zero_sum(table)

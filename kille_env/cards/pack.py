@@ -4,14 +4,16 @@ A card of the Kille pack is `2 * type + copy`: 21 types twice, from blaren (0) t
 two copies look alike; only the pig's undo and `deck` positions tell them apart.
 """
 
+from collections.abc import Mapping
 from enum import IntEnum
 
 import numpy as np
 
-from kille_env.cards.sets import card_bit, in_cards
+from kille_env.cards.sets import card_bit, how_many, in_cards
 from kille_env.core.jit import index, kernel
 from kille_env.core.pack import Pack
 from kille_env.core.rng import below
+from kille_env.core.spec import PackSwitch
 
 
 class Kind(IntEnum):
@@ -61,6 +63,34 @@ def take_pack(table):
         deck = table["deck"]
         for position in range(deck.shape[0]):
             deck[position] = position
+
+
+def pack_switch(pack: Pack, by_preset: Mapping[str, str | None], decision: str) -> PackSwitch:
+    """Returns the switch `pack` of a game, with its value by preset and its decision's number."""
+    meaning = "the cards that are played with, in all their copies; null: the whole pack"
+    return PackSwitch("pack", meaning, by_preset, decision=decision, pack=pack)
+
+
+@kernel
+def left_out(rules):
+    """The cards that are not played with, a set: the switch `pack`."""
+    return np.uint64(rules["pack"])
+
+
+@kernel
+def leave_out(table, cards):
+    """Takes cards out of the pack: they lie in front of it, and count as drawn."""
+    deck, front, rest = table["deck"], np.int64(0), np.int64(how_many(cards))
+    table["drawn"] = rest
+    if table["stacked"] != 0:
+        return  # they lie there
+    for card in range(deck.shape[0]):
+        if in_cards(cards, card):
+            deck[index(front)] = card
+            front += 1
+        else:
+            deck[index(rest)] = card
+            rest += 1
 
 
 @kernel

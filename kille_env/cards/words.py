@@ -111,19 +111,29 @@ def clockwise(table: Any) -> list[int]:
 # The Kille pack in a manual
 
 
-def describe_pack(highest: Kind = Kind.KI) -> list[str]:
-    """Returns what the pack is, and how its types rank up to `highest`."""
-    types = ", ".join(map(_card, range(highest + 1)))
+def describe_pack(left_out: int = 0, highest: Kind = Kind.KI) -> list[str]:
+    """Returns what the pack is without some cards, and how its types rank up to `highest`."""
+    kinds = kinds_without(left_out)
+    lilies = [kind for kind in kinds if Kind.L1 <= kind <= Kind.L12]
+    english = {kind: "" for kind in lilies[1:]} | dict.fromkeys(lilies[:1], " (lily)")
+    types = [
+        f"{KILLE_PACK.codes[kind]} {plain_letters(KILLE_PACK.names[kind])}"
+        + english.get(kind, f" ({KILLE_PACK.words[kind]})")
+        for kind in kinds
+        if kind <= highest
+    ]
+    accents = [KILLE_PACK.names[kind] for kind in (Kind.VH, Kind.GO) if kind in kinds]
     return [
-        f"The Kille pack has {KILLE_PACK.size} cards: {len(KILLE_PACK.codes)} types, "
-        f"{KILLE_PACK.copies} equal cards of each. There are no suits.",
-        f"From the lowest to the highest, with code and name: {types}.",
-        "Names stand here without accents: at the table you read värdshus and gök.",
+        f"{'Of the Kille pack' if left_out else 'The Kille pack has'} "
+        f"{KILLE_PACK.copies * len(kinds)} cards{' are played with' if left_out else ''}: "
+        f"{len(kinds)} types, {KILLE_PACK.copies} equal cards of each. There are no suits.",
+        f"From the lowest to the highest, with code and name: {', '.join(types)}.",
+        f"Names stand here without accents: at the table you read {' and '.join(accents)}."
+        if accents
+        else "",
     ]
 
 
-def _card(kind: int) -> str:
-    """Returns "VH vardshus (inn)"; only the first lily says what it is."""
-    english = "lily" if kind == Kind.L1 else KILLE_PACK.words[kind]
-    named = f"{KILLE_PACK.codes[kind]} {plain_letters(KILLE_PACK.names[kind])}"
-    return named if Kind.L1 < kind <= Kind.L12 else f"{named} ({english})"
+def kinds_without(left_out: int) -> list[Kind]:
+    """Returns the types of the Kille pack without some cards, a set."""
+    return [kind for kind in Kind if not left_out >> KILLE_PACK.copies * kind & 1]

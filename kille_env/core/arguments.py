@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from kille_env.core.spec import GameSpec, is_whole
+from kille_env.core.spec import GameSpec, Rules, is_whole
 from kille_env.errors import CardError, IllegalActionError, RulesError, shortened
 
 MOST = 2**31 - 1
@@ -20,7 +20,7 @@ WORD = 2**64
 """Seeds and keys are below it."""
 
 Stacked = tuple[np.ndarray, np.ndarray, int]
-"""A pack that begins with given cards, the cards given beyond it, and how many were given."""
+"""A pack with given cards in front, those given beyond it, and up to where they are given."""
 
 
 def whole(name: str, value: Any, least: int, most: int = MOST) -> int:
@@ -146,7 +146,7 @@ def actions(value: Any, num_tables: int) -> np.ndarray:
     return _plain(given, np.int64)
 
 
-def decks(value: Any, spec: GameSpec, num_tables: int) -> list[Stacked] | None:
+def decks(value: Any, spec: GameSpec, rules: Rules, num_tables: int) -> list[Stacked] | None:
     """Returns a stacked pack for each table, from one list of card codes or one for each table."""
     if value is None:
         return None
@@ -155,11 +155,11 @@ def decks(value: Any, spec: GameSpec, num_tables: int) -> list[Stacked] | None:
     lists = [_list(codes) for codes in listed or ()] if many else [listed]
     if many and len(lists) != num_tables:
         raise CardError(f"{len(lists)} decks for {num_tables} tables")
-    stacked = []
+    stacked, outside = [], len(spec.left_out(rules))
     for codes in lists:
         if codes is None:
             raise CardError(f"a deck is a list of card codes, got {shortened(value)}")
-        stacked.append((*spec.stack(codes), len(codes)))
+        stacked.append((*spec.stack(codes, rules), outside + len(codes)))
     return stacked if many else stacked * num_tables
 
 

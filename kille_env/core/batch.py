@@ -66,7 +66,7 @@ class Batch(SeenTables):
         """
         self.game, self.spec = game, game.spec
         self.rules = self.spec.resolve(rules)
-        self.num_players = self.spec.check_players(num_players)
+        self.num_players = self.spec.check_players(num_players, self.rules)
         self.num_tables = arguments.whole("num_tables", num_tables, 1)
         self.threads = arguments.whole("threads", threads, 1)
         self.restart = arguments.flag("restart", restart)
@@ -74,7 +74,6 @@ class Batch(SeenTables):
         self._use, self._shape = Use(), (n,)
         self._rules = np.array(self.rules.record)
         self._tables = self._array("table", spec.table)
-        self._tables["deck"] = np.arange(spec.pack.size)
         self._shown = (
             self._array("seat", np.int8),
             self._array("observation", np.uint8, width_of(spec.observation, self.num_players)),
@@ -131,9 +130,10 @@ class Batch(SeenTables):
         on if their own rules, `Batch.rules` as it was, are put back before that.
 
         Raises:
-            RulesError: The rules are of another game.
+            RulesError: The rules are of another game, or have too few cards for the seats.
         """
         resolved = self.spec.resolve(rules)
+        self.spec.check_players(self.num_players, resolved)
         with self._use:
             object.__setattr__(self, "rules", resolved)
             self._rules[:] = resolved.record
@@ -170,7 +170,7 @@ class Batch(SeenTables):
         dealers = self._no_dealers
         if dealer is not None:
             dealers = arguments.seats(dealer, self.num_players, self.num_tables, "dealers")
-        decks = arguments.decks(deck, self.spec, self.num_tables)
+        decks = arguments.decks(deck, self.spec, self.rules, self.num_tables)
         self.game.check_start(self.rules, self.num_players, start)
         if seed is not None:
             self.seed(seed, chosen)
@@ -238,7 +238,9 @@ class Batch(SeenTables):
                 self._compile(deal)
 
     def _end_matches(self) -> None:
-        """Puts all tables where they are before their first match."""
+        """Puts all tables where they are before their first match, with the rules' pack."""
+        self._tables["deck"], _ = self.spec.stack((), self.rules)
+        self._tables["drawn"] = len(self.spec.left_out(self.rules))
         self._tables["phase"], self._tables["seat"] = OVER, -1
         for array in self._shown:
             array[:] = 0
@@ -309,7 +311,7 @@ class Batch(SeenTables):
             CardError: The deck is impossible.
         """
         self._check_began()
-        decks = arguments.decks(deck, self.spec, self.num_tables)
+        decks = arguments.decks(deck, self.spec, self.rules, self.num_tables)
         with self._use:
             waiting = self._tables["phase"] == DEAL
             self._stack(decks, waiting)

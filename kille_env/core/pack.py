@@ -41,6 +41,10 @@ class Pack:
         """Returns what an English sentence calls a card: "5", "harlequin"."""
         return (self.words or self.names)[int(card) // self.copies]
 
+    def codes_without(self, left_out: Sequence[int]) -> list[str]:
+        """Returns the codes of all cards but some, in rank order; equal ones stand there twice."""
+        return [self.code(card) for card in range(self.size) if card not in left_out]
+
     def parse(self, code: str) -> int:
         """Returns the type of a card code.
 
@@ -51,7 +55,9 @@ class Pack:
             return self.codes.index(code)
         raise CardError(f"{shortened(code)} is not a card. {did_you_mean(code, self.codes)}")
 
-    def stack(self, codes: Sequence[str], redrawn: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    def stack(
+        self, codes: Sequence[str], redrawn: int = 0, left_out: Sequence[int] = ()
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Returns a pack that begins with the given cards, and the cards given beyond a whole pack.
 
         The first of two equal codes is copy 0. The remaining cards follow in rank order; draws
@@ -60,25 +66,34 @@ class Pack:
         Args:
             codes: The cards in the order in which they leave the pack.
             redrawn: How many cards may be drawn once more, after a reshuffle.
+            left_out: Cards that are not played with: they lie in front of all others, where nothing
+                is drawn.
 
         Returns:
             The pack, int8 [C], and copy 0 of each card beyond it, int8 [redrawn], -1 behind them.
 
         Raises:
-            CardError: A code is unknown or stands there too often, or the list is too long.
+            CardError: A code is unknown, not played with or stands there too often, or the list is
+                too long.
         """
-        if len(codes) > self.size + redrawn:
+        size, outside = self.size - len(left_out), set(left_out)
+        if len(codes) > size + redrawn:
             more = f" and {redrawn} after reshuffles" if redrawn else ""
             raise CardError(
-                f"the deck has {len(codes)} cards; expected at most {self.size} of the pack{more}"
+                f"the deck has {len(codes)} cards; expected at most {size} of the pack{more}"
             )
         again = np.full(redrawn, -1, dtype=np.int8)
-        for position, code in enumerate(codes[self.size :]):
+        for position, code in enumerate(codes[size:]):
             again[position] = self.parse(code) * self.copies
         used: dict[int, int] = {}
-        cards = []
-        for position, code in enumerate(codes[: self.size]):
+        cards = list(left_out)
+        for position, code in enumerate(codes[:size]):
             kind = self.parse(code)
+            if kind * self.copies in outside:
+                raise CardError(
+                    f"card {position} of the deck is {code}, which these rules leave out: the pack "
+                    f"is {' '.join(dict.fromkeys(self.codes_without(left_out)))}"
+                )
             copy = used.get(kind, 0)
             if copy == self.copies:
                 times = "once" if self.copies == 1 else f"{self.copies} times"

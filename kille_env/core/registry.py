@@ -148,7 +148,7 @@ class Table:
         """
         known = spec(game)
         resolved = known.resolve(rules, episode=episode)
-        return cls(game, known.check_players(num_players), resolved, known.version)
+        return cls(game, known.check_players(num_players, resolved), resolved, known.version)
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything as JSON can hold it."""
@@ -174,7 +174,7 @@ class Table:
             rules = spec(game).resolve(content["rules"])
         except (KeyError, TypeError) as error:
             raise RulesError(f"this is no table: {shortened(str(error))}") from None
-        return cls(game, spec(game).check_players(seats), rules, version)
+        return cls(game, spec(game).check_players(seats, rules), rules, version)
 
     def differences(self, other: "Table") -> list[str]:
         """Return in words what another table has otherwise; empty if it is the same."""

@@ -136,9 +136,10 @@ class SeenTables(Fixed):
         """Returns the cards that have left the pack in this hand, in order, reshuffled ones too."""
         record = self._row(table)
         drawn, size = int(record["drawn"]), len(record["deck"])
+        first = len(self.spec.left_out(self.rules))  # these lie in front of the pack
         if drawn <= size:
-            return record["deck"][:drawn].copy()
-        return np.concatenate([record["deck"], record["again"][: drawn - size]])
+            return record["deck"][first:drawn].copy()
+        return np.concatenate([record["deck"][first:], record["again"][: drawn - size]])
 
     def picture(self, table: int = 0, seat: int | None = None) -> Any:
         """Returns a table as an SVG text that a notebook shows; arguments as for `describe`."""

@@ -15,7 +15,7 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from kille_env.core.pack import Pack
-from kille_env.errors import RulesError, did_you_mean, shortened
+from kille_env.errors import CardError, RulesError, did_you_mean, shortened
 
 Value = str | bool | int | None
 EPISODES = ("match", "deal")
@@ -36,7 +36,8 @@ class Switch:
     Attributes:
         name: Its key in `rules`.
         meaning: What it decides, in a line.
-        default: Its value by preset, or one value for all of them.
+        default: Its value by preset (the first of them for a preset that is not named), or one
+            value for all.
         values: The choices; empty for a whole number.
         minimum, maximum: Least and largest whole number.
         even: Whether the whole number must be even.
@@ -56,7 +57,13 @@ class Switch:
 
     def value_for(self, preset: str) -> Value:
         """Returns the value that a preset gives it."""
-        return self.default[preset] if isinstance(self.default, Mapping) else self.default
+        if not isinstance(self.default, Mapping):
+            return self.default
+        return self.default.get(preset, next(iter(self.default.values())))
+
+    def plain(self, value: Any) -> Value:
+        """Returns a possible value as rules keep it: a number of NumPy becomes one of Python."""
+        return value.item() if isinstance(value, np.generic) else value
 
     def encode(self, value: Any) -> int:
         """Returns the number that stands for `value` in the kernels' record.
@@ -87,6 +94,51 @@ class Switch:
         least = self.minimum + (self.minimum % 2 if self.even else 0)
         most = f" to {self.maximum}" if self.maximum < Switch.maximum else ""
         return f"{kind} from {least}{most}" + (" or null" if self.nullable else "")
+
+
+@dataclass(frozen=True)
+class PackSwitch(Switch):
+    """The switch for the cards that are played with.
+
+    A value is codes of cards, each of which is there in all its copies: "BL+L4+L8"; None is the
+    whole pack. Kernels read the set of the cards that are left out: bit c stands for card c.
+
+    Attributes:
+        pack: The whole pack.
+    """
+
+    pack: Pack = field(kw_only=True)
+
+    def plain(self, value: Any) -> Value:
+        """Returns the codes in the order of the pack; None if that is all of it."""
+        known = self._codes(value)
+        return None if known == list(self.pack.codes) else "+".join(known)
+
+    def encode(self, value: Any) -> int:
+        """Returns the set of the cards that are left out; see `Switch.encode`."""
+        known = self._codes(value)
+        cards = range(self.pack.size)
+        return sum(1 << card for card in cards if self.pack.code(card) not in known)
+
+    def possible(self) -> str:
+        """Returns the possible values as text."""
+        return "codes of cards joined by +, each once, or null for the whole pack"
+
+    def _codes(self, value: Any) -> list[str]:
+        """Returns the codes that a value names, in the order of the pack."""
+        if value is None:
+            return list(self.pack.codes)
+        said = f"switch {self.name!r} is {shortened(value)}, expected {self.possible()}"
+        if not isinstance(value, str):
+            raise RulesError(said)
+        codes = value.split("+")
+        try:
+            kinds = sorted(map(self.pack.parse, codes))
+        except CardError as error:
+            raise RulesError(f"{said}: {error}") from None
+        if len(set(kinds)) < len(kinds):
+            raise RulesError(said)
+        return [self.pack.codes[kind] for kind in kinds]
 
 
 @dataclass(frozen=True)
@@ -185,6 +237,9 @@ class GameSpec:
             number of seats: saved tables are checked by them. Only fields of 32 bits with a sign
             and of fewer bits need any. Other words of 32 bits are sets of seats, those of 64 bits
             sets of cards, or amounts if they have a sign.
+        cards_needed: How many cards a hand may take from the pack at most, for resolved rules and a
+            number of seats, where rules can make the pack smaller: as many can sit as it suffices
+            for.
         result_keys: The keys of a deal's result, in the order in which records write them; None if
             it does not say, and a record with other keys is refused only when it is replayed.
     """
@@ -213,6 +268,7 @@ class GameSpec:
     meanings: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     bounds: Callable[[int], Mapping[str, tuple[float, float]]] = lambda num_players: {}
+    cards_needed: Callable[["Rules", int], int] = lambda rules, num_players: 0
     result_keys: tuple[str, ...] | None = None
 
     def __repr__(self) -> str:
@@ -232,14 +288,27 @@ class GameSpec:
         """Size of the action space."""
         return len(self.actions)
 
-    def stack(self, codes: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    def stack(
+        self, codes: Sequence[str], rules: "Rules | None" = None
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Returns a pack that begins with the given cards, and those given beyond a whole pack.
+
+        The cards that the rules leave out (None: no card) lie in front of them.
 
         Raises:
             CardError: As `Pack.stack`.
         """
         again = (self.table.fields or {}).get("again")
-        return self.pack.stack(codes, again[0].shape[0] if again else 0)
+        left_out = self.left_out(rules) if rules else ()
+        return self.pack.stack(codes, again[0].shape[0] if again else 0, left_out)
+
+    def left_out(self, rules: "Rules") -> tuple[int, ...]:
+        """Returns the cards of the pack that are not played with."""
+        for switch in self.switches:
+            if isinstance(switch, PackSwitch):
+                word = rules.number(switch.name)
+                return tuple(card for card in range(self.pack.size) if word >> card & 1)
+        return ()
 
     @cached_property
     def rules_dtype(self) -> np.dtype:
@@ -247,20 +316,40 @@ class GameSpec:
         fields = [("episode", np.int64), *((switch.name, np.int64) for switch in self.switches)]
         return np.dtype((np.record, np.dtype(fields, align=True)))
 
-    def check_players(self, num_players: int | None) -> int:
+    def most_players(self, rules: "Rules") -> int:
+        """Returns how many can sit: fewer where the rules leave cards out; 0 if nobody can."""
+        size = self.pack.size - len(self.left_out(rules))
+        seats = range(self.min_players, self.max_players + 1)
+        return max((n for n in seats if self.cards_needed(rules, n) <= size), default=0)
+
+    def check_players(self, num_players: int | None, rules: "Rules | None" = None) -> int:
         """Returns the number of seats, the default for None.
+
+        Args:
+            num_players: The number.
+            rules: The rules, which may leave too few cards for it; None is the game's default.
 
         Raises:
             RulesError: The game is not played by that many.
         """
-        if num_players is None:
-            return self.default_players
-        if not is_whole(num_players) or not self.min_players <= num_players <= self.max_players:
+        most = self.most_players(rules) if rules else self.max_players
+        if num_players is None and most:
+            return min(self.default_players, most)
+        seats = self.min_players if num_players is None else num_players
+        if not is_whole(seats) or not self.min_players <= seats <= self.max_players:
             raise RulesError(
                 f"{self.name} is played by {self.min_players} to {self.max_players}, "
                 f"num_players is {shortened(num_players)}"
             )
-        return int(num_players)
+        if rules and seats > most:
+            size = self.pack.size - len(self.left_out(rules))
+            sit = f"seat at most {most}" if most else "nobody can play by them"
+            raise RulesError(
+                f"{self.name} with {seats} players may take {self.cards_needed(rules, seats)} "
+                f"cards, and the pack of these rules has {size}: {sit}, or choose rules that put "
+                "more cards into the pack or give a seat fewer"
+            )
+        return int(seats)
 
     def resolve(
         self, rules: "Rules | Mapping[str, Any] | str | None" = None, **more: Any
@@ -309,7 +398,7 @@ class GameSpec:
         for switch in self.switches:
             value = values[switch.name]
             record[switch.name][0] = switch.encode(value)
-            values[switch.name] = value.item() if isinstance(value, np.generic) else value
+            values[switch.name] = switch.plain(value)
         record.flags.writeable = False
         resolved = {"preset": preset, "episode": episode, **values}
         return Rules(self.name, MappingProxyType(resolved), record)

@@ -30,7 +30,8 @@ def table_dtype(
         deals: hands dealt in this match
         phase, seat: the phase and the seat to act, -1 if none
         num_players, dealer, truncated
-        drawn, stacked, deck: cards drawn, how many of the first were given, the pack
+        drawn, stacked, deck: cards drawn, how many of the first were given, the pack; cards that
+            the rules leave out of it lie in front and count as drawn
         again, again_end: only with `redrawn`: the cards that were shuffled in again, and how many
     """
     common = [

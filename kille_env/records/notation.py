@@ -232,11 +232,12 @@ def check_record(record: Mapping[str, Any]) -> tuple[Game, Rules]:
         num_players = game.spec.check_players(record["num_players"])
         _check_values(record, num_players, where)
         rules = game.spec.resolve({"episode": UNSAID_EPISODE, **(record.get("rules") or {})})
+        game.spec.check_players(num_players, rules)
         game.check_start(rules, num_players, _start(record, where))
     except RulesError as error:
         refuse(where, str(error))
     for number, deal in enumerate(record["deals"]):
-        _check_deal(deal, game, num_players, join(where, f"deal {number}"))
+        _check_deal(deal, game, rules, num_players, join(where, f"deal {number}"))
     return game, rules
 
 
@@ -325,12 +326,12 @@ def recorded_chance(record: Mapping[str, Any]) -> dict[str, Any]:
     return {key: record[key] for key in CHANCE if record.get(key) is not None}
 
 
-def _check_deal(deal: Any, game: Game, num_players: int, where: str) -> None:
+def _check_deal(deal: Any, game: Game, rules: Rules, num_players: int, where: str) -> None:
     _check_keys(deal, DEAL_KEYS, ("deck", "actions"), where, "a deal")
     _expect(deal, "deck", _is_list, "a list of card codes", where)
     _expect(deal, "actions", _is_list, "a list of [seat, text]", where)
     try:
-        game.spec.stack(deal["deck"])
+        game.spec.stack(deal["deck"], rules)
     except CardError as error:
         raise CardError(join(where, str(error), ": ")) from None
     is_seat = _seat_of(num_players)

@@ -213,14 +213,15 @@ class _Replayer:
         """Deals or plays, and checks that no card was drawn beyond the recorded ones."""
         before = self.table.copy() if self.watch else None
         move()
-        if self.table["drawn"] > len(deal["deck"]):
-            cards = f"{len(deal['deck'])} cards; expected at least {int(self.table['drawn'])}"
+        drawn = self.batch.drawn_cards()
+        if len(drawn) > len(deal["deck"]):
+            cards = f"{len(deal['deck'])} cards; expected at least {len(drawn)}"
             raise CardError(join(where, f"the deck ends after {cards}", ": "))
-        size = self.batch.spec.pack.size
-        if self.table["drawn"] > size:  # a reshuffled talon holds what was played, not a whole pack
-            drawn = [self.batch.spec.pack.code(card) for card in self.batch.drawn_cards()]
-            for position in range(size, len(drawn)):
-                if drawn[position] != deal["deck"][position]:
+        pack = self.batch.spec.pack
+        again = int(self.table["drawn"]) - pack.size
+        if again > 0:  # a reshuffled talon holds what was played, not a whole pack
+            for position in range(len(drawn) - again, len(drawn)):
+                if pack.code(drawn[position]) != deal["deck"][position]:
                     card = f"card {position} of the deck is {deal['deck'][position]}"
                     raise CardError(join(where, f"{card}, which is not in the new talon", ": "))
         if self.watch:

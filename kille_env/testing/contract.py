@@ -56,7 +56,8 @@ def check_game(
 
     Args:
         name: The game.
-        players: Numbers of seats; None is the fewest, the default and the most.
+        players: Numbers of seats; None is the fewest, the default and the most. Where a preset has
+            too few cards for one, as many as can sit.
         decisions: How many to play in each check, preset, episode and number of seats.
         seed: Seed of everything that is random here.
 
@@ -72,7 +73,7 @@ def check_game(
     for preset in spec.presets:
         for episode in EPISODES:
             rules = spec.resolve(preset, episode=episode)
-            for number in numbers:
+            for number in sorted({min(seats, spec.most_players(rules)) for seats in numbers}):
                 _run(CHECKS, name, number, rules, decisions, seed)
     some = (check_play, check_determinizations)
     for switch in spec.switches:
@@ -124,7 +125,9 @@ def check_spec(spec: GameSpec) -> None:
             check_layout(f"{kind} at {players} seats", getattr(spec, kind)(players))
     for preset in spec.presets:
         rules = spec.resolve(preset)
-        for players in (spec.min_players, spec.max_players):
+        most = spec.most_players(rules)
+        assert most >= spec.min_players, f"with preset {preset} at most {most} can sit"
+        for players in (spec.min_players, most):
             low, high = spec.reward_range(rules, players)
             assert np.isfinite([low, high]).all() and low < high, (
                 f"reward_range at {players} seats is {low} to {high}"

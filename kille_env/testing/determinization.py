@@ -11,7 +11,6 @@ from itertools import count
 import numpy as np
 
 from kille_env.core.batch import Batch
-from kille_env.core.pack import Pack
 from kille_env.core.spec import Rules
 from kille_env.core.table import OVER
 from kille_env.play.decisions import cards_then
@@ -221,7 +220,7 @@ def hands(name: str, players: int, rules: Rules, seed: int, longest: int = 1000)
         if number == 0 or batch.over[0]:
             batch.reset(deal=False)
         start = batch.clone()
-        batch.deal(_pack(batch.spec.pack, rng))
+        batch.deal(_pack(batch, rng))
         if batch.tables["phase"][0] <= OVER:
             continue
         hand = Hand(start, batch)
@@ -233,11 +232,13 @@ def hands(name: str, players: int, rules: Rules, seed: int, longest: int = 1000)
         yield hand.until(int(rng.integers(min(len(hand.actions), longest) + 1)))
 
 
-def _pack(pack: Pack, rng: np.random.Generator) -> list[str]:
-    """Returns a whole pack; often with few kinds of cards on top, so that rare things happen."""
-    codes = rng.permutation(list(pack.codes) * pack.copies).tolist()
+def _pack(batch: Batch, rng: np.random.Generator) -> list[str]:
+    """Returns the rules' pack; often with few kinds of cards on top, so that rare things happen."""
+    pack, left_out = batch.spec.pack, batch.spec.left_out(batch.rules)
+    kinds = list(dict.fromkeys(pack.codes_without(left_out)))
+    codes = rng.permutation(kinds * pack.copies).tolist()
     if rng.random() < 0.5:
-        eager = set(rng.choice(pack.codes, len(pack.codes) // 3, replace=False))
+        eager = set(rng.choice(kinds, len(kinds) // 3, replace=False))
         codes.sort(key=lambda code: code not in eager and rng.random() < 0.8)
     return codes
 

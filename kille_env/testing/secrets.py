@@ -33,10 +33,10 @@ def _compare_pair(
     options = {"rules": rules, "seed": seed, "restart": False}
     pair = [make_batch(name, 1, players, **options) for _ in range(2)]
     pack = pair[0].spec.pack
-    codes = [pack.code(card) for card in rng.permutation(pack.size)]
+    codes = rng.permutation(pack.codes_without(pair[0].spec.left_out(rules))).tolist()
     dealer = int(rng.integers(players))
-    one = int(rng.integers(min(pack.size, 2 * players)))  # most likely a card that is dealt
-    other = (one + int(rng.integers(1, pack.size))) % pack.size
+    one = int(rng.integers(min(len(codes), 2 * players)))  # most likely a card that is dealt
+    other = (one + int(rng.integers(1, len(codes)))) % len(codes)
     swapped = codes.copy()
     swapped[one], swapped[other] = swapped[other], swapped[one]
     for game, deck in zip(pair, (codes, swapped), strict=True):

@@ -15,7 +15,7 @@ from itertools import combinations
 import numpy as np
 
 from kille_env.cards.features import write_bits
-from kille_env.cards.pack import KILLE_PACK, TYPES, draw, take_pack
+from kille_env.cards.pack import KILLE_PACK, TYPES, draw, leave_out, take_pack
 from kille_env.cards.seats import seat_left_of
 from kille_env.cards.sets import card_bit, how_many, without_lowest
 from kille_env.core.jit import index, kernel
@@ -45,10 +45,16 @@ _LOWER_FIRST = np.array(
 )
 """By the slots whose card equals the one below: discards that throw the lower of two away first."""
 _UP_TO = np.array(
-    [_discards_where(lambda _, size, m=most: size <= m) for most in range(-1, HAND + 1)],
+    [
+        [
+            _discards_where(lambda slots, size, m=most, h=hand: size <= m and slots < 1 << h)
+            for most in range(-1, HAND + 1)
+        ]
+        for hand in range(HAND + 1)
+    ],
     dtype=np.uint64,
 )
-"""By one more than the number of cards that may be discarded: discards of at most so many."""
+"""By the cards in hand, and one more than may be discarded: discards of at most so many of them."""
 FIRST_COPIES = np.uint64(sum(1 << 2 * kind for kind in range(TYPES)))
 WHOLE_PACK = np.uint64((1 << KILLE_PACK.size) - 1)
 _ONE = np.uint64(1)
@@ -61,12 +67,12 @@ def discards(most: int) -> tuple[str, ...]:
 
 
 def trick_fields(max_players: int, tricks: int) -> list[tuple]:
-    """Returns the fields of a table at which so many tricks are played in a deal."""
+    """Returns the fields of a table at which up to so many tricks are played in a deal."""
     return [
         ("hand", np.uint64, (max_players,)),  # by seat: set of cards
         ("dealt", np.uint64, (max_players,)),  # by seat: the cards that it was dealt
         ("drawn_cards", np.uint64, (max_players,)),  # by seat: the cards that it got later
-        ("face_up", np.uint64),  # cards that everybody can see
+        ("face_up", np.uint64),  # cards that nobody can hold: open ones, and those left out
         ("in_play", np.uint32),  # who plays for the tricks
         ("trick", np.int8),  # number of the trick, from 0
         ("highest", np.int8),  # highest rank of the trick
@@ -116,8 +122,8 @@ def card_of_type(cards, kind):
 
 
 @kernel
-def clear_tricks(table):
-    """Forgets the last deal's hands and tricks."""
+def clear_tricks(table, without):
+    """Forgets the last deal's hands and tricks; nobody can hold the cards that are left out."""
     table["in_play"] = 0
     table["trick"] = 0
     table["highest"] = NO_RANK
@@ -125,7 +131,7 @@ def clear_tricks(table):
     table["lead"][:] = -1
     table["won"][:] = -1
     table["played"][:] = -1
-    table["face_up"] = 0
+    table["face_up"] = without
     table["hand"][:] = 0
     table["dealt"][:] = 0
     table["drawn_cards"][:] = 0
@@ -142,9 +148,11 @@ def clear_discards(table):
 
 
 @kernel
-def deal_hands(table, first, number):
-    """Takes a whole pack and deals `number` cards each, one by one from `first` on."""
+def deal_hands(table, first, number, without):
+    """Takes a pack without some cards and deals `number` each, one by one from `first` on."""
     take_pack(table)
+    if without != 0:
+        leave_out(table, without)
     seat = np.int64(first)
     for _ in range(number * how_many(table["in_play"])):
         table["hand"][index(seat)] |= card_bit(draw(table))
@@ -162,11 +170,12 @@ def draw_cards(table, seat, number):
 
 
 @kernel
-def write_discards(hand, most, out, at, end):
+def write_discards(hand, size, most, out, at, end):
     """Marks in the mask which discards are possible; equal cards make one action, not two.
 
     Args:
-        hand: The cards in hand, five.
+        hand: The cards in hand.
+        size: How many they are.
         most: How many may be discarded, -1 if nobody is asked for discards.
         out: Mask.
         at: Where the discards begin in it.
@@ -180,7 +189,9 @@ def write_discards(hand, most, out, at, end):
         both &= ~card
         rest &= ~card
         slot += 1
-    write_bits(_LOWER_FIRST[index(doubles)] & _UP_TO[index(most + 1)], end - at, out, at)
+    write_bits(
+        _LOWER_FIRST[index(doubles)] & _UP_TO[index(size), index(most + 1)], end - at, out, at
+    )
 
 
 @kernel
@@ -227,7 +238,7 @@ def playable(table, hand, heads_lowest, creeps_lowest):
 
 
 @kernel
-def play_to_trick(table, card, heads_lowest, creeps_lowest):
+def play_to_trick(table, card, tricks, heads_lowest, creeps_lowest):
     """The seat to act plays a card, and everybody learns from it what that seat cannot hold.
 
     Who does not head the trick cannot: all of its cards are below the highest one. Then the next
@@ -236,6 +247,7 @@ def play_to_trick(table, card, heads_lowest, creeps_lowest):
     Args:
         table: The table.
         card: The card.
+        tricks: How many tricks are played in the deal.
         heads_lowest: As in `playable`.
         creeps_lowest: Likewise.
 
@@ -264,12 +276,12 @@ def play_to_trick(table, card, heads_lowest, creeps_lowest):
         table["won"][trick] = table["holder"]
         table["seat"] = table["holder"]
         table["trick"] += 1
-        if table["trick"] < table["played"].shape[0]:
+        if table["trick"] < tricks:
             lead_from(table, table["holder"])
     return complete
 
 
 @kernel
 def seen(table, seat):
-    """The cards that a seat has seen in this deal: all that it has held, and open ones."""
+    """The cards that a seat has seen: all that it has held, open ones, and those left out."""
     return np.uint64(table["dealt"][seat] | table["drawn_cards"][seat] | table["face_up"])

@@ -32,7 +32,8 @@ _SHORT = [" ".join(both) for both in zip(KILLE_PACK.codes, KILLE_PACK.words, str
 CARD_NOTES = (
     "Whoever can must head the highest card of the trick; of two equal highest cards the later "
     "one wins, and the winner leads.",
-    f"There are two of each card, from the lowest up: {', '.join(_SHORT)}.",
+    f"There are two of each card, from the lowest up: {', '.join(_SHORT)}; some rules leave "
+    "cards out.",
 )
 """What a person who plays has to know of tricks and cards."""
 
@@ -115,13 +116,20 @@ def describe_table(
         history: Whether to describe the tricks that are complete.
         asked: What the seat to act has to decide: "stays or folds".
     """
-    trick, tricks = int(table["trick"]), len(table["won"])
+    trick = int(table["trick"])
     pot = f", pot {chips(int(table['pot']))}" if "pot" in table.dtype.names else ""
     lines = [f"{title}, deal {int(table['deals'])}, dealer {who[int(table['dealer'])]}{pot}"]
     lines += columns(rows)
-    begun = trick < tricks and table["highest"] >= 0
+    begun = _lies(table)
     lines += [describe_trick(table, who, n) for n in range(0 if history else trick, trick + begun)]
     return "\n".join([*lines, to_decide(table, who, asked)])
+
+
+def _lies(table: Any) -> bool:
+    """Returns whether a card has been played to a trick that is not complete."""
+    trick = int(table["trick"])
+    led = trick < len(table["lead"]) and table["lead"][trick] >= 0
+    return bool(led and table["highest"] >= 0)
 
 
 def to_decide(table: Any, who: list[str], asked: str) -> str:
@@ -334,7 +342,7 @@ def _shuffled_in(table: Any) -> int:
 def _zones(table: Any, shuffled_in: int) -> Zones:
     """Which cards lie where; discards of the set `shuffled_in` lie nowhere."""
     seats, trick = clockwise(table), int(table["trick"])
-    lying = trick if trick < len(table["won"]) and table["highest"] >= 0 else trick - 1
+    lying = trick if _lies(table) else trick - 1
     thrown = table["discarded"] if "discarded" in table.dtype.names else [0] * len(seats)
     aside = [card for seat in seats for card in members(int(thrown[seat]) & ~shuffled_in)]
     tricks = trick_zones(table["played"], table["lead"], table["won"], lying, len(seats))

@@ -20,7 +20,9 @@ def tables_of(game):
     for preset in spec.presets:
         for seats in sizes:
             for episode in ("deal", "match"):
-                yield seats, spec.resolve(preset, episode=episode)
+                rules = spec.resolve(preset, episode=episode)
+                if seats <= spec.most_players(rules):
+                    yield seats, rules
     others = {
         switch.name: next(v for v in switch.values if v != switch.value_for(spec.presets[0]))
         for switch in spec.switches

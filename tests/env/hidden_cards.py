@@ -39,6 +39,7 @@ class Position:
         self.spec = kille_env.spec(game)
         self.rules = self.spec.resolve({"episode": "match", **rules})
         self.players, self.discards = players, discards
+        self.left_out = self.spec.left_out(self.rules)
         rng = np.random.default_rng(seed)
         self.viewer = int(rng.integers(players))
         while not self._play(rng, hidden):
@@ -69,13 +70,13 @@ class Position:
         after = self.batch.tables[0]
         thrown = None
         if self.spec.actions[action].startswith("discard"):
-            deck = before["deck"].tolist()
+            deck = self._deck(before)
             thrown = [deck.index(card) for card in members(after["discarded"][seat])]
         self.script.append((seat, action, thrown))
 
     def _places(self) -> list[list[int]]:
         table = self.batch.tables[0]
-        deck = table["deck"].tolist()
+        deck = self._deck(table)
         others = [seat for seat in range(self.players) if seat != self.viewer]
         fields = ["hand", "discarded"] if self.discards else ["hand"]
         return [
@@ -84,20 +85,25 @@ class Position:
             for seat in others
         ]
 
+    def _deck(self, table: Any) -> list[int]:
+        """The cards that are played with, in the order of the pack."""
+        return table["deck"][len(self.left_out) :].tolist()
+
     def _make(self, number: int) -> Batch:
         return kille_env.make_batch(
             self.spec.name, number, self.players, rules=self.rules, seed=0, restart=False
         )
 
     def _shuffled(self, rng: np.random.Generator) -> list[str]:
-        return rng.permutation([code for code in self.spec.pack.codes for _ in "12"]).tolist()
+        return rng.permutation(self.spec.pack.codes_without(self.left_out)).tolist()
 
     def possible(self) -> Counter[Hashable]:
         """The types that the hidden places can have, and in how many ways, by playing again."""
         table = self.batch.tables[0]
-        deck = table["deck"][: table["drawn"]].tolist()
+        deck = self._deck(table)[: table["drawn"] - len(self.left_out)]
         own = int(table["dealt"][self.viewer] | table["drawn_cards"][self.viewer])
         known = own | int(table["face_up"])
+        known |= sum(1 << card for card in self.left_out)
         free = Counter(card // 2 for card in range(42) if not known >> card & 1)
         hidden = [place for group in self.places for place in group]
         rest = [p for p, card in enumerate(deck) if not known >> card & 1 and p not in hidden]
@@ -145,7 +151,7 @@ class Position:
 
     def drawn(self, number: int = NUMBER) -> list[Types]:
         """Determinizations that were drawn, as `possible` has them."""
-        deck = self.batch.tables["deck"][0].astype(int)
+        deck = np.array(self._deck(self.batch.tables[0]))
         return [self._outcome(row[deck] // 2) for row in draw(self.batch, self.viewer, number)[1]]
 
 

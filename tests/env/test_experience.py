@@ -35,7 +35,8 @@ def every_table(game: str) -> list[tuple[int, dict[str, Any]]]:
     spec = kille_env.spec(game)
     seats = range(spec.min_players, spec.max_players + 1)
     kinds = [{"episode": e, "preset": p} for e in ("deal", "match") for p in spec.presets]
-    return [(p, rules) for p in seats for rules in [*kinds, CUT_OFF.get(game, kinds[0])]]
+    kinds.append(CUT_OFF.get(game, kinds[0]))
+    return [(p, k) for p in seats for k in kinds if p <= spec.most_players(spec.resolve(k))]
 
 
 class Ledger:

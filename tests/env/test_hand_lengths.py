@@ -6,11 +6,12 @@ import pytest
 import kille_env
 
 TABLES, STEPS = 40, 80
+SEATS = (2, 3, 4, 7)
 CASES = [
     (game, preset, seats)
-    for game in kille_env.list_games()
-    for preset in kille_env.spec(game).presets
-    for seats in sorted({2, 3, 4, min(7, kille_env.spec(game).max_players)})
+    for game, spec in ((game, kille_env.spec(game)) for game in kille_env.list_games())
+    for preset in spec.presets
+    for seats in sorted({min(seats, spec.most_players(spec.resolve(preset))) for seats in SEATS})
 ]
 
 

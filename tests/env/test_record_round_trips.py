@@ -19,7 +19,7 @@ def test_what_was_played_is_read_back_and_replays_without_a_difference(
     rng = random.Random(num_players)
     chances = np.random.default_rng(num_players)
     for number in range(scale(20, least=2)):
-        rules = random_rules(spec, rng)
+        rules = random_rules(spec, rng, num_players)
         start = random_start(game, num_players, rules, rng)
         batch = kille_env.make_batch(game, 3, num_players, rules=rules, restart=False)
         recorder = Recorder(batch, names=[f"name {seat}" for seat in range(num_players)])

@@ -31,8 +31,8 @@ def _changed(batch, **fields):
 def _played(game, rng, restart=True, steps=None):
     """Two tables after a random number of random steps."""
     spec = kille_env.spec(game)
-    players = int(rng.integers(spec.min_players, min(spec.max_players, 5) + 1))
     rules = spec.resolve(spec.presets[int(rng.integers(len(spec.presets)))])
+    players = int(rng.integers(spec.min_players, min(spec.most_players(rules), 5) + 1))
     seed = int(rng.integers(2**32))
     batch = kille_env.make_batch(game, 2, players, rules=rules, seed=seed, restart=restart)
     batch.reset(deal=bool(rng.integers(4)))

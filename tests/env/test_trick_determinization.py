@@ -41,6 +41,26 @@ def test_every_determinization_is_equally_likely(game, rules, players, hidden, d
 
 
 @pytest.mark.compiled
+@pytest.mark.parametrize("game", ["krypkille"])
+@pytest.mark.parametrize(
+    ("preset", "players", "hidden", "discards", "seed"),
+    [
+        ("tiny", 2, 1, True, 1),
+        ("tiny", 3, 2, True, 2),
+        ("small", 2, 2, True, 3),
+        ("small", 3, 4, False, 4),
+    ],
+)
+def test_every_determinization_of_a_small_sibling_is_equally_likely(
+    game, preset, players, hidden, discards, seed
+):
+    position = Position(game, players, seed, hidden, discards, preset=preset)
+    possible = position.possible()
+    assert len(possible) > 1
+    assert p_value(possible, position.drawn()) > BY_CHANCE
+
+
+@pytest.mark.compiled
 def test_to_draw_types_instead_of_cards_is_found_out():
     position = Position("kungsholmskille", 3, 4, 2)
     possible = position.possible()
@@ -73,5 +93,5 @@ def test_nobody_can_tell_whether_a_last_card_was_dealt_or_drawn():
 def test_determinizations_could_be_and_look_the_same(game, players, scale):
     spec, rng = kille_env.spec(game), random.Random(players)
     lowest = {"femkortskille": {"follow": "lowest"}, "kungsholmskille": {"forced_beat": "lowest"}}
-    for rules in (spec.resolve(lowest.get(game)), random_rules(spec, rng)):
+    for rules in (spec.resolve(lowest.get(game)), random_rules(spec, rng, players)):
         check_determinizations(game, players, rules, scale(500, 100), players)

@@ -5,13 +5,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import kille_env
 from kille_env.cards.sets import members
 from kille_env.core.batch import Batch
-from kille_env.core.spec import Rules
+from kille_env.core.spec import PackSwitch, Rules
 
 GAMES = ("kungsholmskille", "krypkille", "knack", "femkortskille")
 STEPS = 150
@@ -56,13 +56,15 @@ def cases(draw: st.DrawFn, games: tuple[str, ...] = GAMES) -> Case:
         most = least + 12 if switch.maximum is None else switch.maximum
         numbers = st.integers(least, most)
         known = st.sampled_from(switch.values) if switch.values else numbers
+        if isinstance(switch, PackSwitch):
+            codes = st.sampled_from(switch.pack.codes)
+            known = st.lists(codes, min_size=5, unique=True).map("+".join)
         turned[switch.name] = draw(known)
-    return Case(
-        spec.name,
-        spec.resolve(turned),
-        draw(st.integers(spec.min_players, spec.max_players)),
-        draw(st.integers(0, 2**32)),
-    )
+    rules = spec.resolve(turned)
+    most = spec.most_players(rules)
+    assume(most)
+    seats = draw(st.integers(spec.min_players, most))
+    return Case(spec.name, rules, seats, draw(st.integers(0, 2**32)))
 
 
 @given(cases())
@@ -72,6 +74,7 @@ def test_cards_are_conserved(case):
         cards = [card for hand in table["hand"] for card in members(hand)]
         cards += [card for card in table["played"].ravel().tolist() if card >= 0]
         cards += table["deck"][table["drawn"] :].tolist()
+        cards += batch.spec.left_out(batch.rules)
         if "turn_up" in names:
             cards.append(int(table["turn_up"]))
         if "discarded" in names:

@@ -7,6 +7,7 @@ import numba
 import pytest
 
 import kille_env
+from kille_env.core.spec import PackSwitch
 
 GAMES = kille_env.list_games()
 FEW = numba.config.DISABLE_JIT or numba.config.BOUNDSCHECK  # ways of running for other faults
@@ -21,18 +22,28 @@ NUMBERS = {
     "unit": (1, 2, 5),
     "ante": (1, 3),
     "limit": (1, 20, 50),
-    "max_discards": (0, 1, 2, 3, 4, 5),
 }
 AMOUNTS = (0, 1, 7, 10, 50)  # of the switches that are amounts of a score table
 
 
-def random_rules(spec, rng):
-    """A preset, with a few switches turned at random."""
+def random_value(switch, rng):
+    """A value of a switch; packs hold a few types of cards, or most."""
+    if isinstance(switch, PackSwitch):
+        codes = switch.pack.codes
+        return "+".join(rng.sample(codes, rng.randint(len(codes) // 4, len(codes))))
+    small = range(switch.minimum, switch.maximum + 1) if switch.maximum < 10 else None
+    return rng.choice(switch.values or small or NUMBERS.get(switch.name, AMOUNTS))
+
+
+def random_rules(spec, rng, num_players=None):
+    """A preset, with a few switches turned at random, that so many can play."""
     given = {"preset": rng.choice(spec.presets), "episode": rng.choice(("match", "match", "deal"))}
     for switch in spec.switches:
         if rng.random() < 0.25:
-            given[switch.name] = rng.choice(switch.values or NUMBERS.get(switch.name, AMOUNTS))
-    return spec.resolve(given)
+            given[switch.name] = random_value(switch, rng)
+    rules = spec.resolve(given)
+    fits = spec.most_players(rules) >= (num_players or spec.min_players)
+    return rules if fits else random_rules(spec, rng, num_players)
 
 
 def random_start(game, num_players, rules, rng):
@@ -54,9 +65,10 @@ def random_start(game, num_players, rules, rng):
     return start
 
 
-def shuffled(pack, rng):
-    """Codes of a whole pack in random order; some orders put the matadors and killes on top."""
-    codes = list(pack.codes) * pack.copies
+def shuffled(spec, rules, rng):
+    """Codes of the rules' pack in random order; some orders put the matadors and killes on top."""
+    pack, left_out = spec.pack, spec.left_out(rules)
+    codes = pack.codes_without(left_out)
     rng.shuffle(codes)
     if rng.random() < 0.5:
         eager = set(rng.sample(pack.codes, 7)) | set(rng.sample(pack.codes[-6:], 3))
@@ -114,7 +126,7 @@ class Pair:
 
     def play(self, text):
         """Plays an action on both; the kernel first, for only it can shuffle."""
-        before = max(len(self.batch.drawn_cards()), self.batch.spec.pack.size)
+        before = max(len(self.batch.drawn_cards()), len(self.decks[-1]))
         self.batch.apply([self.batch.find_action(text)])
         self.redrawn = self.batch.drawn_cards()[before:].tolist()
         self.twin.play(text)
@@ -149,11 +161,12 @@ def test_random_matches_agree(game):
         rules = random_rules(spec, rng)
         seen.update((switch.name, rules[switch.name]) for switch in spec.switches)
         num_players = rng.choice((2, 2, 3, 3, 4, 5, rng.randint(2, spec.max_players)))
+        num_players = min(num_players, spec.most_players(rules))
         dealer = rng.randrange(num_players)
         start = random_start(game, num_players, rules, rng)
 
-        def deck():
-            return shuffled(spec.pack, rng)
+        def deck(rules=rules):
+            return shuffled(spec, rules, rng)
 
         pair = Pair(game, num_players, rules, dealer, deck, start)
         try:
@@ -173,20 +186,20 @@ def test_random_matches_agree(game):
 def test_information_states_are_what_the_twin_says_a_seat_may_know(game, num_players):
     """Two situations have one information state exactly if the twin's view of them is one."""
     spec = kille_env.spec(game)
-    num_players = min(num_players, spec.max_players)
     rng = random.Random(num_players)
     for preset in spec.presets:
+        seats = min(num_players, spec.most_players(spec.resolve(preset)))
         for episode in ("deal", "match"):
             cap = "max_deals" if "max_deals" in spec.rules_dtype.names else "deals"
             rules = spec.resolve({"preset": preset, "episode": episode, cap: 3})
             state_of, view_of, looks = {}, {}, 0
             # A few cards trade places and most choices are habits, so that positions meet often.
-            base, habits = shuffled(spec.pack, rng), [rng.random() for _ in range(500)]
+            base, habits = shuffled(spec, rules, rng), [rng.random() for _ in range(500)]
 
-            def deck(base=base):
+            def deck(base=base, seats=seats):
                 codes = list(base)
                 for _ in range(rng.randint(0, 2)):
-                    reach = rng.choice((1, 5)) * num_players + 3
+                    reach = rng.choice((1, 5)) * seats + 3
                     i, j = rng.sample(range(min(len(codes), reach)), 2)
                     codes[i], codes[j] = codes[j], codes[i]
                 return codes
@@ -196,9 +209,9 @@ def test_information_states_are_what_the_twin_says_a_seat_may_know(game, num_pla
                 return legal[int(chance * len(legal))]
 
             for _ in range(max(4, MATCHES // 15)):
-                pair, step = Pair(game, num_players, rules, rng.randrange(2), deck), 0
+                pair, step = Pair(game, seats, rules, rng.randrange(2), deck), 0
                 while not pair.twin.over:
-                    for seat in range(num_players):
+                    for seat in range(seats):
                         looks += 1
                         view = (seat, pair.twin.view(seat))
                         state = (seat, pair.batch.information_state(seat)[0].tobytes())

@@ -10,6 +10,7 @@ its code alone.
 """
 
 import importlib
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
@@ -71,8 +72,8 @@ class Table:
         seats = [(dealer + 1 + step) % self.players for step in range(self.players)]
         clockwise = [dealt[seat] for seat in seats if dealt[seat]]
         deck = [card for cards in zip(*clockwise, strict=True) for card in cards] + talon.split()
-        for code in self.spec.pack.codes:
-            deck += [code] * (self.spec.pack.copies - deck.count(code))
+        pack = Counter(self.spec.pack.codes_without(self.spec.left_out(self.rules)))
+        deck += (pack - Counter(deck)).elements()
         return self._deal(deck, again.split())
 
     def _deal(self, deck: list[str], again: Iterable[str] = ()) -> Any:
@@ -89,7 +90,7 @@ class Table:
             assert self.seat == int(seat), f"{line!r}, but seat {self.seat} is to act"
             text = f"play {text}" if text in self.spec.pack.codes else text
             assert text in self.batch.legal_texts(), f"{line!r}, but legal are {self.legal}"
-            drawn = max(len(self.batch.drawn_cards()), self.spec.pack.size)
+            drawn = max(len(self.batch.drawn_cards()), len(self.decks[-1]))
             self.batch.apply([self.batch.find_action(text)])
             self.drawn_again += map(self.spec.pack.code, self.batch.drawn_cards()[drawn:])
             self.actions.append(text)

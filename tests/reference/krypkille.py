@@ -18,10 +18,6 @@ LILJOR = tuple(f"L{number}" for number in range(1, 13))
 CODES = ("BL", "BP", "KR", *LILJOR, "VH", "KA", "SV", "HU", "GO", "KI")
 RANK = {code: rank for rank, code in enumerate(CODES)}
 DENOMINATION = {code: max(0, rank - 2) for code, rank in RANK.items() if code != "KI"}
-PACK = sorted(2 * CODES, key=CODES.index)
-
-HAND = 5  # "Dealer gives each player 5 cards face down."
-TRICKS = 4  # "After round 4 each player has one card left and the guessing round begins."
 
 
 def in_order(cards: Sequence[str]) -> list[str]:
@@ -65,6 +61,8 @@ class Match:
         redraw: Redraw | None = None,
     ) -> None:
         self.num_players, self.rules = num_players, rules
+        # "The deck has 2 cards of each type": of those that are played with.
+        self.codes = CODES if rules["pack"] is None else tuple(rules["pack"].split("+"))
         self.next_deck, self.redraw = next_deck, redraw
         self.single_deal: bool = rules["episode"] == "deal"
         self.over = self.truncated = False
@@ -94,7 +92,7 @@ class Match:
 
     def _most_discards(self) -> int:
         """How many cards may go: with `cap` not more than the talon can replace (D-R03)."""
-        most: int = self.rules["max_discards"]
+        most: int = min(self.rules["max_discards"], self.rules["hand"])
         return min(most, len(self.talon)) if self.rules["talon_shortage"] == "cap" else most
 
     def play(self, text: str) -> None:
@@ -131,15 +129,18 @@ class Match:
 
     # ------------------------------------------------------------------ deal and discards
     def _deal(self) -> None:
-        """Deal five each: forehand first, one card in a round, the dealer last."""
+        """Deal the hands: forehand first, one card in a round, the dealer last.
+
+        "Dealer gives each player 5 cards face down", or as many as the switch `hand` says.
+        """
         self.deals += 1
         self.order = self._clockwise(self.dealer + 1, self._still_in())
         self.talon = list(self.next_deck())
-        if in_order(self.talon) != PACK:
+        if in_order(self.talon) != in_order(2 * self.codes):
             raise ValueError("the deck is not a whole pack")
         self.reshuffled = False  # then the order of the talon is unknown, and `redraw` is asked
         self.hand: dict[int, list[str]] = {seat: [] for seat in self.order}
-        for _ in range(HAND):
+        for _ in range(self.rules["hand"]):
             for seat in self.order:
                 self.hand[seat].append(self.talon.pop(0))
         self.dealt = {seat: in_order(cards) for seat, cards in self.hand.items()}
@@ -219,7 +220,8 @@ class Match:
                 winner, highest = seat, code
         self.tricks.append(winner)
         self.played.append(cards)
-        if len(self.tricks) < TRICKS:  # "The winner leads in the next round."
+        # "After round 4 each player has one card left and the guessing round begins."
+        if len(self.hand[winner]) > 1:  # "The winner leads in the next round."
             self.phase, self.seat = "lead", winner
         else:  # "The player who won round 4 starts ... Play then continues clockwise"
             self.queue = self._clockwise(winner, self.order)

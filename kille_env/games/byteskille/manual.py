@@ -12,7 +12,7 @@ def describe_rules(rules: Rules, num_players: int) -> str:
     """Returns the rules of a table as text; see `Game.describe_rules`."""
     return manual(
         _opening(rules, num_players),
-        section("Cards", [*describe_pack(Kind.GO), _kille_in_short()]),
+        section("Cards", [*describe_pack(highest=Kind.GO), _kille_in_short()]),
         section("A deal", _deal(rules, num_players)),
         section("What the card does that you demand", _answers(rules, num_players)),
         section("The talon", _talon(rules, num_players)),

@@ -95,7 +95,7 @@ def begin(table, rules, dealer):
 
 @kernel
 def _clear_deal(table):
-    clear_tricks(table)
+    clear_tricks(table, np.uint64(0))
     clear_pot(table)
     table["knockers"] = 0
     table["forehand"] = -1
@@ -113,7 +113,7 @@ def deal(table, rules):
         pay_into_pot(table, seat, rules["ante"])
     table["in_play"] = everybody(table)
     table["forehand"] = next_seat(table, table["dealer"])
-    deal_hands(table, table["forehand"], DEALT)
+    deal_hands(table, table["forehand"], DEALT, np.uint64(0))
     table["phase"] = Phase.SPEAK
     table["seat"] = table["forehand"]
 
@@ -146,7 +146,7 @@ def apply(table, rules, action):
         _speak(table, rules, seat, action)
         return
     card = card_of_type(table["hand"][index(seat)], action - Action.PLAY)
-    play_to_trick(table, card, False, rules["follow"] == Follow.LOWEST)
+    play_to_trick(table, card, TRICKS, False, rules["follow"] == Follow.LOWEST)
     if table["trick"] == TRICKS:
         end_in_play(table, rules)
 

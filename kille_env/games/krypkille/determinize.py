@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from kille_env.cards.arrange import card_from, deal_places, relabel_cards, relabel_set
+from kille_env.cards.pack import left_out
 from kille_env.cards.seats import seat_left_of
 from kille_env.cards.sets import card_bit, how_many, in_cards, lowest_card, nth_card, without_lowest
 from kille_env.core.jit import index, kernel
@@ -54,14 +55,14 @@ def resample(table, rules, seat, cards):
     discarded = np.uint64(table["discarded"][index(seat)])
     if discarded & np.uint64(table["shuffled_in"]) != 0:
         mine = discarded
-        _deal_after_shuffle(table, viewer, mine, cards)
+        _deal_after_shuffle(table, rules, viewer, mine, cards)
     else:
         unseen = WHOLE_PACK & ~_open_to(table, viewer) & ~discarded
         deal_hidden(table, viewer, unseen, cards)
     if table["again_end"] == 0:
         share_draws(table, viewer)
     else:
-        _share_after_shuffle(table, viewer, _places_of(mine, cards))
+        _share_after_shuffle(table, rules, viewer, _places_of(mine, cards))
 
 
 @kernel
@@ -75,7 +76,7 @@ def relabel(table, rules, cards):
 
 @kernel
 def _open_to(table, viewer):
-    """The cards that a seat sees where they lie: its hand, and what was played."""
+    """The cards that a seat sees where they lie: its hand, what was played and what is left out."""
     return np.uint64(table["hand"][index(viewer)] | table["face_up"])
 
 
@@ -111,19 +112,19 @@ def _undrawn_again(table):
 
 
 @kernel
-def _deal_after_shuffle(table, viewer, mine, cards):
+def _deal_after_shuffle(table, rules, viewer, mine, cards):
     """Deals the cards that a seat does not see, its own discards `mine` among them."""
     talon = table["talon_of"][index(viewer)]
     drawn = table["drawn_from"][index(talon)]
     # The first new talon is used up where there is a second one.
     undrawn = _undrawn_again(table) if talon == table["talons"] else NOTHING
-    hidden = WHOLE_PACK & ~_open_to(table, viewer)
+    hidden, size = WHOLE_PACK & ~_open_to(table, viewer), rules["hand"]
     unclear, taken = _read_open_cards(table, viewer, mine)
     order, most = plan_hands(table, viewer, (hidden | unclear) & ~mine, drawn)
     done, places, free = False, hidden, NOTHING
     while not done:
         done, places, free = _try_own(
-            table, viewer, mine, hidden, undrawn, drawn, taken, most, cards
+            table, size, viewer, mine, hidden, undrawn, drawn, taken, most, cards
         )
         if done:
             done, free = try_hands(table, viewer, places, free, order, most, cards)
@@ -159,7 +160,7 @@ def _holder_of(table, card):
 
 
 @kernel
-def _try_own(table, viewer, mine, hidden, undrawn, drawn, taken, most, cards):
+def _try_own(table, size, viewer, mine, hidden, undrawn, drawn, taken, most, cards):
     """Draws where a seat's own discards are; fails so that all outcomes are equally likely.
 
     Each of them may come to every place at which a card of the new talon can be; the chances of a
@@ -180,10 +181,12 @@ def _try_own(table, viewer, mine, hidden, undrawn, drawn, taken, most, cards):
             continue
         copies = NOTHING if sure else played & (card_bit(card) | card_bit(twin))
         most_ways, _ = _ways(
-            table, viewer, card, copies, hidden, undrawn, drawn, before, most, np.inf
+            table, size, viewer, card, copies, hidden, undrawn, drawn, before, most, np.inf
         )
         pick = most_ways * (below(table, _FINE) / _FINE)
-        _, place = _ways(table, viewer, card, copies, places, undrawn, drawn, taken, most, pick)
+        _, place = _ways(
+            table, size, viewer, card, copies, places, undrawn, drawn, taken, most, pick
+        )
         if place < 0:
             return False, places, free
         if in_cards(undrawn, place):
@@ -202,11 +205,12 @@ def _try_own(table, viewer, mine, hidden, undrawn, drawn, taken, most, cards):
 
 
 @kernel
-def _ways(table, viewer, card, copies, places, undrawn, drawn, taken, most, pick):
+def _ways(table, size, viewer, card, copies, places, undrawn, drawn, taken, most, pick):
     """Adds up the chances of the places where a card of the new talon can be.
 
     Args:
         table: The table.
+        size: How many cards everybody was dealt.
         viewer: Whose discard the card is.
         card: The card.
         copies: The open cards that may be it.
@@ -224,7 +228,7 @@ def _ways(table, viewer, card, copies, places, undrawn, drawn, taken, most, pick
     both_open = copies & (copies - np.uint64(copies != 0)) != 0
     for seat in range(np.int64(table["num_players"])):
         found = by_seat(taken, seat)
-        chance = (drawn[index(seat)] - found) / (HAND - found) if found < HAND else 0.0
+        chance = (drawn[index(seat)] - found) / (size - found) if found < size else 0.0
         if seat == viewer or chance <= 0.0:
             continue
         rest = copies & _held_by(table, seat)
@@ -248,11 +252,12 @@ def _ways(table, viewer, card, copies, places, undrawn, drawn, taken, most, pick
 
 
 @kernel
-def _share_after_shuffle(table, viewer, mine):
+def _share_after_shuffle(table, rules, viewer, mine):
     """Draws from where everybody has got their cards, and whose discards had become the new talons.
 
     Args:
         table: The table.
+        rules: The rules.
         viewer: Who knows what it was dealt, discarded and drew.
         mine: The places where its discards are, if they were shuffled in, a set.
     """
@@ -261,7 +266,9 @@ def _share_after_shuffle(table, viewer, mine):
     own_second = mine & ~own_first
     players = np.uint32(table["in_play"])
     first, second = NOTHING, NOTHING
-    position, seat = HAND * how_many(players), np.int64(table["dealer"])
+    begin = how_many(left_out(rules))
+    position = begin + rules["hand"] * how_many(players)
+    seat = np.int64(table["dealer"])
     for _ in range(how_many(players)):
         seat = np.int64(seat_left_of(table, seat, players))
         if table["exchanged"][index(seat)] == NOT_YET:
@@ -282,7 +289,7 @@ def _share_after_shuffle(table, viewer, mine):
     first |= rest if table["talons"] == 1 else NOTHING
     second |= rest if table["talons"] == 2 else NOTHING
     table["shuffled_in"] = first | second
-    _share_discards(table, viewer, mine, first, second)
+    _share_discards(table, begin, viewer, mine, first, second)
 
 
 @kernel
@@ -307,7 +314,7 @@ def _lay(table, cards, position):
 
 
 @kernel
-def _share_discards(table, viewer, mine, first, second):
+def _share_discards(table, begin, viewer, mine, first, second):
     """Draws who had discarded the cards of the new talons, and so what everybody was dealt."""
     first &= ~mine
     second &= ~mine
@@ -326,7 +333,7 @@ def _share_discards(table, viewer, mine, first, second):
         dealt = kept | thrown
         table["dealt"][index(seat)] = dealt
         for turn in range(how_many(dealt)):
-            table["deck"][index(place + turn * number)] = nth_card(dealt, turn)
+            table["deck"][index(begin + place + turn * number)] = nth_card(dealt, turn)
 
 
 # Saved tables: bounds of their fields, and the actions of a hand

@@ -13,7 +13,7 @@ from kille_env.cards.seats import has, left_of, relative
 from kille_env.cards.sets import how_many, lowest_card
 from kille_env.core.jit import index, kernel
 from kille_env.core.spec import SINGLE_DEAL, Part, lay_out, offsets
-from kille_env.games.krypkille.rules import TRICKS, Phase
+from kille_env.games.krypkille.rules import TRICKS, Phase, tricks_of
 from kille_env.tricktaking.observe import (
     open_card,
     recall_tricks,
@@ -43,8 +43,8 @@ def observation_parts(num_players: int) -> tuple[Part, ...]:
         Part(
             "known",
             TYPES,
-            "how many cards of each type nobody else can have: own ones, played ones, and own "
-            "discards unless they were shuffled in again",
+            "how many cards of each type nobody else can have: own ones, played ones, own "
+            "discards unless they were shuffled in again, and what the rules leave out",
             2,
         ),
         *_shared(p, "trick"),
@@ -89,7 +89,7 @@ FULL = offsets(full_state_parts)
 
 @kernel
 def known(table, seat):
-    """The cards that nobody but this seat can have or draw any more, as far as it knows.
+    """The cards that nobody but this seat can have or draw, as far as it knows.
 
     Everybody can tell from the numbers of discards when they were shuffled into a new talon.
     """
@@ -114,7 +114,7 @@ def observe(table, rules, seat, out):
         left = min(DEALS, rules["max_deals"] - np.int64(table["deals"]))
         put(left, out, OBS.deals_left, p, 0)
     if table["phase"] >= Phase.LEAD:
-        put(1, out, OBS.trick, p, min(trick, TRICKS - 1))
+        put(1, out, OBS.trick, p, min(trick, tricks_of(rules) - 1))
         write_played(table, trick, np.int64(seat), out, OBS)
     _observe_players(table, rules, np.int64(seat), unknown, lower, out)
 

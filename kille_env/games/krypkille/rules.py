@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from kille_env.cards.pack import KILLE_PACK, Kind, draw_again, reshuffle, talon_left
+from kille_env.cards.pack import KILLE_PACK, Kind, draw_again, left_out, reshuffle, talon_left
 from kille_env.cards.seats import bit, has, seat_left_of
 from kille_env.cards.sets import card_bit, how_many, lowest_card
 from kille_env.core.jit import index, kernel
@@ -30,7 +30,7 @@ from kille_env.tricktaking.tricks import (
 )
 
 MAX_PLAYERS = 6
-TRICKS = 4
+TRICKS = HAND - 1  # at most: all cards of a hand but the last
 DISCARDS = discards(HAND)
 
 
@@ -88,6 +88,13 @@ TABLE = table_dtype(
     redrawn=HAND * MAX_PLAYERS,
 )
 
+
+@kernel
+def tricks_of(rules):
+    """How many tricks are played: one for each card of a hand but the last."""
+    return rules["hand"] - 1
+
+
 # begin, deal
 
 
@@ -99,12 +106,12 @@ def begin(table, rules, dealer):
     table["scores"][:] = 0
     table["winners"] = 0
     table["again"][:] = 0
-    _clear_deal(table)
+    _clear_deal(table, rules)
 
 
 @kernel
-def _clear_deal(table):
-    clear_tricks(table)
+def _clear_deal(table, rules):
+    clear_tricks(table, left_out(rules))
     clear_discards(table)
     table["points"][:] = 0
     table["declarer"] = -1
@@ -118,9 +125,9 @@ def _clear_deal(table):
 
 @kernel
 def deal(table, rules):
-    """Deals five cards each, one by one, and asks the first player for discards (D-R07)."""
+    """Deals the hands card by card, and asks the first player for discards (D-R07)."""
     new_deal(table)
-    _clear_deal(table)
+    _clear_deal(table, rules)
     players = still_in(table, rules)
     dealer = np.int64(table["next_dealer"])
     if not has(players, dealer):  # a match that starts with the dealer out
@@ -128,7 +135,7 @@ def deal(table, rules):
     table["dealer"] = dealer
     table["in_play"] = players
     forehand = seat_left_of(table, dealer, players)
-    deal_hands(table, forehand, HAND)
+    deal_hands(table, forehand, rules["hand"], left_out(rules))
     table["phase"] = Phase.DISCARD
     table["seat"] = forehand
 
@@ -149,7 +156,7 @@ def legal_actions(table, rules, seat, out):
         most = -1
     out[Action.DECLARE] = guesses
     out[Action.PASS] = guesses
-    write_discards(hand, most, out, Action.DISCARD, Action.PLAY)
+    write_discards(hand, rules["hand"], most, out, Action.DISCARD, Action.PLAY)
     write_types(hand if acts & (phase == Phase.LEAD) else np.uint64(0), out, Action.PLAY)
 
 
@@ -161,7 +168,7 @@ def apply(table, rules, action):
     """Plays a legal action of the seat to act."""
     seat, phase = np.int64(table["seat"]), table["phase"]
     if phase == Phase.LEAD:
-        _play_trick(table, seat, action - Action.PLAY)
+        _play_trick(table, rules, seat, action - Action.PLAY)
     elif phase == Phase.GUESS:
         _guess(table, rules, seat, action)
     else:
@@ -199,17 +206,17 @@ def _shuffle_discards(table, seat):
 
 
 @kernel
-def _play_trick(table, leader, kind):
+def _play_trick(table, rules, leader, kind):
     """A whole round: "only the lead has a proper choice to make" (D-R06).
 
     "If he has an equal or higher card he plays the lowest of them. If he does not, he plays the
     lowest card of the hand."
     """
-    card = card_of_type(table["hand"][index(leader)], kind)
-    while not play_to_trick(table, card, True, True):
+    card, tricks = card_of_type(table["hand"][index(leader)], kind), tricks_of(rules)
+    while not play_to_trick(table, card, tricks, True, True):
         hand = np.uint64(table["hand"][index(table["seat"])])
         card = lowest_card(playable(table, hand, True, True))
-    if table["trick"] == TRICKS:
+    if table["trick"] == tricks:
         table["phase"] = Phase.GUESS
 
 
@@ -223,7 +230,7 @@ def _guess(table, rules, seat, action):
     table["passed"] |= bit(seat)
     following = seat_left_of(table, seat, table["in_play"])
     table["seat"] = following
-    if following == table["won"][TRICKS - 1]:
+    if following == table["won"][index(tricks_of(rules) - 1)]:
         settle(table, rules)
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from kille_env.cards.pack import KILLE_PACK, Kind
+from kille_env.cards.pack import KILLE_PACK, Kind, pack_switch
 from kille_env.core.spec import GameSpec, Rules, Switch, member_names
 from kille_env.games.krypkille.determinize import bounds
 from kille_env.games.krypkille.observe import (
@@ -15,7 +15,6 @@ from kille_env.games.krypkille.rules import (
     FIRST_WORTH,
     MAX_PLAYERS,
     TABLE,
-    TRICKS,
     Action,
     Phase,
     TalonShortage,
@@ -39,7 +38,7 @@ SWITCHES = (
     Switch(
         "max_discards",
         "how many cards a player may discard",
-        {"reconstructed": 3, "blog2010": HAND},
+        {"reconstructed": 3, "blog2010": HAND, "tiny": 1, "small": 1},
         maximum=HAND,
         decision="D-R08",
     ),
@@ -79,6 +78,19 @@ SWITCHES = (
     ),
     Switch("limit", "points with which a player is out", 50, minimum=1, decision="D-R09"),
     Switch("max_deals", "deals after which a match is cut off", 500, minimum=1, decision="D-R09"),
+    pack_switch(
+        KILLE_PACK,
+        {"reconstructed": None, "tiny": "BL+L4+L8+L12+KI", "small": "BL+L2+L5+L8+L11+KI"},
+        "D-R10",
+    ),
+    Switch(
+        "hand",
+        "how many cards everybody is dealt; all but the last of them are played in tricks",
+        {"reconstructed": HAND, "tiny": 2, "small": 3},
+        minimum=2,
+        maximum=HAND,
+        decision="D-R10",
+    ),
 )
 
 
@@ -94,7 +106,18 @@ def _reward_range(rules: Rules, num_players: int) -> tuple[float, float]:
 
 def _max_decisions(rules: Rules, num_players: int) -> int:
     """Bound on the decisions of a deal: discards, leads, guesses."""
-    return 2 * num_players + TRICKS
+    return 2 * num_players + rules.number("hand") - 1
+
+
+def _cards_needed(rules: Rules, num_players: int) -> int:
+    """Bound on the cards that leave the pack before discards have to come back into it.
+
+    The whole pack suffices for all: its talon, at least 12 cards, is shuffled again twice at most.
+    """
+    hand, most = rules.number("hand"), rules.number("max_discards")
+    if rules["pack"] is None or rules["talon_shortage"] == "cap":
+        return num_players * hand
+    return num_players * (hand + min(hand, most))
 
 
 SPEC = GameSpec(
@@ -107,7 +130,7 @@ SPEC = GameSpec(
     default_players=4,
     actions=ACTIONS,
     phases=member_names(Phase),
-    presets=("reconstructed", "blog2010"),
+    presets=("reconstructed", "blog2010", "tiny", "small"),
     switches=SWITCHES,
     table=TABLE,
     observation=observation_parts,
@@ -120,5 +143,6 @@ SPEC = GameSpec(
     meanings=MEANINGS,
     notes=NOTES,
     bounds=bounds,
+    cards_needed=_cards_needed,
     result_keys=RESULT_KEYS,
 )

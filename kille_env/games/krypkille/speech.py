@@ -5,6 +5,7 @@ from typing import Any
 from kille_env.cards.sets import members
 from kille_env.core.spec import Rules
 from kille_env.games.krypkille.rules import ACTIONS, Phase
+from kille_env.games.krypkille.words import most_discards
 from kille_env.tricktaking.words import last_card, say_action
 from kille_env.words.text import counted, does, inside, listed, owner
 
@@ -12,7 +13,7 @@ from kille_env.words.text import counted, does, inside, listed, owner
 def question(table: Any, rules: Rules, who: list[str]) -> str:
     """Returns what the seat to act is asked; see `Game.question`."""
     if table["phase"] == Phase.DISCARD:
-        return f"Change up to {counted(rules.number('max_discards'), 'card', 'cards')}?"
+        return f"Change up to {counted(most_discards(rules), 'card', 'cards')}?"
     if table["phase"] == Phase.LEAD:
         return "Lead a card: who cannot beat it gives up their lowest."
     return "Who has the lowest last card?"

@@ -9,11 +9,11 @@ from typing import Any
 from kille_env.cards.pack import KILLE_PACK, Kind
 from kille_env.cards.seats import seat_or_none
 from kille_env.cards.sets import members
-from kille_env.cards.words import describe_pack
+from kille_env.cards.words import describe_pack, kinds_without
 from kille_env.core.spec import Rules
 from kille_env.core.starts import amounts, check_keys
 from kille_env.errors import RulesError
-from kille_env.games.krypkille.rules import ACTIONS, FIRST_WORTH, TRICKS, Phase, who_is_out
+from kille_env.games.krypkille.rules import ACTIONS, FIRST_WORTH, Phase, who_is_out
 from kille_env.tricktaking import words as tricks
 from kille_env.tricktaking.tricks import HAND
 from kille_env.tricktaking.words import WINS_TRICK, moves_of, to_decide, view_of
@@ -29,8 +29,8 @@ MEANINGS = {
 }
 NOTES = (
     "Points are bad: with 50 you are out, unless other rules were chosen; the last one in wins.",
-    "Four tricks are played, and the last cards are scored. A player who cannot head a trick "
-    "plays their lowest card; one who can does so with the lowest card that does.",
+    "All cards but one are played in tricks, and the last cards are scored. A player who cannot "
+    "head a trick plays their lowest card; one who can does so with the lowest card that does.",
     *tricks.CARD_NOTES,
 )
 RESULT_KEYS = (
@@ -48,11 +48,11 @@ RESULT_KEYS = (
 
 def result(table: Any, rules: Rules) -> dict[str, Any]:
     """Returns the record notation's result of the deal that has just ended."""
-    seats = range(int(table["num_players"]))
+    seats, number = range(int(table["num_players"])), num_tricks(rules)
     played = members(table["in_play"])
     return {
-        "tricks": table["won"].tolist(),
-        "played": [[_code(trick[seat]) for seat in seats] for trick in table["played"]],
+        "tricks": table["won"][:number].tolist(),
+        "played": [[_code(trick[seat]) for seat in seats] for trick in table["played"][:number]],
         "declarer": seat_or_none(table["declarer"]),
         "last": [tricks.codes_of(table["hand"][s])[0] if s in played else None for s in seats],
         "points": [int(table["points"][s]) if s in played else None for s in seats],
@@ -61,6 +61,16 @@ def result(table: Any, rules: Rules) -> dict[str, Any]:
         "next_dealer": seat_or_none(table["next_dealer"]),
         "winner": members(table["winners"]),
     }
+
+
+def num_tricks(rules: Rules) -> int:
+    """Returns how many tricks are played in a deal."""
+    return rules.number("hand") - 1
+
+
+def most_discards(rules: Rules) -> int:
+    """Returns how many cards a player may discard at most."""
+    return min(rules.number("hand"), rules.number("max_discards"))
 
 
 def _code(card: Any) -> str | None:
@@ -127,7 +137,7 @@ def deeds_of(table: Any, rules: Rules, seat: int) -> list[str]:
 def asked(table: Any, rules: Rules) -> str:
     """Returns what the seat to act has to decide."""
     if table["phase"] == Phase.DISCARD:
-        return f"may discard up to {counted(rules.number('max_discards'), 'card', 'cards')}"
+        return f"may discard up to {counted(most_discards(rules), 'card', 'cards')}"
     return tricks.plays_to(table) if table["phase"] == Phase.LEAD else "declares or passes"
 
 
@@ -140,7 +150,7 @@ def narrate(before: Any, after: Any, rules: Rules, who: list[str], seat: int | N
         deal = f"Deal {int(after['deals'])}: {does(who[int(after['dealer'])], 'deals')}."
         return [deal, *tricks.describe_dealt(after, who, seat)]
     lines = [_describe_action(before, after, who, seat)]
-    if after["trick"] == TRICKS > before["trick"]:
+    if after["trick"] == num_tricks(rules) > before["trick"]:
         lines.append(f"{does(who[int(after['seat'])], 'speaks')} first: whose last card is lowest?")
     if after["phase"] <= Phase.OVER:
         lines += _describe_end(before, after, rules, who)
@@ -203,7 +213,7 @@ def view(table: Any, rules: Rules, seat: int | None, who: list[str]) -> View:
     scores = [f"{int(table['scores'][other])}/{limit}" for other in range(len(who))]
     question = to_decide(table, who, asked(table, rules))
     last = {}
-    if table["phase"] <= Phase.OVER and table["trick"] == TRICKS:
+    if table["phase"] <= Phase.OVER and table["trick"] == num_tricks(rules):
         points = table["points"].tolist()
         last = {s: counted(points[s], "point", "points") for s in members(table["in_play"])}
     return view_of("Krypkille", table, seat, words, question, last, scores)
@@ -226,13 +236,14 @@ GUESSES = {
 
 def describe_rules(rules: Rules, num_players: int) -> str:
     """Returns the rules of a table as text; see `Game.describe_rules`."""
+    after = counted(num_tricks(rules), "trick", "tricks")
     return manual(
-        f"Krypkille is a Swedish card game. {seats_at(num_players)} Points are bad. After {TRICKS} "
-        "tricks everybody has one card left: keep it low, and know whether it is the lowest.",
-        section("Cards", [*describe_pack(), _denominations(rules)]),
+        f"Krypkille is a Swedish card game. {seats_at(num_players)} Points are bad. After {after} "
+        "everybody has one card left: keep it low, and know whether it is the lowest.",
+        section("Cards", [*describe_pack(rules.number("pack")), _denominations(rules)]),
         section("A deal", _deal(rules, num_players)),
-        section("Tricks", _tricks()),
-        section("Guessing", _guessing()),
+        section("Tricks", _tricks(rules)),
+        section("Guessing", _guessing(rules)),
         section("Points of a deal", _points(rules, num_players)),
         section("What is at stake", _stake(rules)),
         section("What you see", _seen()),
@@ -242,23 +253,24 @@ def describe_rules(rules: Rules, num_players: int) -> str:
 
 def _denominations(rules: Rules) -> str:
     """What cards cost: the rank decides who wins, the denomination only what is scored."""
-    worth = [f"{KILLE_PACK.codes[k]} {max(0, k - FIRST_WORTH)}" for k in range(Kind.KI)]
-    worth.append(f"{KILLE_PACK.codes[Kind.KI]} {rules.number('kille_denomination')}")
+    points = {k: max(0, k - FIRST_WORTH) for k in kinds_without(rules.number("pack"))}
+    points |= {k: rules.number("kille_denomination") for k in points if k == Kind.KI}
+    worth = [f"{KILLE_PACK.codes[k]} {cost}" for k, cost in points.items()]
     return f"For the points each card has a denomination besides its rank: {', '.join(worth)}."
 
 
 def _deal(rules: Rules, num_players: int) -> list[str]:
-    most = rules.number("max_discards")
+    hand, most = rules.number("hand"), most_discards(rules)
     discards = f"discards up to {counted(most, 'card', 'cards')} and gets as many new ones at once"
     if most == 0:
         discards = "is asked for discards, but may keep all cards only"
-    elif most == HAND:
-        discards = f"discards any number of the {HAND} cards and gets as many new ones at once"
+    elif most == hand:
+        discards = f"discards any number of the {hand} cards and gets as many new ones at once"
     lines = [
-        f"Everybody gets {HAND} cards.",
+        f"Everybody gets {hand} cards.",
         f"From the player to the dealer's left on, clockwise, everybody {discards}.",
     ]
-    if num_players * (HAND + most) > KILLE_PACK.size:
+    if num_players * (hand + most) > 2 * len(kinds_without(rules.number("pack"))):
         lines.append(_shortage(rules))
     return lines
 
@@ -272,9 +284,11 @@ def _shortage(rules: Rules) -> str:
     )
 
 
-def _tricks() -> list[str]:
+def _tricks(rules: Rules) -> list[str]:
+    number = num_tricks(rules)
+    played = f"{number} tricks are" if number > 1 else "1 trick is"
     return [
-        f"{TRICKS} tricks are played. The player to the dealer's left leads to the first.",
+        f"{played} played. The player to the dealer's left leads to the first.",
         "Only the leader chooses, and may lead any card. The others play by themselves: if you "
         "hold cards that are as high as the highest of the trick or higher, the lowest of these "
         "is played; if you hold none, the lowest card of your hand.",
@@ -283,11 +297,11 @@ def _tricks() -> list[str]:
     ]
 
 
-def _guessing() -> list[str]:
+def _guessing(rules: Rules) -> list[str]:
     return [
-        f"From the winner of trick {TRICKS} on, clockwise, each player declares that their last "
-        "card is the lowest, or passes. The first declaration ends the guessing; so does the last "
-        "pass. Then all last cards are shown.",
+        f"From the winner of trick {num_tricks(rules)} on, clockwise, each player declares that "
+        "their last card is the lowest, or passes. The first declaration ends the guessing; so "
+        "does the last pass. Then all last cards are shown.",
     ]
 
 

@@ -112,7 +112,7 @@ def begin(table, rules, dealer):
 
 @kernel
 def _clear_deal(table):
-    clear_tricks(table)
+    clear_tricks(table, np.uint64(0))
     clear_discards(table)
     clear_pot(table)
     table["knocker"] = -1
@@ -135,7 +135,7 @@ def deal(table, rules):
         table["owed"][seat] = 0
     table["in_play"] = everybody(table)
     table["forehand"] = next_seat(table, table["dealer"])
-    deal_hands(table, table["forehand"], HAND)
+    deal_hands(table, table["forehand"], HAND, np.uint64(0))
     table["phase"] = Phase.BUD1
     table["seat"] = table["forehand"]
 
@@ -159,7 +159,7 @@ def legal_actions(table, rules, seat, out):
     out[Action.STAY] = folds
     out[Action.FOLD] = folds & may_fold
     out[Action.SHOW] = shows
-    write_discards(hand, most, out, Action.DISCARD, Action.PLAY)
+    write_discards(hand, HAND, most, out, Action.DISCARD, Action.PLAY)
     # "Om spelaren på tur har ett eller flera kort av minst lika hög valör [...] måste hen sticka
     # över med något av dessa kort. Om spelaren inte kan sticka över, måste hen spela sin lägsta
     # valör" (D-K03)
@@ -176,7 +176,7 @@ def apply(table, rules, action):
     seat, phase = np.int64(table["seat"]), table["phase"]
     if phase == Phase.PLAY:
         card = card_of_type(table["hand"][index(seat)], action - Action.PLAY)
-        play_to_trick(table, card, rules["forced_beat"] == ForcedBeat.LOWEST, True)
+        play_to_trick(table, card, TRICKS, rules["forced_beat"] == ForcedBeat.LOWEST, True)
         if table["trick"] == TRICKS:
             table["phase"] = Phase.SHOW
     elif phase == Phase.BUD1:
