@@ -422,9 +422,9 @@ class SeatVecEnv(TableVecEnv):
             KilleError: See `kille_env.play.seats.SeatTables`.
         """
         check_names(SeatVecEnv, options, game)
-        seats = spec(game).check_players(num_players)
+        table = Table.of(game, num_players, options.get("rules"), options.get("episode"))
+        seats = table.num_players
         observations = Observations(observation, spec(game), seats, OBSERVATION)
-        table = Table.of(game, seats, options.get("rules"), options.get("episode"))
         self.live = LivePolicy(table)
         options["opponents"] = [
             self.live if isinstance(player, str) and player == self.live.name else player

@@ -54,7 +54,7 @@ def play(
     from kille_training.table.online import Order
 
     resolved = spec(game).resolve(rules)
-    seats = spec(game).check_players(num_players)
+    seats = spec(game).check_players(num_players, resolved)
     if out is not None and not out.parent.is_dir():
         raise ConfigError(f"the folder {out.parent} does not exist; make it, or name another --out")
     others = players_named(opponents, seats - 1, game, seats, resolved, trust=trust)

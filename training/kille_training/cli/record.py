@@ -61,7 +61,7 @@ def record(
     from kille_training.table.recording import matches_of
 
     resolved = spec(game).resolve(rules)
-    seats = spec(game).check_players(num_players)
+    seats = spec(game).check_players(num_players, resolved)
     players_by_seat = players_named(
         ",".join(player or ("uniform",)), seats, game, seats, resolved, trust=trust
     )

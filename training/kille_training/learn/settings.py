@@ -60,8 +60,9 @@ class TableSettings:
                 "table.rules has the key 'episode'; it stands beside them, table.episode"
             )
         game = load_game(self.game).spec
-        game.check_players(self.num_players)
-        return game.resolve(dict(self.rules), episode=self.episode)
+        rules = game.resolve(dict(self.rules), episode=self.episode)
+        game.check_players(self.num_players, rules)
+        return rules
 
 
 @settings
