@@ -27,9 +27,7 @@ from kille_env.play.play import Players, play_out
 from kille_env.play.policy import Player
 from kille_env.registry import make_batch, spec
 from kille_training.arena.entrants import Entrant
-from kille_training.arena.exact import Expected, expected
 from kille_training.arena.schedule import Pairing, draws
-from kille_training.arena.settings import TablesSettings, TournamentSettings
 from kille_training.scores import most_apart
 from kille_training.statistics.crosstable import crosstable
 from kille_training.statistics.grouping import group, grouping
@@ -492,59 +490,6 @@ def coverage(found: Mapping[tuple[str, str, int], Found], designs: Sequence[Desi
     return table(("game", "lineups", "deals", "±", *kinds, "a wrong arrow", "a wrong place"), rows)
 
 
-def exact(names: Sequence[str]) -> Expected:
-    """Returns what single deals of Byteskille are worth to players at all tables."""
-    entrants = [Entrant(number, name, name) for number, name in enumerate(names)]
-    table = TablesSettings("byteskille", (SEATS,))
-    settings = TournamentSettings(table=table, entrants={name: name for name in names})
-    return expected(entrants, settings, SEATS)
-
-
-def agreement(population: np.ndarray, solved: Expected) -> str:
-    """Returns the table of how a population compares with the exact values."""
-    told = estimates(everything(population), ScoreRange(0.0, len(population)))
-    entrants = population.shape[1]
-    values = {
-        "standings": solved.units,
-        "differences": solved.differences[np.triu_indices(entrants, 1)],
-        "cells": solved.cells[~np.eye(entrants, dtype=bool)],
-    }
-    rows = []
-    for kind, value in values.items():
-        held = (told.low[kind] <= value) & (value <= told.high[kind])
-        apart = np.abs(told.values[kind] - value).max()
-        half = (told.high[kind] - told.low[kind]).mean() / 2
-        rows.append((kind, str(value.size), str(held.sum()), f"{apart:.4f}", f"{half:.4f}"))
-    return table(("kind", "values", "held by their intervals", "furthest apart", "mean ±"), rows)
-
-
-def orders(population: np.ndarray, solved: Expected, names: Sequence[str]) -> str:
-    """Returns the table of what tournaments say if the same players are named in another order."""
-    entrants, deals = len(names), min(5000, len(population))
-    lineups = np.array(list(combinations(range(entrants), SEATS)))
-    seatings = {
-        "in the order of this table": kept(lambda _: lineups),
-        "the other way round": kept(lambda _: lineups[:, ::-1]),
-        "by lot": NOW[0].seating,
-        "by other lots": lambda seed, deals: NOW[0].seating(seed + 1, deals),
-    }
-    columns = {"exact": solved.units}
-    halves = {}
-    for name, seating in seatings.items():
-        tally = Tally.empty(SEATS, entrants)
-        add(tally, population, np.arange(deals), 0, seating(SEED, deals))
-        columns[name], halves[name] = units(tally).mean, units(tally).half
-    rows = []
-    for entrant in map(int, np.argsort(-solved.units)):
-        cells = []
-        for name, column in columns.items():
-            place = 1 + (column > column[entrant]).sum()
-            half = f" ± {halves[name][entrant]:.3f}" if name in halves else ""
-            cells.append(f"{column[entrant]:+.3f}{half} ({place})")
-        rows.append((names[entrant].rpartition("/")[2], *cells))
-    return table(("player", *columns), rows)
-
-
 def fill(page: Path, blocks: Mapping[str, str]) -> None:
     """Writes blocks of a page between their marks."""
     text = page.read_text(encoding="utf-8")
@@ -573,19 +518,13 @@ def main() -> None:
         for game in design.games
     }
     found = simulate_all(files, options.runs, options.workers)
-    seven = np.load(files["byteskille", SEATS])[:, :7, :7, :7]
-    names = PLAYERS["byteskille"][:7]
-    solved = exact(names)
     blocks = {
         "coverage": coverage(found, NOW),
-        "coverage before": coverage(found, BEFORE),
-        "orders": orders(seven, solved, names),
-        "agreement": agreement(seven, solved),
         "looking": looking(
             np.load(files["byteskille", 2]), largest_of("byteskille", 2), 2 * options.runs
         ),
     }
-    for name, block in blocks.items():
+    for name, block in {**blocks, "without drawing anew": coverage(found, BEFORE)}.items():
         print(f"## {name}\n\n{block}\n")
     if options.write:
         fill(PAGE, blocks)

@@ -10,17 +10,12 @@ is what the search has added. Name the parts on the command line:
     matches   whole matches, with the horizon at the end of the deal and of the match
     exact     Byteskille with two and three seats: the value of the search's strategy against the
               rule of thumb, exactly, beside that of the best response
-    beside    time per decision beside an older checkout (`--before`), in alternation: each is asked
-              in a process of its own, over the same deals, and says what it has earned there
 
 Every line is also a line of JSON in `--out`.
 """
 
 import argparse
 import json
-import os
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from itertools import product
@@ -84,9 +79,6 @@ MEASURED = {
 }
 
 
-HERE = Path(__file__).parents[1]
-
-
 class Counted:
     """A player whose decisions are counted and timed, in processor seconds."""
 
@@ -124,50 +116,6 @@ def measured(kind: str, settings: dict[str, Any], game: str, episode: str, deals
         "errors": found.mean / half * 1.96 if half else 0.0,
         "decisions_per_second": player.decisions / player.seconds,
     }
-
-
-def asked(checkout: Path, kind: str, game: str, deals: int) -> dict:
-    """Returns what `measured` says of a checkout, in a process of its own."""
-    folders = (checkout, checkout / "agents", checkout / "training")
-    found = subprocess.run(
-        [sys.executable, __file__, "one", "--kind", kind, "--games", game, "--deals", str(deals)],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, folders))},
-        stdout=subprocess.PIPE,
-        text=True,
-        check=True,
-    )
-    return json.loads(found.stdout)
-
-
-def beside(before: Path, kind: str, game: str, deals: int, rounds: int) -> dict:
-    """Compares a player's time per decision with an older checkout's, in alternation."""
-    pairs = [[asked(at, kind, game, deals) for at in (before, HERE)] for _ in range(rounds)]
-    ratios = [old["decisions_per_second"] / new["decisions_per_second"] for old, new in pairs]
-    old, new = pairs[0]
-    return {
-        "player": kind,
-        "game": game,
-        "deals": deals,
-        "ratios": ratios,
-        "milliseconds": [
-            1000.0 / float(np.median([pair[which]["decisions_per_second"] for pair in pairs]))
-            for which in (0, 1)
-        ],
-        "earned": [old["mean"], new["mean"]],
-        "half": [old["half"], new["half"]],
-    }
-
-
-def line_beside(row: dict) -> str:
-    """Returns a comparison as a row of a table."""
-    (old, new), ratios = row["milliseconds"], row["ratios"]
-    earned = " | ".join(
-        f"{mean:+.4f} ± {half:.4f}" for mean, half in zip(row["earned"], row["half"], strict=True)
-    )
-    return (
-        f"| `{row['player']}` | `{row['game']}` | {row['deals']:,} | {old:.2f} | {new:.2f} | "
-        f"{np.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f}) | {earned} |"
-    )
 
 
 def line_of(row: dict) -> str:
@@ -272,21 +220,11 @@ def _ask_about_new(
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("parts", nargs="+", choices=[*MEASURED, "exact", "beside", "one"])
+    parser.add_argument("parts", nargs="+", choices=[*MEASURED, "exact"])
     parser.add_argument("--games", nargs="+", default=list(list_games()), choices=list_games())
     parser.add_argument("--deals", type=int, default=1000)
     parser.add_argument("--out", type=Path, default=Path("runs/search.jsonl"))
-    parser.add_argument("--before", type=Path, help="an older checkout, for `beside`")
-    parser.add_argument("--rounds", type=int, default=5, help="alternations of `beside`")
-    parser.add_argument("--kind", choices=SEARCHERS, help="one player only")
     options = parser.parse_args()
-    if options.parts == ["one"]:  # what `beside` asks of a checkout
-        (game,) = options.games
-        measured(options.kind, {}, game, "deal", 2)  # compiles
-        print(json.dumps(measured(options.kind, {}, game, "deal", options.deals)))
-        return
-    if "beside" in options.parts and options.before is None:
-        parser.error("beside needs --before CHECKOUT: `git worktree add CHECKOUT COMMIT` makes one")
     options.out.parent.mkdir(parents=True, exist_ok=True)
     with options.out.open("a", encoding="utf-8") as out:
         for part in options.parts:
@@ -308,11 +246,6 @@ def rows(part: str, options: argparse.Namespace) -> Iterator[tuple[dict, str]]:
         for row in exact_rows(EXACT, 4):
             found = ", ".join(f"{value:+.4f}" for value in row["value"])
             yield row, f"| {row['seats']} | {row['search']} | {found} | {_shares(row)} |"
-        return
-    if part == "beside":
-        for kind, game in product([options.kind] if options.kind else SEARCHERS, options.games):
-            row = beside(options.before, kind, game, options.deals, options.rounds)
-            yield row, line_beside(row)
         return
     for game in options.games:
         for kind, settings, episode in MEASURED[part]:

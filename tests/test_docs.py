@@ -91,7 +91,7 @@ def test_pages_are_in_plain_english(page: Path) -> None:
 def test_texts_of_the_packages_are_in_plain_english() -> None:
     found = []
     for path in SOURCES:
-        text = path.read_text(encoding="utf-8")
+        text = re.sub(r'"image/png": ".*"', "", path.read_text(encoding="utf-8"))
         for quote in QUOTES:
             text = text.replace(quote, "")
         for match in re.finditer(BANNED, text, re.IGNORECASE):

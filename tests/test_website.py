@@ -100,6 +100,16 @@ def test_every_page_stands_in_the_navigation_once() -> None:
     assert set(listed) == expected - {"index.md"}
 
 
+def test_every_page_has_one_name() -> None:
+    first = (ROOT / "docs/README.md").read_text(encoding="utf-8")
+    listed = re.findall(r"(?m)^- \[(.+?)\]\((\S+\.md)\)", first)
+    titles = {
+        name: (ROOT / "docs" / page).read_text(encoding="utf-8").splitlines()[0].removeprefix("# ")
+        for name, page in listed
+    }
+    assert titles == {name: name for name in titles}
+
+
 def test_every_command_is_on_the_page_of_commands(pages: dict[str, str]) -> None:
     page = pages["reference/commands.md"]
     for name in COMMANDS:

@@ -13,7 +13,6 @@ BENCHES = {
     "threads": "batch:bench_threads",
     "shares": "batch:bench_shares",
     "state": "batch:bench_state",
-    "waits": "waits:bench_waits",
     "aec": "doors:bench_aec",
     "gym": "doors:bench_gym",
     "train": "training:bench_train",
