@@ -40,7 +40,6 @@ POINTS = (
     "kille_training.benchmark.results.gather",
     "kille_training.benchmark.workers.do_grid",
     "kille_training.benchmark.workers.do_tuning",
-    "kille_training.cli.demo.finish",
     "kille_training.cli.train.finish",
     "kille_training.evaluation.api.in_play",
     "kille_training.learn.api.best_response",
@@ -83,7 +82,7 @@ def examples(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str], P
 
     def run(game: str, path: Path) -> None:
         path.with_suffix(".yaml").write_text(TINY.format(name=path.name, game=game))
-        kt.train(path.with_suffix(".yaml"), out=path.parent)
+        kt.train(path.with_suffix(".yaml"), out=path)
 
     def tournament(game: str, path: Path) -> None:
         entrants = {"chance": "uniform", "rule of thumb": "rule_of_thumb"}
@@ -144,6 +143,7 @@ def to_the_point() -> Iterator[None]:
             signature.bind(*arguments, **named)
             raise Reached
 
+        stop.__signature__ = signature  # type: ignore
         return stop
 
     with pytest.MonkeyPatch.context() as patched:
