@@ -29,7 +29,7 @@ from kille_agents.rules_of_thumb import rule_of_thumb
 from kille_agents.search import FlatSearch, SearchSettings
 from kille_env.cards.pack import KILLE_CODES
 from kille_env.core.batch import Batch
-from kille_env.play.decisions import Determinizer, History
+from kille_env.play.decisions import Decisions, History
 from kille_env.registry import list_games, make_batch, spec
 from kille_training.evaluation.duplicate import payoff
 from kille_training.solving.byteskille.deals import Stage, build_stage
@@ -86,12 +86,12 @@ class Counted:
         self.player, self.name, self.remembers = player, player.name, player.remembers
         self.decisions, self.seconds = 0, 0.0
 
-    def search(self, determinizer: Determinizer) -> np.ndarray:
+    def decide(self, decisions: Decisions) -> np.ndarray:
         """Asks the player; decisions with one legal action do not count."""
         began = time.process_time()
-        chances = self.player.search(determinizer)
+        chances = self.player.decide(decisions)
         self.seconds += time.process_time() - began
-        self.decisions += int((determinizer.mask.sum(axis=1) > 1).sum())
+        self.decisions += int((decisions.mask.sum(axis=1) > 1).sum())
         return chances
 
 
@@ -213,7 +213,7 @@ def _ask_about_new(
         drawn = np.random.default_rng([number, len(said)]).integers(
             2**64, size=len(rows), dtype=np.uint64
         )
-        total += player.search(Determinizer(batch, rows, drawn, history))
+        total += player.decide(Decisions(batch, rows, drawn, history))
     for row, chances in zip(rows, total / keys, strict=True):
         said[states[row].tobytes()] = chances
 

@@ -13,6 +13,7 @@ from blocks import write
 from kille_env import make_batch
 from kille_env.pictures.scene import arrange
 from kille_env.pictures.svg import document
+from kille_env.play.decisions import Decisions
 from kille_env.play.policy import best_actions, decide, resolve
 
 DOCS = Path(__file__).parent
@@ -33,7 +34,7 @@ def table(game: str, seats: int, viewer: int | None, shape: str, seed: int, deci
     for _ in range(decisions):
         while batch.seat[0] < 0 and not batch.over[0]:
             batch.deal()
-        batch.apply(best_actions(decide(player, batch, row, key)))
+        batch.apply(best_actions(decide(player, Decisions(batch, row, key))))
     view = batch.game.view(batch.tables[0], batch.rules, viewer)
     return document(arrange(view, batch.spec, shape=shape), "both") + "\n"
 

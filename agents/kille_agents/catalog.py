@@ -118,9 +118,8 @@ def as_policy(
     Args:
         policy: One of
 
-            - an object with `probabilities(observation, mask)`, or `search` for one that looks
-              ahead, or `probabilities_with_memory` for one that remembers, which is returned as it
-              is;
+            - an object with `probabilities(observation, mask)`, or `decide(decisions)` for one that
+              looks ahead or remembers, which is returned as it is;
             - a function from observations [N, F] uint8 and masks [N, A] int8 to probabilities
               [N, A], or any object that is called like one; or a function that is asked otherwise,
               with `observation` and `returns`;
@@ -173,7 +172,7 @@ def as_policy(
         if player is None:
             raise PolicyError(
                 f"a player is expected, got {thing!r}; pass a name, a path, an "
-                "object with a name and probabilities(observation, mask) or search(determinizer), "
+                "object with a name and probabilities(observation, mask) or decide(decisions), "
                 "a function of (observation, mask), a torch module, a model of Stable-Baselines3, "
                 "or a policy or bot of OpenSpiel"
             )

@@ -3,12 +3,11 @@
 import numpy as np
 
 from kille_env.errors import PolicyError
-from kille_env.play.decisions import Determinizer
+from kille_env.play.decisions import Decisions
 from kille_env.play.policy import (
+    Decider,
     Player,
     Policy,
-    Recurrent,
-    Searcher,
     best_actions,
     check_probabilities,
     has_memory,
@@ -29,9 +28,8 @@ def in_play(player: Player, play: str) -> Player:
         raise PolicyError(f"play is {play!r}, expected one of {', '.join(PLAYS)}")
     if play == "sampled":
         return player
-    if has_memory(player):
-        return GreedyRecurrent(player)  # type: ignore[arg-type]
-    return GreedySearcher(player) if searches(player) else Greedy(player)  # type: ignore[arg-type]
+    needs_more = has_memory(player) or searches(player)
+    return GreedyDecider(player) if needs_more else Greedy(player)  # type: ignore[arg-type]
 
 
 class Greedy:
@@ -50,33 +48,19 @@ class Greedy:
         return _one_hot(self.name, self.policy.probabilities(observation, mask), mask)
 
 
-class GreedySearcher:
-    """Greedy version of a searcher."""
+class GreedyDecider:
+    """Greedy version of a policy that looks ahead or remembers."""
 
-    def __init__(self, searcher: Searcher) -> None:
-        self.searcher, self.name = searcher, searcher.name
-        self.table = getattr(searcher, "table", None)
-        self.remembers = getattr(searcher, "remembers", False)
-        self.keyless = getattr(searcher, "keyless", False)
+    def __init__(self, policy: Decider) -> None:
+        self.policy, self.name = policy, policy.name
+        self.table = getattr(policy, "table", None)
+        self.remembers = getattr(policy, "remembers", False)
+        self.keyless = getattr(policy, "keyless", False)
+        self.memory_size = getattr(policy, "memory_size", 0)
 
-    def search(self, determinizer: Determinizer) -> np.ndarray:
+    def decide(self, decisions: Decisions) -> np.ndarray:
         """Returns 1 for the most likely action and 0 for the others, [M, A] float64."""
-        return _one_hot(self.name, self.searcher.search(determinizer), determinizer.mask)
-
-
-class GreedyRecurrent:
-    """Greedy version of a recurrent player."""
-
-    def __init__(self, player: Recurrent) -> None:
-        self.player, self.name, self.memory_size = player, player.name, player.memory_size
-        self.table = getattr(player, "table", None)
-
-    def probabilities_with_memory(
-        self, observation: np.ndarray, mask: np.ndarray, memory: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Returns 1 for the most likely action and 0 for the others, [N, A], and the memory."""
-        found, after = self.player.probabilities_with_memory(observation, mask, memory)
-        return _one_hot(self.name, found, mask), after
+        return _one_hot(self.name, self.policy.decide(decisions), decisions.mask)
 
 
 def _one_hot(name: str, probabilities: np.ndarray, mask: np.ndarray) -> np.ndarray:

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     import torch
 
 _A_PLAYER = (
-    "expected a player (with a name, and probabilities or search), a function of (observation, "
+    "expected a player (with a name, and probabilities or decide), a function of (observation, "
     "mask), a torch module, a model of Stable-Baselines3, or what makes one of (num_players, rules)"
 )
 

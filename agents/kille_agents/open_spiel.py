@@ -14,7 +14,7 @@ from kille_env.adapters.open_spiel import KilleState, load, state_at
 from kille_env.core.spec import Rules
 from kille_env.errors import PolicyError
 from kille_env.extras import needs
-from kille_env.play.decisions import Determinizer
+from kille_env.play.decisions import Decisions
 
 with needs("openspiel"):
     import pyspiel
@@ -62,15 +62,15 @@ class OpenSpielPlayer:
         self.keyless = all(hasattr(each, "action_probabilities") for each in self._players)
         self._games: dict[tuple[str, int, Rules], Any] = {}
 
-    def search(self, determinizer: Determinizer) -> np.ndarray:
-        """Returns how likely each action is, [M, A]; see `kille_env.play.policy.Searcher`.
+    def decide(self, decisions: Decisions) -> np.ndarray:
+        """Returns how likely each action is, [M, A]; see `kille_env.play.policy.Decider`.
 
         Raises:
             PolicyError: It returned what is no distribution, or an action that is not legal.
         """
-        chances = np.zeros(determinizer.mask.shape)
-        tables = determinizer.draw(1).tables
-        table = determinizer.game, determinizer.num_players, determinizer.rules
+        chances = np.zeros(decisions.mask.shape)
+        tables = decisions.draw(1).tables
+        table = decisions.game, decisions.num_players, decisions.rules
         if table not in self._games:
             self._games[table] = load(*table[:2], rules=table[2])
         for row in range(len(tables)):

@@ -12,6 +12,7 @@ from kille_env.core.spec import width
 from kille_env.errors import PolicyError, shortened
 from kille_env.extras import needs
 from kille_env.files import MOST_JSON, parse_json
+from kille_env.play.decisions import Decisions
 from kille_env.play.options import OBSERVATION, one_of
 from kille_env.play.policy import check_shapes
 from kille_env.registry import Table, spec
@@ -85,12 +86,12 @@ class SB3Policy:
         self._check(observation, mask)
         return self.asking.chances(self.model, observation, mask, self._reading)
 
-    def probabilities_with_memory(
-        self, observation: np.ndarray, mask: np.ndarray, memory: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the distribution over the legal actions, [N, A] float64, and the memory."""
-        self._check(observation, mask)
-        return self.asking.chances_with_memory(self.model, observation, mask, memory, self._reading)
+    def decide(self, decisions: Decisions) -> np.ndarray:
+        """Return the same; a model with an LSTM goes on from the memory of the decisions."""
+        if not self.memory_size:
+            return self.probabilities(decisions.observation, decisions.mask)
+        self._check(decisions.observation, decisions.mask)
+        return self.asking.remembering(self.model, decisions, self._reading)
 
     def _check(self, observation: np.ndarray, mask: np.ndarray) -> None:
         if self._size is None:

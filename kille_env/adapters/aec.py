@@ -233,7 +233,10 @@ class KilleAEC(AECEnv[str, Any, int]):
                 f"kille_env.make({self._batch.spec.name!r}, {other})"
             )
         with playing_by(self._batch, rules_of_reset(self.rules, given.get("rules"))):
-            self._begin_match(seed, given.get("deck"), given.get("dealer"), given.get("start"))
+            deck, match = given.get("deck"), {name: given.get(name) for name in ("dealer", "start")}
+            self._log.reset(seed, deck=deck, **match)
+            if deck is None:
+                self._batch.begin_next(reset=self._log.reset, **match)
         self.agents = self.possible_agents[:]
         self._began, self._over = True, False
         self._returns = [0.0] * self.num_players
@@ -252,12 +255,6 @@ class KilleAEC(AECEnv[str, Any, int]):
             self._pay()
         self._select_next()
         self._show()
-
-    def _begin_match(self, seed: int | None, deck: Any, dealer: Any, start: Any) -> None:
-        """Begins a match; one that random cards decide before anybody acts is passed over."""
-        self._log.reset(seed, deck=deck, dealer=dealer, start=start)
-        while deck is None and self._batch.over[0]:
-            self._log.reset(dealer=dealer, start=start)
 
     def step(self, action: Any) -> None:
         """Plays an action of the selected agent, or takes an agent off the table that has ended.

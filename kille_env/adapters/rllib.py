@@ -18,7 +18,7 @@ from kille_env.adapters.spaces import Observations
 from kille_env.core.spec import Rules
 from kille_env.errors import KilleError
 from kille_env.extras import needs
-from kille_env.play.experience import Collector, Decisions
+from kille_env.play.experience import Collector, Transitions
 from kille_env.play.policy import masked_softmax
 from kille_env.registry import make_batch
 
@@ -160,7 +160,7 @@ class SelfPlayRunner(SingleAgentEnvRunner):
         self._increase_sampled_metrics(steps * self.num_envs, ends)
         return [_episode(decisions, self._columns(decisions))]
 
-    def _columns(self, decisions: Decisions) -> dict[str, np.ndarray]:
+    def _columns(self, decisions: Transitions) -> dict[str, np.ndarray]:
         """Returns what PPO's learner needs besides the decisions."""
         values = self.module.values(decisions.observation)
         gains = decisions.advantages(
@@ -186,7 +186,7 @@ class SelfPlayRunner(SingleAgentEnvRunner):
         """Does nothing: tables need no closing; see `EnvRunner`."""
 
 
-def _episode(decisions: Decisions, columns: Mapping[str, np.ndarray]) -> SingleAgentEpisode:
+def _episode(decisions: Transitions, columns: Mapping[str, np.ndarray]) -> SingleAgentEpisode:
     """Returns decisions as the kind of experience that RLlib hands to its learners."""
     seen = {"observation": decisions.observation, "action_mask": decisions.mask}
     last = {"observation": decisions.next_observation[-1:], "action_mask": decisions.next_mask[-1:]}

@@ -46,6 +46,7 @@ from kille_env.core.floats import READINGS, Reading
 from kille_env.core.spec import width
 from kille_env.errors import KilleError, PolicyError, shortened
 from kille_env.files import MOST_JSON, parse_json, write_whole
+from kille_env.play.decisions import Decisions
 from kille_env.play.options import OBSERVATION
 from kille_env.play.policy import UniformPolicy, masked_best, masked_softmax
 from kille_env.registry import Table, spec
@@ -127,18 +128,11 @@ class Asking:
         kept = np.where(mask != 0, every, 0.0)
         return kept + (1.0 - kept.sum(axis=1, keepdims=True)) * masked_best(name, found, mask)
 
-    def chances_with_memory(
-        self,
-        model: Any,
-        features: np.ndarray,
-        mask: np.ndarray,
-        memory: np.ndarray,
-        reading: Reading | None,
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the chances of a model that remembers, [N, A] float64, and its memory, [N, M]."""
-        seen = self.show(features, mask, reading)
-        logits, after = scores_with_memory(model, seen, memory)
-        return masked_softmax(type(model).__name__, logits, mask), after
+    def remembering(self, model: Any, decisions: Decisions, reading: Reading | None) -> np.ndarray:
+        """Return the chances of a model that remembers, [N, A] float64, and put its memory down."""
+        seen = self.show(decisions.observation, decisions.mask, reading)
+        logits, decisions.memory = scores_with_memory(model, seen, decisions.memory)
+        return masked_softmax(type(model).__name__, logits, decisions.mask)
 
     def differences(self, table: Table) -> list[str]:
         """Return in words what a table has otherwise than the nearest one that it learned at."""
@@ -405,8 +399,8 @@ class LivePolicy:
 
     The model is asked as its own environment asks it, wrappers included, and explores as it does.
     A model with a distribution plays by it. One with values plays the legal action of the highest
-    value, and a uniform one as often as the model explores. One with a memory makes this a
-    `kille_env.play.policy.Recurrent` player: each seat remembers its own match.
+    value, and a uniform one as often as the model explores. With one that remembers, each seat
+    remembers its own match.
 
     Attributes:
         model: The model that is followed, or None.
@@ -458,13 +452,11 @@ class LivePolicy:
             return chances
         return (1.0 - explores) * chances + explores * uniform.probabilities(observation, mask)
 
-    def probabilities_with_memory(
-        self, observation: np.ndarray, mask: np.ndarray, memory: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the distribution of a model that remembers, and its memory; see `Recurrent`."""
-        return self._asking.chances_with_memory(
-            self.model, observation, mask, memory, self._reading
-        )
+    def decide(self, decisions: Decisions) -> np.ndarray:
+        """Return the same; a model with a memory goes on from that of the decisions."""
+        if not self.memory_size:
+            return self.probabilities(decisions.observation, decisions.mask)
+        return self._asking.remembering(self.model, decisions, self._reading)
 
     def __getstate__(self) -> dict[str, Any]:  # the model holds the environment that holds this
         none = dict.fromkeys(("model", "_asking", "_env", "_reading"))

@@ -17,7 +17,7 @@ import numpy as np
 from kille_env.core.batch import Batch as Tables
 from kille_env.errors import KilleError
 from kille_env.extras import needs
-from kille_env.play.experience import Collector, Decisions
+from kille_env.play.experience import Collector, Transitions
 
 with needs("tianshou"):
     from gymnasium.spaces import Discrete
@@ -104,13 +104,13 @@ class SeatCollector(BaseCollector[CollectStats]):
             )
         if not len(order):
             return
-        rows = Decisions(*(column[order] for column in decisions))
+        rows = Transitions(*(column[order] for column in decisions))
         ended = rows.terminated | rows.truncated
         cut = ~ended & (rows.following < 0)
         self._store(rows, ended, cut)
         self._count(found, rows.reward, streams[order], ended, ended | cut)
 
-    def _store(self, rows: Decisions, ended: np.ndarray, cut: np.ndarray) -> None:
+    def _store(self, rows: Transitions, ended: np.ndarray, cut: np.ndarray) -> None:
         transitions = {
             "obs": Batch(obs=rows.observation, mask=rows.mask.astype(np.bool_)),
             "obs_next": Batch(obs=rows.next_observation, mask=rows.next_mask.astype(np.bool_)),

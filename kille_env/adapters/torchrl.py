@@ -23,7 +23,7 @@ import numpy as np
 from kille_env.adapters.spaces import Observations
 from kille_env.core import arguments
 from kille_env.extras import needs
-from kille_env.play.experience import Decisions
+from kille_env.play.experience import Transitions
 from kille_env.play.options import SeatOptions, TableOptions, check_names
 from kille_env.play.seats import SeatTables
 from kille_env.registry import Table, make_batch
@@ -258,7 +258,7 @@ class SelfPlayEnv(_Tables):
         return self._show(rows, ended)
 
 
-def to_tensordict(decisions: Decisions) -> TensorDict:
+def to_tensordict(decisions: Transitions) -> TensorDict:
     """Returns decisions as transitions for replay buffers and losses, batch size [D].
 
     Each is one of a seat's stream, whose "next" is the same seat's next decision. Keys as in

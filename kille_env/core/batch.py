@@ -1,6 +1,6 @@
 """Many tables of one game: Python owns the arrays, compiled kernels fill them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from typing import Any, NoReturn
 
@@ -181,8 +181,8 @@ class Batch(SeenTables):
         self,
         which: np.ndarray | None = None,
         *,
-        dealer: int | Sequence[int] | np.ndarray | None = None,
-        start: Mapping[str, Any] | None = None,
+        reset: Callable[..., Any] | None = None,
+        **options: Any,
     ) -> np.ndarray:
         """Begins the next match where one is over, until each has a decision.
 
@@ -190,22 +190,22 @@ class Batch(SeenTables):
 
         Args:
             which: [N] bool, the tables that may begin one; None is all of them.
-            dealer: As in `reset`, like `start`.
-            start: See `dealer`.
+            reset: Begins them; None is `Batch.reset`. A `Logbook`'s writes them down.
+            **options: What else it is given, a dealer or a start.
 
         Returns:
             [N] how many matches a table has begun.
 
         Raises:
             KilleError: No seat has had a decision in `MOST_PASSED` matches.
-            RulesError: The dealer or start is impossible.
+            RulesError: An option is impossible.
         """
         chosen = self._chosen(which)
         begun = np.zeros(self.num_tables, dtype=np.int64)
         while (over := chosen & self.over).any():
             if begun.max() >= MOST_PASSED:
                 raise KilleError(f"no seat has had a decision in {MOST_PASSED} matches")
-            self.reset(which=over, dealer=dealer, start=start)
+            (reset or self.reset)(which=over, **options)
             begun += over
         return begun
 

@@ -3,7 +3,7 @@
 A search plays millions of decisions that nobody will see. Asked through Python, a policy gets an
 array of all observations, and every table is shown after every action; here a table is played to
 its end before the next one is looked at, and only what a choice needs is written down.
-`Determinizer.weigh` and `Rollouts` give what the policies would give through Python, to the bit.
+`Decisions.weigh` and `Rollouts` give what the policies would give through Python, to the bit.
 """
 
 from collections.abc import Callable

@@ -1,7 +1,7 @@
-"""What a seat to act knows, and determinizations drawn from it; never the tables themselves.
+"""What policies are asked: decisions, each as the seat to act knows it; never the tables.
 
-A searcher is given a `Determinizer` instead of the tables, so it cannot see what is hidden, not
-even by mistake.
+So a policy that looks ahead cannot see what is hidden, not even by mistake: it draws
+determinizations.
 """
 
 from dataclasses import dataclass
@@ -148,8 +148,8 @@ class History:
         return same & (now["match_key"] == then["match_key"]) & (now["phase"] > OVER)
 
 
-class Determinizer:
-    """M decisions at tables of one batch, each as the seat to act knows it.
+class Decisions:
+    """M decisions, each as the seat to act knows it.
 
     Attributes:
         observation: [M, F] uint8, what the seats to act see.
@@ -157,19 +157,30 @@ class Determinizer:
         seats: [M] the seats to act.
         keys: [M] uint64, one per decision. Whatever is random in a search follows from it, so
             nothing depends on the other tables.
+        memory: [M, memory_size] float32, what the seat remembers of the match, zeros at its first
+            decision; a policy with a memory puts in its place what it is to remember. None where
+            nobody keeps it.
         game: Name of the game.
         num_players: P seats.
         rules: The rules.
     """
 
-    def __init__(self, batch: Batch, rows: Any, keys: Any, history: History | None = None) -> None:
+    def __init__(
+        self,
+        batch: Batch,
+        rows: Any,
+        keys: Any,
+        history: History | None = None,
+        memory: np.ndarray | None = None,
+    ) -> None:
         """Takes decisions of a batch.
 
         Args:
             batch: The tables; copied when determinizations are drawn, never changed.
             rows: [M] tables at which somebody is to act.
             keys: [M] whole numbers from 0 to 2**64 - 1.
-            history: What has been decided at these tables in the deals so far, for `past`.
+            history: What has been decided at these tables in the deals so far.
+            memory: See above.
 
         Raises:
             RulesError: There is no such table, nobody is to act at one, or there is not one key
@@ -182,19 +193,22 @@ class Determinizer:
         if (self.seats < 0).any():
             raise RulesError(f"nobody is to act at table {self._rows[self.seats.argmin()]}")
         self.keys = arguments.words("keys", keys, len(self._rows), "decisions")
+        self.memory = memory
         self.game, self.num_players, self.rules = batch.spec.name, batch.num_players, batch.rules
 
     def __len__(self) -> int:
         """M, the number of decisions."""
         return len(self._rows)
 
-    def take(self, decisions: Any) -> "Determinizer":
+    def take(self, decisions: Any) -> "Decisions":
         """Returns some of the decisions, in the order named.
 
         Args:
             decisions: [m] indices.
         """
-        return Determinizer(self._batch, self._rows[decisions], self.keys[decisions], self._history)
+        memory = None if self.memory is None else self.memory[decisions]
+        rows, keys = self._rows[decisions], self.keys[decisions]
+        return Decisions(self._batch, rows, keys, self._history, memory)
 
     def weigh(
         self, number: int, choose: Kernel, numbers: np.ndarray, name: str = "opponents"
@@ -297,7 +311,7 @@ class Determinizer:
     def _remembered(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Returns what others have decided before, as `History.decisions` does."""
         if self._history is None:
-            raise KilleError("no history is kept of these tables; give the Determinizer one")
+            raise KilleError("no history is kept of these tables; give the Decisions one")
         return self._history.decisions(self._rows, self.seats)
 
     def _draw(self, numbers: np.ndarray) -> tuple[Batch, np.ndarray]:

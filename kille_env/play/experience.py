@@ -33,7 +33,7 @@ PolicyFunction = Callable[[np.ndarray, np.ndarray], Any]
 """From observations [N, F] and masks [N, A] to probabilities [N, A], an array or a tensor."""
 
 
-class Decisions(NamedTuple):
+class Transitions(NamedTuple):
     """D decisions, each with all that came of it; a later one of a stream stands further back.
 
     Attributes:
@@ -402,7 +402,7 @@ class Collector:
         """See the class."""
         return self._streams.undecided
 
-    def collect(self, steps: int) -> Decisions:
+    def collect(self, steps: int) -> Transitions:
         """Plays steps of the batch, up to one decision per table each.
 
         Decisions that are still open at the end wait, and come complete in a later call.
@@ -422,7 +422,7 @@ class Collector:
                     self.batch.reset(which=ended)
         return self._gather()
 
-    def finish(self) -> Decisions:
+    def finish(self) -> Transitions:
         """Plays every table to the end of its match, where it stays.
 
         Raises:
@@ -479,7 +479,7 @@ class Collector:
             seen = self.batch.take(tables).observe(seats)
             self._ends.append((rows, self.batch.truncated[tables], seen))
 
-    def _gather(self) -> Decisions:
+    def _gather(self) -> Transitions:
         """Returns the complete decisions, and keeps the open ones."""
         rows, reward, next_rows, following = self._streams.completed()
         columns = [np.concatenate(parts) for parts in zip(*self._blocks, strict=True)]
@@ -494,7 +494,7 @@ class Collector:
         final[ends], truncated[ends] = np.arange(len(mask), len(seen)), cut_off
         over, truncated = next_rows == END, truncated[rows]
         after = np.where(over, final[rows], next_rows)
-        return Decisions(
+        return Transitions(
             observation=_rows_of(seen, rows, self._reading),
             mask=mask[rows],
             action=action[rows],
@@ -524,7 +524,7 @@ def collect(
     observation: str = "float",
     seed: int | None = None,
     seating: np.ndarray | None = None,
-) -> Decisions:
+) -> Transitions:
     """Begins matches at all tables and plays each to its end.
 
     Example:

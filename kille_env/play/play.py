@@ -18,13 +18,11 @@ from kille_env.core.fixed import Fixed
 from kille_env.core.jit import kernel
 from kille_env.core.rng import derive, mix
 from kille_env.errors import IllegalActionError, KilleError
-from kille_env.play.decisions import History
+from kille_env.play.decisions import Decisions, History
 from kille_env.play.policy import (
     Player,
-    Recurrent,
     at_table,
     decide,
-    decide_with_memory,
     has_memory,
     made_for,
     pick_actions,
@@ -219,16 +217,15 @@ class Players(Fixed):
             rows: [M] tables.
             keys: [M] uint64, of the decisions.
         """
-        player, batch = self.players[number], self.batch
-        if not has_memory(player):
-            history = self._history if self.remember else None
-            return decide(player, batch, rows, keys, history)
-        player, seats = cast(Recurrent, player), batch.seat[rows]
-        first = self.decided[rows, seats] == 0
-        known = self._memories.before(rows, seats, first, player.memory_size)
-        seen = batch.observation[rows], batch.mask[rows]
-        probabilities, memory = decide_with_memory(player, *seen, known)
-        self._memories.ask(rows, keys, memory)
+        player, batch, memory = self.players[number], self.batch, None
+        if has_memory(player):
+            seats, size = batch.seat[rows], cast(Any, player).memory_size
+            memory = self._memories.before(rows, seats, self.decided[rows, seats] == 0, size)
+        history = self._history if self.remember else None
+        decisions = Decisions(batch, rows, keys, history, memory)
+        probabilities = decide(player, decisions)
+        if memory is not None:
+            self._memories.ask(rows, keys, decisions.memory)
         return probabilities
 
     def step(self, actions: np.ndarray, which: np.ndarray | None = None) -> None:

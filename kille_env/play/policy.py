@@ -1,8 +1,8 @@
 """What a policy is, and how an action is drawn from what it returns.
 
-A policy maps observations to probabilities of actions. A searcher is a policy that looks ahead: it
-is given a `Determinizer` instead of observations. A recurrent player is a policy with a memory,
-which is handed to it with each decision and which it hands back.
+A policy gives probabilities of actions. Most need what the seat sees, and have
+`probabilities(observation, mask)`; one that looks ahead or remembers is given all that may be known
+of a decision, and has `decide(decisions)`. `decide` asks both.
 """
 
 import copy
@@ -13,12 +13,11 @@ from typing import Any, Protocol, cast, runtime_checkable
 
 import numpy as np
 
-from kille_env.core.batch import Batch
 from kille_env.core.floats import Reading
 from kille_env.core.jit import kernel
 from kille_env.core.spec import Rules
 from kille_env.errors import PolicyError, shortened
-from kille_env.play.decisions import Determinizer, History
+from kille_env.play.decisions import Decisions
 from kille_env.registry import Table
 
 SUM_TOLERANCE = 1e-6
@@ -78,12 +77,17 @@ class KernelPolicy(Policy, Protocol):
 
 
 @runtime_checkable
-class Searcher(Protocol):
-    """A policy that looks ahead: it is given what the seat to act knows.
+class Decider(Protocol):
+    """A policy that needs more than what is seen: determinizations, the past, or a memory.
 
-    A searcher that weighs determinizations by what the other seats have done has an attribute
-    `remembers` that is true, and is given the history of the deal as well. One whose answers depend
-    on what the seat sees, and on nothing random, has an attribute `keyless` that is true.
+    One that weighs determinizations by what the other seats have done has an attribute `remembers`
+    that is true, and is given the history of the deal. One that remembers what its seat has seen in
+    the match has an attribute `memory_size` above 0: so many numbers are kept for each seat of each
+    table, and handed to it with the seat's next decision (`Decisions.memory`). One that looks ahead
+    and whose answers depend on what the seat sees, and on nothing random, has an attribute
+    `keyless` that is true.
+
+    A player that has `probabilities` too can also be asked by what is seen alone.
 
     Attributes:
         name: What tables and reports call it.
@@ -91,47 +95,14 @@ class Searcher(Protocol):
 
     name: str
 
-    def search(self, determinizer: Determinizer) -> np.ndarray:
+    def decide(self, decisions: Decisions) -> np.ndarray:
         """Returns how likely each action is, as `Policy.probabilities` does.
 
         Args:
-            determinizer: M decisions.
+            decisions: M decisions.
 
         Returns:
-            [M, A] float64; depends on nothing but each decision and its key.
-        """
-        ...
-
-
-@runtime_checkable
-class Recurrent(Protocol):
-    """A policy that remembers what its seat has seen in the match: a recurrent network, say.
-
-    Whoever asks keeps the memory, one row for each seat of each table, so the player itself stays
-    the same from call to call. A player whose `memory_size` is 0 is a `Policy`.
-
-    Attributes:
-        name: What tables and reports call it.
-        memory_size: M, numbers that it remembers.
-    """
-
-    name: str
-    memory_size: int
-
-    def probabilities_with_memory(
-        self, observation: np.ndarray, mask: np.ndarray, memory: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Returns how likely each action is, and what to remember.
-
-        Args:
-            observation: [N, F] uint8, as `Batch.observation`.
-            mask: [N, A] int8, 1 for each legal action; every row has one.
-            memory: [N, M] float32, what was returned at the seat's last decision; zeros at its
-                first one of a match.
-
-        Returns:
-            [N, A] float64, as `Policy.probabilities` does, and the new memory, [N, M] float32; each
-            row depends on its own decision alone.
+            [M, A] float64; each row depends on nothing but its decision and that one's key.
         """
         ...
 
@@ -146,7 +117,7 @@ class Model(Protocol):
         ...
 
 
-Player = Policy | Searcher | Recurrent
+Player = Policy | Decider
 PlayerLike = Player | Callable[..., Any] | Model | str | Path
 """What `resolve` makes a player of; a torch module is among what can be called."""
 
@@ -203,9 +174,9 @@ def resolve(
     """Returns a player for a table, whatever form it comes in.
 
     Args:
-        player: "uniform"; an object with `probabilities`, `search` or `probabilities_with_memory`;
-            or anything else that `kille_agents.as_policy` takes: a name, a path, a function, a
-            torch module, a model of Stable-Baselines3.
+        player: "uniform"; an object with `probabilities` or `decide`; or anything else that
+            `kille_agents.as_policy` takes: a name, a path, a function, a torch module, a model of
+            Stable-Baselines3.
         game: The game to be played.
         num_players: P, seats of the table.
         rules: Its rules.
@@ -303,18 +274,18 @@ def made_for(
 
 def plays(thing: Any) -> bool:
     """Returns whether a thing is a player as it is."""
-    return callable(getattr(thing, "probabilities", None)) or searches(thing) or has_memory(thing)
+    return any(callable(getattr(thing, way, None)) for way in ("probabilities", "decide"))
 
 
 def searches(player: Any) -> bool:
-    """Returns whether a player looks ahead."""
-    return callable(getattr(player, "search", None))
+    """Returns whether a player looks ahead, so that it is asked at tables only."""
+    by_sight = callable(getattr(player, "probabilities", None))
+    return callable(getattr(player, "decide", None)) and not by_sight and not has_memory(player)
 
 
 def has_memory(player: Any) -> bool:
-    """Returns whether a player has a memory; see `Recurrent`."""
-    with_memory = callable(getattr(player, "probabilities_with_memory", None))
-    return with_memory and player.memory_size > 0
+    """Returns whether a player remembers what its seats have seen in a match."""
+    return getattr(player, "memory_size", 0) > 0
 
 
 def has_kernel(player: Any) -> bool:
@@ -341,68 +312,38 @@ def name_of(player: Any) -> str:
     return str(getattr(player, "name", type(player).__name__))
 
 
-def decide(
-    player: Player,
-    batch: Batch,
-    rows: np.ndarray,
-    keys: np.ndarray,
-    history: History | None = None,
-) -> np.ndarray:
-    """Asks a player what it does at some tables of a batch.
+def decide(player: Player, decisions: Decisions) -> np.ndarray:
+    """Asks a player what it does: the one door to whatever plays.
 
     Args:
         player: The player.
-        batch: The tables.
-        rows: [M] tables at which it is to act.
-        keys: [M] uint64, one per decision: what is random in a search follows from it.
-        history: What has been decided in the deals, for a searcher that remembers.
+        decisions: M decisions; a player with a memory changes theirs.
 
     Returns:
         [M, A] probabilities, checked.
 
     Raises:
-        PolicyError: The player returned what is no distribution over the legal actions, or has a
-            memory, which `decide_with_memory` hands to it.
+        PolicyError: The player returned what is no distribution over the legal actions, or a memory
+            of another shape; or it has one that nobody keeps.
     """
-    if has_memory(player):
+    legal, memory = decisions.mask.copy(), decisions.memory  # the player may write into the mask
+    if memory is None and has_memory(player):
         raise PolicyError(
             f"{name_of(player)} remembers the match, and nobody keeps its memory here; seat it "
             "with kille_env.play.play.Players"
         )
-    if searches(player):
-        searcher = cast(Searcher, player)
-        probabilities = searcher.search(Determinizer(batch, rows, keys, history))
+    if callable(getattr(player, "decide", None)):
+        probabilities = cast(Decider, player).decide(decisions)
     else:
         policy = cast(Policy, player)
-        probabilities = policy.probabilities(batch.observation[rows], batch.mask[rows])
-    # Not against the mask that was handed out: the player may have written into it.
-    check_probabilities(name_of(player), probabilities, batch.mask[rows])
-    return probabilities
-
-
-def decide_with_memory(
-    player: Recurrent, observation: np.ndarray, mask: np.ndarray, memory: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Asks a player with memory; returns probabilities [N, A] and memory [N, M], checked.
-
-    Args:
-        player: The player.
-        observation: [N, F].
-        mask: [N, A].
-        memory: [N, M] float32.
-
-    Raises:
-        PolicyError: It returned what is no distribution over the legal actions, or a memory of
-            another shape.
-    """
-    probabilities, after = player.probabilities_with_memory(observation, mask.copy(), memory)
-    check_probabilities(name_of(player), probabilities, mask)
-    if after.shape != memory.shape:
+        probabilities = policy.probabilities(decisions.observation, decisions.mask)
+    check_probabilities(name_of(player), probabilities, legal)
+    if memory is not None and np.shape(decisions.memory) != memory.shape:
         raise PolicyError(
-            f"player {name_of(player)!r} returned a memory of shape {after.shape}, expected "
-            f"{memory.shape}: its memory_size is {player.memory_size}"
+            f"player {name_of(player)!r} left a memory of shape {np.shape(decisions.memory)}, "
+            f"expected {memory.shape}: its memory_size is {getattr(player, 'memory_size', 0)}"
         )
-    return probabilities, after
+    return probabilities
 
 
 def check_shapes(

@@ -242,7 +242,6 @@ class Logbook:
                 over = going & (again.seat < 0)
                 done += [recorder.record(table) for table in np.flatnonzero(over).tolist()]
                 going &= mine.restart | ~over
-            # A match that the cards alone decide passes unseen where tables begin again.
-            while mine.restart and (over := going & (again.seat < 0)).any():
-                recorder.reset(which=over, dealer=dealer)
+            if mine.restart:
+                again.begin_next(going, reset=recorder.reset, dealer=dealer)
         return done + [recorder.record(table) for table in np.flatnonzero(going).tolist()]

@@ -15,7 +15,7 @@ from kille_env.adapters.vector import SeatVectorEnv
 from kille_env.core.floats import seat_layout
 from kille_env.core.jit import kernel
 from kille_env.errors import IllegalActionError, KilleError, PolicyError
-from kille_env.play.experience import Collector, Decisions, SeatStreams, advantages
+from kille_env.play.experience import Collector, SeatStreams, Transitions, advantages
 from kille_env.play.play import Players
 from kille_env.play.policy import UniformPolicy, resolve
 from kille_env.play.seats import SeatTables
@@ -211,10 +211,10 @@ def test_advantages_of_what_does_not_fit_are_refused(
     with pytest.raises(KilleError, match=words):
         advantages(earned, values, np.zeros(3), np.array(following), 1.0, 1.0)
     over = np.ones(3, np.bool_)
-    columns = dict.fromkeys(Decisions._fields, NONE)
+    columns = dict.fromkeys(Transitions._fields, NONE)
     columns |= {"reward": earned, "terminated": over, "truncated": ~over}
     with pytest.raises(KilleError, match=words):
-        Decisions(**{**columns, "following": np.array(following)}).advantages(values)
+        Transitions(**{**columns, "following": np.array(following)}).advantages(values)
 
 
 def test_streams_go_on_with_more_open_decisions_than_tables() -> None:

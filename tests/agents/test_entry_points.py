@@ -10,7 +10,7 @@ import kille_env
 from kille_agents import load_policy
 from kille_agents.catalog import describe_player
 from kille_env.errors import PolicyError
-from kille_env.play.policy import Searcher, check_probabilities
+from kille_env.play.policy import Decider, check_probabilities
 
 MODULE = '''
     """Players of the tests."""
@@ -38,8 +38,8 @@ MODULE = '''
         name = "deep"
         about = About("deep", "looks ahead", "by hand", "+1.0 ± 0.1 against uniform")
 
-        def search(self, determinizer):
-            return determinizer.mask / determinizer.mask.sum(axis=1, keepdims=True)
+        def decide(self, decisions):
+            return decisions.mask / decisions.mask.sum(axis=1, keepdims=True)
 
     class Nested:
         player = UniformPolicy()
@@ -92,7 +92,7 @@ def test_a_class_is_called_with_the_seats_and_the_rules(module):
 
 
 def test_an_object_is_taken_as_it_is_and_may_look_ahead(module):
-    assert isinstance(load(f"{module}:deep"), Searcher)
+    assert isinstance(load(f"{module}:deep"), Decider)
     assert load(f"{module}:Nested.player").name == "uniform"
     assert load(f"{module}:told").name == "uniform"
 

@@ -15,7 +15,7 @@ from kille_agents.llm import LanguageModel, Settings, service
 from kille_agents.llm.player import Answers, LimitError
 from kille_env.adapters.text import decision_prompt
 from kille_env.errors import ConfigError, PolicyError
-from kille_env.play.decisions import Determinizer
+from kille_env.play.decisions import Decisions
 from kille_env.play.play import Players, play_out
 from kille_env.play.policy import decide
 
@@ -48,7 +48,7 @@ def tables(number=2, game="byteskille", players=3):
 
 def search(player, batch):
     rows = np.flatnonzero(batch.seat >= 0)
-    return decide(player, batch, rows, np.zeros(len(rows), dtype=np.uint64))
+    return decide(player, Decisions(batch, rows, np.zeros(len(rows), dtype=np.uint64)))
 
 
 def log(player):
@@ -328,5 +328,5 @@ def test_every_determinization_gives_the_same_prompt(game):
     rows = np.flatnonzero(batch.seat >= 0)
     keys = np.arange(len(rows), dtype=np.uint64)
     for row, table in enumerate(rows.tolist()):
-        drawn = [Determinizer(batch, rows, keys + shift).draw(1) for shift in (0, 70)]
+        drawn = [Decisions(batch, rows, keys + shift).draw(1) for shift in (0, 70)]
         assert {decision_prompt(one, row) for one in drawn} == {decision_prompt(batch, table)}

@@ -17,7 +17,7 @@ from kille_agents.search import FlatSearch, SearchSettings, TreeSearch, TreeSett
 from kille_env.core.jit import kernel
 from kille_env.core.rollouts import AT_ANYBODY, Rollouts
 from kille_env.errors import KilleError, PolicyError
-from kille_env.play.decisions import Determinizer, History
+from kille_env.play.decisions import Decisions, History
 from kille_env.play.policy import UniformPolicy, at_table, decide
 from kille_env.play.rounds import choices
 
@@ -89,7 +89,7 @@ def test_a_search_names_a_policy_that_chooses_an_illegal_action(
     batch.step(actions)
     rows = np.flatnonzero(batch.seat >= 0)
     with pytest.raises(PolicyError, match="kernel of policy 'wrong' chose the illegal action"):
-        decide(player, batch, rows, keys(len(rows)), history)
+        decide(player, Decisions(batch, rows, keys(len(rows)), history))
 
 
 @pytest.mark.parametrize(
@@ -155,11 +155,11 @@ def test_weighing_refuses_what_does_not_fit() -> None:
     batch = tables()
     history = History(batch)
     history.note(batch.mask.argmax(axis=1))
-    determinizer = Determinizer(batch, np.arange(3), keys(3), history)
+    decisions = Decisions(batch, np.arange(3), keys(3), history)
     with pytest.raises(KilleError, match="numbers is int64"):
-        determinizer.weigh(2, below, np.zeros(3))
+        decisions.weigh(2, below, np.zeros(3))
     with pytest.raises(KilleError, match="number is 0"):
-        determinizer.weigh(0, below, np.zeros(3, int))
+        decisions.weigh(0, below, np.zeros(3, int))
 
 
 @pytest.mark.parametrize("choose", [below, beyond])

@@ -11,6 +11,7 @@ from kille_agents.greedy import in_play
 from kille_agents.objects import player_of
 from kille_env.core.batch import Batch
 from kille_env.errors import PolicyError
+from kille_env.play.decisions import Decisions
 from kille_env.play.play import Players, play_out
 from kille_env.play.policy import UniformPolicy, decide, pick_actions
 from kille_training.evaluation.duplicate import payoff
@@ -26,7 +27,13 @@ class Recalling:
 
     name, memory_size = "recalling", SIZE
 
-    def probabilities_with_memory(
+    def decide(self, decisions: Decisions) -> np.ndarray:
+        found, decisions.memory = self.answer(
+            decisions.observation, decisions.mask, decisions.memory
+        )
+        return found
+
+    def answer(
         self, observation: np.ndarray, mask: np.ndarray, memory: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         sums = observation.sum(axis=1, dtype=np.int64)[:, None]
@@ -41,10 +48,9 @@ class Wrapped:
 
     name, memory_size = "uniform", 2
 
-    def probabilities_with_memory(
-        self, observation: np.ndarray, mask: np.ndarray, memory: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        return UniformPolicy().probabilities(observation, mask), memory + 1
+    def decide(self, decisions: Decisions) -> np.ndarray:
+        decisions.memory = decisions.memory + 1
+        return UniformPolicy().probabilities(decisions.observation, decisions.mask)
 
 
 def tables_of(seeds: Any, game: str = "byteskille", **options: Any) -> Batch:
@@ -64,7 +70,7 @@ def by_hand(seed: int, game: str) -> np.ndarray:
         actions = others.actions()
         if batch.seat[0] == 1:
             _, _, _, chances = others.due()
-            found, memory = player.probabilities_with_memory(batch.observation, batch.mask, memory)
+            found, memory = player.answer(batch.observation, batch.mask, memory)
             actions = pick_actions(found, chances)
         others.step(actions)
         total += batch.reward[0]
@@ -86,11 +92,9 @@ def test_every_seat_has_a_memory_of_its_own_and_a_new_match_clears_it() -> None:
     seen: list[np.ndarray] = []
 
     class Noting(Recalling):
-        def probabilities_with_memory(
-            self, observation: np.ndarray, mask: np.ndarray, memory: np.ndarray
-        ) -> tuple[np.ndarray, np.ndarray]:
-            seen.append(memory.copy())
-            return super().probabilities_with_memory(observation, mask, memory)
+        def decide(self, decisions: Decisions) -> np.ndarray:
+            seen.append(decisions.memory.copy())
+            return super().decide(decisions)
 
     batch = tables_of(range(4), "knack", restart=True)
     players = Players(batch, [Noting()], np.zeros(3, int))
@@ -104,7 +108,7 @@ def test_every_seat_has_a_memory_of_its_own_and_a_new_match_clears_it() -> None:
         players.play()
         assert np.array_equal(seen[-1], known)
         assert np.array_equal(seen[-2], known)
-        _, after = Recalling().probabilities_with_memory(observation, batch.mask, seen[-1])
+        _, after = Recalling().answer(observation, batch.mask, seen[-1])
         expected |= {(row, before[row]): after[row] for row in rows}
         began = np.flatnonzero(batch.tables["matches"] != matches)
         expected = {key: each for key, each in expected.items() if key[0] not in began}
@@ -149,7 +153,7 @@ def remembered(stage: Stage, information_set: int, before: np.ndarray) -> np.nda
         memory = remembered(stage, before[information_set], before)
     here = slice(information_set, information_set + 1)
     seen = stage.observations[here], stage.masks[here]
-    return Recalling().probabilities_with_memory(*seen, memory)[1]
+    return Recalling().answer(*seen, memory)[1]
 
 
 def test_the_tree_holds_what_a_player_remembers() -> None:
@@ -162,7 +166,7 @@ def test_the_tree_holds_what_a_player_remembers() -> None:
         if before[each] >= 0:
             earlier = remembered(stage, int(before[each]), before)
         seen = stage.observations[each : each + 1], stage.masks[each : each + 1]
-        wanted, _ = Recalling().probabilities_with_memory(*seen, earlier)
+        wanted, _ = Recalling().answer(*seen, earlier)
         np.testing.assert_allclose(found[each], wanted[0], rtol=0, atol=1e-15)
 
 
@@ -186,14 +190,13 @@ def test_a_deal_of_several_hands_is_refused_in_a_tree_but_not_in_play() -> None:
 def test_what_a_player_with_memory_cannot_do_is_refused() -> None:
     batch = tables_of(range(2))
     with pytest.raises(PolicyError, match="recalling remembers the match"):
-        decide(Recalling(), batch, np.arange(2), np.zeros(2, np.uint64))
+        decide(Recalling(), Decisions(batch, np.arange(2), np.zeros(2, np.uint64)))
 
     class Short(Wrapped):
-        def probabilities_with_memory(
-            self, observation: np.ndarray, mask: np.ndarray, memory: np.ndarray
-        ) -> tuple[np.ndarray, np.ndarray]:
-            found, after = super().probabilities_with_memory(observation, mask, memory)
-            return found, after[:, :1]
+        def decide(self, decisions: Decisions) -> np.ndarray:
+            found = super().decide(decisions)
+            decisions.memory = decisions.memory[:, :1]
+            return found
 
     with pytest.raises(PolicyError, match=r"memory of shape .*, expected .*memory_size is 2"):
         Players(batch, [Short()], np.zeros(3, int)).play()

@@ -2,6 +2,7 @@
 
 import json
 import zipfile
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -86,7 +87,8 @@ def test_a_model_with_memory_plays_as_its_library_does(tmp_path, decisions, laye
     memory, states = np.zeros((50, player.memory_size), np.float32), None
     for turn in (0, 7, 21):
         seen, mask = (np.roll(part, turn, axis=0) for part in decisions)
-        chances, memory = player.probabilities_with_memory(seen, mask, memory)
+        asked = SimpleNamespace(observation=seen, mask=mask, memory=memory)
+        chances, memory = player.decide(asked), asked.memory
         check_probabilities("sb3", chances, mask)
         chosen, states = model.predict(seen, states, deterministic=True)
         legal = mask[np.arange(50), chosen] != 0

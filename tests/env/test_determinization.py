@@ -10,7 +10,7 @@ from env.tables import play
 from kille_env.core.batch import Batch
 from kille_env.errors import KilleError, RulesError
 from kille_env.games.byteskille import SPEC
-from kille_env.play.decisions import Determinizer, History
+from kille_env.play.decisions import Decisions, History
 
 ACTIONS = {text: number for number, text in enumerate(SPEC.actions)}
 TABLES = 6
@@ -120,24 +120,24 @@ def test_a_determinization_is_drawn_for_a_seat_that_is_there(seats):
     assert batch.save() == before
 
 
-# Determinizer
+# Decisions
 
 
 def test_determinizations_tell_what_the_seats_to_act_see_and_no_more(game):
     batch = tables_of(game)
-    determinizer = Determinizer(batch, [4, 1], keys(2))
-    assert len(determinizer) == 2
-    assert np.array_equal(determinizer.observation, batch.observation[[4, 1]])
-    assert np.array_equal(determinizer.mask, batch.mask[[4, 1]])
-    assert determinizer.seats.tolist() == batch.seat[[4, 1]].tolist()
-    assert (determinizer.game, determinizer.num_players) == (game, batch.num_players)
-    assert determinizer.rules == batch.rules
+    decisions = Decisions(batch, [4, 1], keys(2))
+    assert len(decisions) == 2
+    assert np.array_equal(decisions.observation, batch.observation[[4, 1]])
+    assert np.array_equal(decisions.mask, batch.mask[[4, 1]])
+    assert decisions.seats.tolist() == batch.seat[[4, 1]].tolist()
+    assert (decisions.game, decisions.num_players) == (game, batch.num_players)
+    assert decisions.rules == batch.rules
 
 
 def test_each_decision_gets_its_determinizations_side_by_side(game):
     batch = tables_of(game)
     rows = [4, 1]
-    drawn = Determinizer(batch, rows, keys(2)).draw(5)
+    drawn = Decisions(batch, rows, keys(2)).draw(5)
     assert drawn.num_tables == 10
     assert drawn.seat.tolist() == np.repeat(batch.seat[rows], 5).tolist()
     assert np.array_equal(drawn.observation, np.repeat(batch.observation[rows], 5, axis=0))
@@ -148,24 +148,24 @@ def test_each_decision_gets_its_determinizations_side_by_side(game):
 def test_drawing_changes_no_table(game):
     batch = tables_of(game)
     before = batch.save()
-    drawn = Determinizer(batch, [0, 1], keys(2)).draw(3)
+    drawn = Decisions(batch, [0, 1], keys(2)).draw(3)
     drawn.step(drawn.mask.argmax(axis=1))
     assert batch.save() == before
 
 
 def test_determinizations_depend_on_the_decision_and_its_key_alone():
     batch = tables_of("byteskille")
-    whole = Determinizer(batch, [0, 3, 5], keys(3, 10)).draw(4).tables
-    alone = Determinizer(batch, [3], keys(1, 11)).draw(4).tables
+    whole = Decisions(batch, [0, 3, 5], keys(3, 10)).draw(4).tables
+    alone = Decisions(batch, [3], keys(1, 11)).draw(4).tables
     assert np.array_equal(alone, whole[4:8])
-    taken = Determinizer(batch, [0, 3, 5], keys(3, 10)).take([2, 1])
+    taken = Decisions(batch, [0, 3, 5], keys(3, 10)).take([2, 1])
     assert taken.keys.tolist() == [12, 11]
     assert np.array_equal(taken.draw(4).tables, np.concatenate([whole[8:], whole[4:8]]))
 
 
 def test_some_of_the_determinizations_can_be_passed_over():
-    determinizer = Determinizer(tables_of("byteskille"), [0, 3], keys(2))
-    whole, later = determinizer.draw(6).tables, determinizer.draw(2, first=4).tables
+    decisions = Decisions(tables_of("byteskille"), [0, 3], keys(2))
+    whole, later = decisions.draw(6).tables, decisions.draw(2, first=4).tables
     assert np.array_equal(later, whole[[4, 5, 10, 11]])
 
 
@@ -180,8 +180,8 @@ def played(table, script: str, number: int = 400):
         assert table.seat == int(seat)
         history.note(np.array([ACTIONS[text]]))
         table.act(line)
-    determinizer = Determinizer(table.batch, [0], keys(1), history)
-    return determinizer.draw_with_past(number)
+    decisions = Decisions(table.batch, [0], keys(1), history)
+    return decisions.draw_with_past(number)
 
 
 def part(name: str, values: np.ndarray, players: int) -> np.ndarray:
@@ -233,7 +233,7 @@ def test_a_history_forgets_hands_that_are_past():
     table.act("2 defer")
     history.note(np.array([ACTIONS["yes"]]))
     table.act("1 yes").deal("L1 L2 L3")
-    assert len(Determinizer(table.batch, [0], keys(1), history).draw_with_past(2)[1].seat) == 0
+    assert len(Decisions(table.batch, [0], keys(1), history).draw_with_past(2)[1].seat) == 0
 
 
 def test_a_history_goes_back_to_a_mark_and_forgets_chosen_tables():
@@ -270,6 +270,6 @@ def test_a_history_keeps_the_tables_that_are_stepped():
 
 
 def test_without_a_history_there_is_no_past():
-    determinizer = Determinizer(tables_of("byteskille"), [0], keys(1))
+    decisions = Decisions(tables_of("byteskille"), [0], keys(1))
     with pytest.raises(KilleError, match="no history is kept of these tables"):
-        determinizer.draw_with_past(2)
+        decisions.draw_with_past(2)

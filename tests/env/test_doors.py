@@ -18,7 +18,7 @@ from kille_env.core.game import Game
 from kille_env.core.table import OVER, table_dtype
 from kille_env.core.threads import call_in_parallel
 from kille_env.errors import KilleError
-from kille_env.play.decisions import Determinizer, History
+from kille_env.play.decisions import Decisions, History
 from kille_env.testing.guards import check_guards
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -45,7 +45,7 @@ def _remembering(tables):
     history_ = History(tables)
     history_.note(tables.mask.argmax(axis=1))
     tables.step(tables.mask.argmax(axis=1))
-    return Determinizer(tables, [0, 1], [1, 2], history_)
+    return Decisions(tables, [0, 1], [1, 2], history_)
 
 
 REFUSED = {
@@ -56,18 +56,18 @@ REFUSED = {
     "noted_actions_too_few": (lambda tables: History(tables).note([0]), r"shape \(4,\)"),
     "noted_which": (lambda tables: History(tables).note(tables.mask.argmax(axis=1), [0]), "which"),
     "forgotten_which": (lambda tables: History(tables).forget([0]), r"which is \[4\] bool"),
-    "row_beyond": (lambda tables: Determinizer(tables, [4], [1]), "tables are 0 to 3"),
-    "row_negative": (lambda tables: Determinizer(tables, [-1], [1]), "tables are 0 to 3"),
-    "too_few_keys": (lambda tables: Determinizer(tables, [0, 1], [1]), "each of 2 decisions"),
-    "key_negative": (lambda tables: Determinizer(tables, [0], [-1]), "each of 1 decisions"),
-    "nobody_acts": (lambda _: Determinizer(_over(), [1], [1]), "nobody is to act at table 1"),
+    "row_beyond": (lambda tables: Decisions(tables, [4], [1]), "tables are 0 to 3"),
+    "row_negative": (lambda tables: Decisions(tables, [-1], [1]), "tables are 0 to 3"),
+    "too_few_keys": (lambda tables: Decisions(tables, [0, 1], [1]), "each of 2 decisions"),
+    "key_negative": (lambda tables: Decisions(tables, [0], [-1]), "each of 1 decisions"),
+    "nobody_acts": (lambda _: Decisions(_over(), [1], [1]), "nobody is to act at table 1"),
     "weighed": (lambda tables: _remembering(tables).weigh(-1, len, np.zeros(1)), "number is -1"),
     "drawn_with_past": (lambda tables: _remembering(tables).draw_with_past(0), "number is 0"),
     "drawn_numbers": (
-        lambda tables: Determinizer(tables, [0, 1], [1, 2]).draw_chosen(np.zeros((3, 1), int)),
+        lambda tables: Decisions(tables, [0, 1], [1, 2]).draw_chosen(np.zeros((3, 1), int)),
         r"are \[2, K\] whole numbers from 0",
     ),
-    "drawn": (lambda tables: Determinizer(tables, [0], [1]).draw(1, -1), "first is -1"),
+    "drawn": (lambda tables: Decisions(tables, [0], [1]).draw(1, -1), "first is -1"),
     "resample_keys": (lambda tables: tables.resample(0, [1]), "one for each of 4 tables"),
     "float_of_other_seats": (
         lambda tables: _reading("float", 8)(tables.observation),

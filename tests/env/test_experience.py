@@ -10,7 +10,7 @@ import kille_env
 from kille_env.core.batch import Batch
 from kille_env.core.spec import feature_scale
 from kille_env.errors import KilleError, PolicyError, RulesError
-from kille_env.play.experience import Collector, Decisions, collect
+from kille_env.play.experience import Collector, Transitions, collect
 from kille_env.play.play import Players, play_out
 from kille_env.play.policy import resolve
 
@@ -88,7 +88,7 @@ class Ledger:
     def close(self, stream: tuple[int, int], after: list[Any]) -> None:
         self.done.setdefault(stream, []).append([*self.open.pop(stream), *after])
 
-    def check(self, parts: list[Decisions]) -> None:
+    def check(self, parts: list[Transitions]) -> None:
         """Compares what was collected, call by call, with what has been noted since."""
         found: dict[tuple[int, int], list[list[Any]]] = {}
         for part in parts:
@@ -101,7 +101,7 @@ class Ledger:
             assert [row[3] for row in found[stream]] == pytest.approx([r[3] for r in noted])
 
 
-def check_links(part: Decisions, players: int) -> None:
+def check_links(part: Transitions, players: int) -> None:
     """What follows a decision is the next one of its stream, and says so."""
     known = part.following >= 0
     here, after = np.flatnonzero(known), part.following[known]
@@ -136,7 +136,7 @@ def test_every_decision_comes_once_and_complete(
         assert batch.restart is restart
 
 
-def credited(batch: Batch, parts: list[Decisions]) -> np.ndarray:
+def credited(batch: Batch, parts: list[Transitions]) -> np.ndarray:
     """Returns the rewards by table and seat, [N, P]."""
     total = np.zeros((batch.num_tables, batch.num_players))
     for part in parts:

@@ -18,7 +18,7 @@ import kille_env
 from env.arrangements import BY_CHANCE, pair_p_value, place_after_place
 from env.hidden_cards import draw, p_value
 from env.knack_tables import Table, play
-from kille_env.play.decisions import Determinizer, History
+from kille_env.play.decisions import Decisions, History
 
 PACK = kille_env.spec("knack").pack.codes
 KNACK = importlib.import_module("reference.knack")
@@ -277,7 +277,7 @@ def test_the_card_that_lies_face_down_is_not_told_by_what_has_been_done():
         actions = np.array([table.batch.find_action(text)])
         history.note(actions)
         table.batch.apply(actions)
-    past = Determinizer(table.batch, [0], [0], history).draw_with_past(50)[1]
+    past = Decisions(table.batch, [0], [0], history).draw_with_past(50)[1]
     assert past.mask[np.arange(len(past.action)), past.action].all()
     assert len(past.action) == 50 * 4  # of the others: two knocks and two cards, not the last one
 

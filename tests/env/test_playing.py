@@ -9,7 +9,7 @@ import pytest
 import kille_env
 from kille_env.core.batch import Batch
 from kille_env.errors import IllegalActionError, KilleError, PolicyError
-from kille_env.play.decisions import Determinizer
+from kille_env.play.decisions import Decisions
 from kille_env.play.play import Players, play_out
 from kille_env.play.policy import Player, UniformPolicy
 from kille_env.records import Logbook, Recorder, replay
@@ -33,12 +33,10 @@ class Looking:
 
     name = "looking"
 
-    def search(self, determinizer: Determinizer) -> np.ndarray:
-        drawn = determinizer.draw(2)
-        hidden = drawn.full_state(np.repeat(determinizer.seats, 2)).reshape(
-            len(determinizer), 2, -1
-        )
-        return Leaning().probabilities(hidden.sum(axis=1), determinizer.mask)
+    def decide(self, decisions: Decisions) -> np.ndarray:
+        drawn = decisions.draw(2)
+        hidden = drawn.full_state(np.repeat(decisions.seats, 2)).reshape(len(decisions), 2, -1)
+        return Leaning().probabilities(hidden.sum(axis=1), decisions.mask)
 
 
 class Remembering:
@@ -50,14 +48,12 @@ class Remembering:
     def __init__(self) -> None:
         self.counts: list[list[int]] = []
 
-    def search(self, determinizer: Determinizer) -> np.ndarray:
-        _, past = determinizer.draw_with_past(1)
-        counts = np.bincount(past.determinization, minlength=len(determinizer))
+    def decide(self, decisions: Decisions) -> np.ndarray:
+        _, past = decisions.draw_with_past(1)
+        counts = np.bincount(past.determinization, minlength=len(decisions))
         self.counts.append(counts.tolist())
-        seen = np.bincount(past.determinization, past.action + 1, len(determinizer)).astype(
-            np.int64
-        )
-        return Leaning().probabilities(seen[:, None], determinizer.mask)
+        seen = np.bincount(past.determinization, past.action + 1, len(decisions)).astype(np.int64)
+        return Leaning().probabilities(seen[:, None], decisions.mask)
 
 
 def tables_of(
@@ -144,9 +140,9 @@ def test_a_seat_meets_the_same_random_numbers_whoever_sits_there() -> None:
             super().__init__()
             self.keys: list[np.ndarray] = []
 
-        def search(self, determinizer: Determinizer) -> np.ndarray:
-            self.keys.append(determinizer.keys)
-            return self.probabilities(determinizer.observation, determinizer.mask)
+        def decide(self, decisions: Decisions) -> np.ndarray:
+            self.keys.append(decisions.keys)
+            return self.probabilities(decisions.observation, decisions.mask)
 
     batches = [tables_of(range(8)) for _ in range(2)]
     writers = [Writing(), Writing()]

@@ -285,8 +285,9 @@ class Remembering:
 
     name, memory_size = "remembering", 1
 
-    def probabilities_with_memory(self, seen: Any, mask: Any, memory: Any) -> tuple[Any, Any]:
-        return softmax(scaled_logits(seen, mask), mask), memory + np.float32(1)
+    def decide(self, known: Any) -> np.ndarray:
+        known.memory = known.memory + np.float32(1)
+        return softmax(scaled_logits(known.observation, known.mask), known.mask)
 
 
 class Reading:
@@ -294,7 +295,7 @@ class Reading:
 
     name, keyless = "reading", True
 
-    def search(self, known: Any) -> np.ndarray:
+    def decide(self, known: Any) -> np.ndarray:
         return softmax(scaled_logits(known.observation, known.mask), known.mask)
 
 

@@ -33,7 +33,7 @@ from kille_env.adapters.text import ask_again, decision_prompt, read_answer, rul
 from kille_env.core.spec import Rules
 from kille_env.errors import ConfigError, PolicyError
 from kille_env.files import parse_json
-from kille_env.play.decisions import Determinizer
+from kille_env.play.decisions import Decisions
 
 PREFIX = "llm:"
 """Prefix of a language model's name as a player."""
@@ -231,25 +231,25 @@ class LanguageModel:
             f"{account['cost']:.4g}; transcript {account['transcript']}"
         )
 
-    def search(self, determinizer: Determinizer) -> np.ndarray:
-        """Return the shares of the model's answers, [M, A] float64; see `Searcher`.
+    def decide(self, decisions: Decisions) -> np.ndarray:
+        """Return the shares of the model's answers, [M, A] float64; see `Decider`.
 
         Raises:
             LimitError: A limit is reached; what was answered is kept.
             PolicyError: The service does not answer.
         """
-        drawn = determinizer.draw(1)
-        system = _rules(determinizer.game, determinizer.rules, determinizer.num_players)
+        drawn = decisions.draw(1)
+        system = _rules(decisions.game, decisions.rules, decisions.num_players)
         questions = [
             [self._question(system, prompt, legal, number) for number in range(self.settings.asks)]
-            for row in range(len(determinizer))
+            for row in range(len(decisions))
             for prompt, legal in [(decision_prompt(drawn, row), tuple(drawn.legal_texts(row)))]
         ]
         self.answers.refresh()
         self._settle_all([one for row in questions for one in row])
-        probabilities = np.zeros(determinizer.mask.shape)
+        probabilities = np.zeros(decisions.mask.shape)
         for row, asked in enumerate(questions):
-            legal = determinizer.mask[row] != 0
+            legal = decisions.mask[row] != 0
             probabilities[row, legal] = np.mean([self._shares(one) for one in asked], axis=0)
         return probabilities
 

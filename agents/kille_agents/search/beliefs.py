@@ -11,7 +11,7 @@ import numpy as np
 
 from kille_env.core.batch import Batch
 from kille_env.core.keys import uniforms
-from kille_env.play.decisions import Determinizer, Past
+from kille_env.play.decisions import Decisions, Past
 from kille_env.play.policy import (
     KernelPolicy,
     Policy,
@@ -25,12 +25,12 @@ _WEIGHING = np.uint64(0xBE11EF)
 
 
 def likely_determinizations(
-    determinizer: Determinizer, number: int, candidates: int, policy: Policy, doubt: float
+    decisions: Decisions, number: int, candidates: int, policy: Policy, doubt: float
 ) -> Batch:
     """Draws determinizations as likely as the others' actions make them.
 
     Args:
-        determinizer: M decisions.
+        decisions: M decisions.
         number: K, determinizations per decision.
         candidates: Determinizations that are drawn for each that is kept.
         policy: Who the others are assumed to be.
@@ -43,28 +43,26 @@ def likely_determinizations(
     drawn = None
     if decides_by_kernel(policy):
         kernel = cast(KernelPolicy, policy)
-        chances = _log_agreements(determinizer, number * candidates, kernel, doubt)
+        chances = _log_agreements(decisions, number * candidates, kernel, doubt)
     else:
-        drawn, past = determinizer.draw_with_past(number * candidates)
+        drawn, past = decisions.draw_with_past(number * candidates)
         chances = _log_chances(past, drawn.num_tables, policy, doubt)
-        chances = chances.reshape(len(determinizer), -1)
+        chances = chances.reshape(len(decisions), -1)
     weights = np.exp(chances - chances.max(axis=1, keepdims=True))
-    kept = _systematic(weights, number, determinizer.keys)
+    kept = _systematic(weights, number, decisions.keys)
     if drawn is None:
-        return determinizer.draw_chosen(kept)
-    first = np.arange(len(determinizer)) * number * candidates
+        return decisions.draw_chosen(kept)
+    first = np.arange(len(decisions)) * number * candidates
     return drawn.take((first[:, None] + kept).ravel())
 
 
 def _log_agreements(
-    determinizer: Determinizer, number: int, policy: KernelPolicy, doubt: float
+    decisions: Decisions, number: int, policy: KernelPolicy, doubt: float
 ) -> np.ndarray:
     """Returns what `_log_chances` does, [M, number], with a policy that is a kernel."""
-    which, agrees, legal = determinizer.weigh(
-        number, policy.choose, policy.numbers, name_of(policy)
-    )
+    which, agrees, legal = decisions.weigh(number, policy.choose, policy.numbers, name_of(policy))
     mixed = (1.0 - doubt) * agrees + doubt / np.maximum(legal, 1)
-    chances = np.zeros((len(determinizer), number))
+    chances = np.zeros((len(decisions), number))
     np.add.at(chances, which, np.where(legal > 0, np.log(mixed), 0.0))
     return chances
 

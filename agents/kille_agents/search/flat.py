@@ -17,7 +17,7 @@ import numpy as np
 from kille_agents.search.rollouts import earnings, seated
 from kille_agents.search.search import DUST, Search
 from kille_agents.search.settings import SearchSettings
-from kille_env.play.decisions import Determinizer
+from kille_env.play.decisions import Decisions
 
 
 class FlatSearch(Search[SearchSettings]):
@@ -44,23 +44,23 @@ class FlatSearch(Search[SearchSettings]):
         actions = np.maximum(mask.sum(axis=1, dtype=np.int64), drawn)
         return self.settings.determinizations * actions
 
-    def _think(self, determinizer: Determinizer, chances: np.ndarray) -> np.ndarray:
-        better, error = _compare(self._values(determinizer), chances)
+    def _think(self, decisions: Decisions, chances: np.ndarray) -> np.ndarray:
+        better, error = _compare(self._values(decisions), chances)
         sure = better > np.maximum(self.settings.margin * error, DUST)
-        sure &= determinizer.mask != 0
+        sure &= decisions.mask != 0
         best = np.where(sure, better, -np.inf).argmax(axis=1)
         leaves = sure.any(axis=1)
         chosen = chances.copy()
         chosen[leaves] = np.arange(chances.shape[1]) == best[leaves, None]
         return chosen
 
-    def _values(self, determinizer: Determinizer) -> np.ndarray:
+    def _values(self, decisions: Decisions) -> np.ndarray:
         """Returns what each action earns in each determinization, [m, K, A]; 0 if not legal."""
         number = self.settings.determinizations
-        drawn = self._draw(determinizer)
-        decision, action = np.nonzero(determinizer.mask)
+        drawn = self._draw(decisions)
+        decision, action = np.nonzero(decisions.mask)
         tables = (decision[:, None] * number + np.arange(number)).ravel()
-        seats = np.repeat(determinizer.seats[decision], number)
+        seats = np.repeat(decisions.seats[decision], number)
         first = np.repeat(action, number)
         if rollouts := self._rollouts(drawn):
             earned = rollouts.earnings(drawn.tables, tables, first, seats)
@@ -69,7 +69,7 @@ class FlatSearch(Search[SearchSettings]):
             players.step(first)
             earned = earnings(players, self.settings.deals)
         own = earned[np.arange(len(tables)), seats].reshape(len(decision), number)
-        values = np.zeros((len(determinizer), number, determinizer.mask.shape[1]))
+        values = np.zeros((len(decisions), number, decisions.mask.shape[1]))
         values[decision, :, action] = own
         return values
 

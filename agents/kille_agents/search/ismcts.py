@@ -27,7 +27,7 @@ from kille_agents.search.settings import TreeSettings
 from kille_env.core.batch import Batch
 from kille_env.core.rollouts import AT_ANYBODY, AT_SEARCHER, TO_THE_END, Rollouts
 from kille_env.core.table import OVER
-from kille_env.play.decisions import Determinizer
+from kille_env.play.decisions import Decisions
 
 
 class TreeSearch(Search[TreeSettings]):
@@ -45,18 +45,18 @@ class TreeSearch(Search[TreeSettings]):
         drawn = settings.candidates if self.remembers else 1
         return np.full(len(mask), settings.determinizations * drawn)
 
-    def _think(self, determinizer: Determinizer, chances: np.ndarray) -> np.ndarray:
-        drawn, number = self._draw(determinizer), self.settings.determinizations
-        forest = _Forest(len(determinizer), self.num_players, chances.shape[1])
-        first = np.arange(len(determinizer)) * number
+    def _think(self, decisions: Decisions, chances: np.ndarray) -> np.ndarray:
+        drawn, number = self._draw(decisions), self.settings.determinizations
+        forest = _Forest(len(decisions), self.num_players, chances.shape[1])
+        first = np.arange(len(decisions)) * number
         rollouts = self._rollouts(drawn)
         for iteration in range(number):
             if rollouts:
                 tables = drawn.tables[first + iteration]
-                self._iterate_compiled(forest, rollouts, tables, determinizer.seats)
+                self._iterate_compiled(forest, rollouts, tables, decisions.seats)
             else:
-                self._iterate(forest, drawn.take(first + iteration), determinizer.seats)
-        return self._choose(forest, determinizer.mask != 0, chances)
+                self._iterate(forest, drawn.take(first + iteration), decisions.seats)
+        return self._choose(forest, decisions.mask != 0, chances)
 
     def _iterate_compiled(
         self, forest: "_Forest", rollouts: Rollouts, tables: np.ndarray, searchers: np.ndarray

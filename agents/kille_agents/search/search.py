@@ -11,7 +11,7 @@ from kille_env.core.batch import Batch
 from kille_env.core.rollouts import Rollouts
 from kille_env.core.spec import Rules
 from kille_env.errors import PolicyError
-from kille_env.play.decisions import Determinizer
+from kille_env.play.decisions import Decisions
 from kille_env.play.policy import (
     KernelPolicy,
     Policy,
@@ -70,37 +70,26 @@ class Search(Generic[Settings]):
     def _seated(self, policy: Policy) -> Policy:
         return cast(Policy, at_table(policy, self.rules.game, self.num_players))
 
-    def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
-        """Refuses: an observation says too little to search.
-
-        Raises:
-            PolicyError: Always.
-        """
-        raise PolicyError(
-            f"{self.name} looks ahead: ask it with kille_env.play.policy.decide, which gives it "
-            "determinizations; it cannot play where only observations are given"
-        )
-
-    def search(self, determinizer: Determinizer) -> np.ndarray:
-        """Returns how likely each action is, [M, A]; see `Searcher`.
+    def decide(self, decisions: Decisions) -> np.ndarray:
+        """Returns how likely each action is, [M, A]; see `kille_env.play.policy.Decider`.
 
         Raises:
             PolicyError: It was made for another table.
         """
         made = (self.num_players, self.rules)
-        if made != (determinizer.num_players, determinizer.rules):
+        if made != (decisions.num_players, decisions.rules):
             raise PolicyError(
                 f"{self.name} was made for {self.rules.game} with {self.num_players} seats, and "
-                f"asked at a table of {determinizer.game} with {determinizer.num_players}, or "
+                f"asked at a table of {decisions.game} with {decisions.num_players}, or "
                 "with other rules"
             )
-        mask = determinizer.mask
-        chances = np.array(self.base.probabilities(determinizer.observation, mask), np.float64)
+        mask = decisions.mask
+        chances = np.array(self.base.probabilities(decisions.observation, mask), np.float64)
         check_probabilities(self.base.name, chances, mask)
         free = np.flatnonzero(mask.sum(axis=1) > 1)
         for part in self._parts(mask[free]):
             rows = free[part]
-            chances[rows] = self._think(determinizer.take(rows), chances[rows])
+            chances[rows] = self._think(decisions.take(rows), chances[rows])
         return chances
 
     def _parts(self, mask: np.ndarray) -> list[np.ndarray]:
@@ -117,22 +106,22 @@ class Search(Generic[Settings]):
         """Returns how many tables each decision takes, [M]."""
         raise NotImplementedError
 
-    def _think(self, determinizer: Determinizer, chances: np.ndarray) -> np.ndarray:
+    def _think(self, decisions: Decisions, chances: np.ndarray) -> np.ndarray:
         """Returns how likely each action is where there is a choice, [m, A].
 
         Args:
-            determinizer: m decisions.
+            decisions: m decisions.
             chances: [m, A] what the base does.
         """
         raise NotImplementedError
 
-    def _draw(self, determinizer: Determinizer) -> Batch:
+    def _draw(self, decisions: Decisions) -> Batch:
         """Draws the determinizations of each decision, as the settings say how likely they are."""
         settings, number = self.settings, self.settings.determinizations
         if settings.beliefs == "uniform":
-            return determinizer.draw(number)
+            return decisions.draw(number)
         return likely_determinizations(
-            determinizer, number, settings.candidates, self.opponents, settings.doubt
+            decisions, number, settings.candidates, self.opponents, settings.doubt
         )
 
     def _rollouts(self, drawn: Batch) -> Rollouts | None:

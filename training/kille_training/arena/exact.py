@@ -15,7 +15,7 @@ from kille_agents.catalog import load_policy
 from kille_agents.greedy import in_play
 from kille_env.core.spec import Rules
 from kille_env.errors import ConfigError, KilleError
-from kille_env.play.policy import Searcher
+from kille_env.play.policy import searches
 from kille_training.arena.draws import ALL, Draw
 from kille_training.arena.entrants import Entrant
 from kille_training.arena.schedule import Pairing, draws
@@ -130,6 +130,6 @@ def _lineups(draw: Draw) -> np.ndarray:
 
 def _player(entrant: Entrant, seats: int, rules: Rules, trust: bool) -> Asked:
     player = load_policy(entrant.player, rules.game, seats, rules, trust=trust)
-    if isinstance(player, Searcher):
+    if searches(player):
         raise ConfigError(f"{entrant.name} searches, which takes too long for every position")
     return cast(Asked, in_play(player, entrant.play))

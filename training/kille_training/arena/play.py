@@ -13,7 +13,7 @@ from kille_agents.identity import DRAWS, UnsteadyError, fingerprint, is_steady
 from kille_env.core.spec import Rules
 from kille_env.errors import ConfigError, KilleError
 from kille_env.files import parse_json
-from kille_env.play.decisions import Determinizer, History
+from kille_env.play.decisions import Decisions, History
 from kille_env.play.policy import Player, PlayerLike, has_kernel, resolve, searches
 from kille_env.registry import Table, make_batch
 from kille_training.arena.entrants import (
@@ -201,7 +201,7 @@ def _warm_up(table: Table) -> None:
     for _ in range(2):
         rows = np.flatnonzero(batch.seat >= 0)
         with suppress(KilleError):  # not every game has determinizations
-            Determinizer(batch, rows, np.zeros(len(rows), np.uint64), history).draw_with_past(1)
+            Decisions(batch, rows, np.zeros(len(rows), np.uint64), history).draw_with_past(1)
         actions = batch.mask.argmax(axis=1)
         history.note(actions)
         batch.step(actions)

@@ -9,7 +9,7 @@ from pydantic import PlainSerializer, PlainValidator
 
 from kille_env.core.spec import Rules
 from kille_env.errors import KilleError, shortened
-from kille_env.play.policy import Player, Policy, Searcher, has_memory, searches
+from kille_env.play.policy import Decider, Player, Policy, has_memory, searches
 from kille_env.registry import Table
 from kille_training.evaluation.asking import ask_everywhere
 from kille_training.evaluation.duplicate import DETERMINISTIC, Play
@@ -245,7 +245,7 @@ def strategies_at(
             "measure it with exact=False"
         )
     if searches(policy):
-        return ask_everywhere(cast(Searcher, policy), deal, progress)
+        return ask_everywhere(cast(Decider, policy), deal, progress)
     return strategies_of(cast(Asked, policy), deal)
 
 

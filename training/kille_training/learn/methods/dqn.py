@@ -17,7 +17,7 @@ import torch
 from torch import nn
 
 from kille_agents.network import NetworkPolicy
-from kille_env.play.experience import Decisions, collect
+from kille_env.play.experience import Transitions, collect
 from kille_env.registry import Table
 from kille_training.learn.method import DealLearner, Left
 from kille_training.learn.networks import Network
@@ -93,7 +93,7 @@ class Learner(DealLearner):
         return self.learner.policy(name, self.temperature, made=self.made)
 
 
-def transitions(played: Decisions, horizon: int) -> list[np.ndarray]:
+def transitions(played: Transitions, horizon: int) -> list[np.ndarray]:
     """Return transitions of whole matches, as columns.
 
     Args:

@@ -19,7 +19,7 @@ import numpy as np
 import torch
 
 from kille_agents.network import NetworkPolicy
-from kille_env.play.experience import Decisions, collect
+from kille_env.play.experience import Transitions, collect
 from kille_env.registry import Table
 from kille_training.learn.distinct import distinct
 from kille_training.learn.method import DealLearner, Left
@@ -85,7 +85,7 @@ def descend(
     actor: Network,
     critic: Network,
     optimizer: torch.optim.Optimizer,
-    played: Decisions,
+    played: Transitions,
     settings: Settings,
     left: float,
 ) -> None:

@@ -12,7 +12,7 @@ import torch
 from torch import nn
 
 from kille_agents.network import NetworkPolicy
-from kille_env.play.experience import Decisions, collect
+from kille_env.play.experience import Transitions, collect
 from kille_env.registry import Table
 from kille_training.learn.method import DealLearner, Left
 from kille_training.learn.networks import Network
@@ -71,7 +71,7 @@ class Learner(DealLearner):
         """Return what the actor plays now."""
         return self.actor.policy(name, made=self.made)
 
-    def learn(self, played: Decisions, left: float, own: np.ndarray | None = None) -> None:
+    def learn(self, played: Transitions, left: float, own: np.ndarray | None = None) -> None:
         """Make the gradient steps of an update.
 
         Args:

@@ -8,21 +8,23 @@ would make the next one depend on it, so it has no strategy where cards are deal
 """
 
 from collections.abc import Callable, Sequence
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
 from kille_agents.metadata import Metadata
 from kille_agents.tabular import TabularPolicy
+from kille_env.core.batch import Batch
 from kille_env.errors import PolicyError
+from kille_env.play.decisions import Decisions
 from kille_env.play.policy import (
+    Decider,
     Policy,
-    Recurrent,
     check_probabilities,
-    decide_with_memory,
+    decide,
     has_memory,
 )
-from kille_env.registry import spec
+from kille_env.registry import load_game, spec
 from kille_training.solving.byteskille.deals import DealStages, Stage
 from kille_training.solving.trees.tree import FlatTree
 from kille_training.solving.trees.values import (
@@ -33,7 +35,7 @@ from kille_training.solving.trees.values import (
     infoset_reach,
 )
 
-Asked = Policy | Recurrent
+Asked = Policy | Decider
 """Whoever answers by what a seat sees in a hand."""
 
 BATCH = 1 << 14
@@ -69,14 +71,14 @@ def strategy_of(policies: Asked | Sequence[Asked], stage: Stage) -> np.ndarray:
             return f"information set {sets[row]}: {stage.describe(int(sets[row]))}"
 
         if has_memory(policy):
-            _ask_in_order(cast(Recurrent, policy), stage, sets, answers)
+            _ask_in_order(cast(Decider, policy), stage, sets, answers)
         else:
             seen = stage.observations[sets], masks[sets]
             answers[sets] = ask(cast(Policy, policy), *seen, describe)
     return as_strategy(answers, masks, stage.tree)
 
 
-def _ask_in_order(player: Recurrent, stage: Stage, sets: np.ndarray, answers: np.ndarray) -> None:
+def _ask_in_order(player: Decider, stage: Stage, sets: np.ndarray, answers: np.ndarray) -> None:
     """Asks a player with memory in some information sets; fills in its rows of `answers`, [I, A].
 
     Args:
@@ -96,18 +98,34 @@ def _ask_in_order(player: Recurrent, stage: Stage, sets: np.ndarray, answers: np
         )
     before = sets_before(stage.tree)
     place = np.full(len(answers), -1)  # of each set among those asked last, which lie before these
-    memory = np.zeros((1, player.memory_size), np.float32)  # of who has seen nothing, for -1
+    size, tables = cast(Any, player).memory_size, tables_of(stage)
+    memory = np.zeros((1, size), np.float32)  # of who has seen nothing, for -1
     due = sets[before[sets] < 0]
     while len(due):
         known = memory[place[before[due]]]
-        memory = np.empty((len(due), player.memory_size), np.float32)
+        memory = np.empty((len(due), size), np.float32)
         for begin in range(0, len(due), BATCH):
             some = slice(begin, begin + BATCH)
-            seen = stage.observations[due[some]], stage.masks[due[some]]
-            answers[due[some]], memory[some] = decide_with_memory(player, *seen, known[some])
+            keys = np.zeros(len(known[some]), np.uint64)
+            decisions = Decisions(tables, due[some], keys, memory=known[some])
+            answers[due[some]] = decide(player, decisions)
+            memory[some] = decisions.memory
         place[:] = -1
         place[due] = np.arange(len(due))
         due = sets[(before[sets] >= 0) & (place[before[sets]] >= 0)]
+
+
+def tables_of(stage: Stage) -> Batch:
+    """Returns a batch with one table for each information set."""
+    tables = stage.positions
+    game = load_game(stage.rules.game)
+    batch = Batch(game, len(tables), stage.num_players, stage.rules, seed=0, restart=False)
+    batch.reset()
+    batch._tables[:] = (
+        tables  # our own tree's, some of which no pack deals: `restore` refuses these
+    )
+    batch._show()
+    return batch
 
 
 def sets_before(tree: FlatTree) -> np.ndarray:
