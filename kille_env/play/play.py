@@ -15,59 +15,29 @@ import numpy as np
 from kille_env.core import arguments
 from kille_env.core.batch import Batch
 from kille_env.core.fixed import Fixed
-from kille_env.core.jit import kernel
-from kille_env.core.rng import derive, mix
-from kille_env.errors import IllegalActionError, KilleError
+from kille_env.core.threads import call_in_parallel
+from kille_env.errors import IllegalActionError, KilleError, illegal_choice
 from kille_env.play.decisions import Decisions, History
+from kille_env.play.kernels import ROUND, bound, earn, list_due, play_on
 from kille_env.play.policy import (
+    KernelPolicy,
     Player,
     at_table,
     decide,
+    has_kernel,
     has_memory,
     made_for,
+    name_of,
     pick_actions,
 )
+from kille_env.records import Logbook
 
-_S11 = np.uint64(11)
-_CHOICES = np.uint64(0x43686F696365)
-"""Keeps the players' random numbers apart from the cards', which come from the same key."""
 Due = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 """Decisions that are due: [M] tables, seats, uint64 keys, random numbers from 0 to below 1."""
+Watch = Callable[[int, Decisions, np.ndarray], object]
+"""Is called with the number of a player, what it was asked, and its probabilities [M, A]."""
 DECIMALS = 9
 """Earnings are rounded to these: the shares of a stake are no binary fractions and leave dust."""
-
-
-@kernel
-def decision_key(match, seat, decided):
-    """Returns the key of a seat's decision: the match's, the seat, and how often it has decided."""
-    return derive(derive(match ^ _CHOICES, seat), decided)
-
-
-@kernel
-def chance_of(key):
-    """Returns the random number of a decision, from 0 to below 1."""
-    return (mix(key) >> _S11) * 2.0**-53
-
-
-@kernel
-def _list_due(acting, keys, which, match, decided, rows, seats, words, chances):
-    """Lists the decisions that are due, with their keys and random numbers; returns how many.
-
-    At a table with a new match the count of decisions begins at 0 again.
-    """
-    count = 0
-    for row in range(acting.shape[0]):
-        seat = np.int64(acting[row])
-        if seat < 0 or not which[row]:
-            continue
-        if keys[row] != match[row]:
-            match[row] = keys[row]
-            decided[row, :] = 0
-        key = decision_key(keys[row], seat, decided[row, seat])
-        rows[count], seats[count] = row, seat
-        words[count], chances[count] = key, chance_of(key)
-        count += 1
-    return count
 
 
 class _Memories:
@@ -125,13 +95,18 @@ class Players(Fixed):
             come from outside (`step`).
         match: [N] uint64, key of the match whose decisions are counted.
         decided: [N, P] how often each seat has decided in it.
+        credit: [N, P] float64, units that seats have earned and nobody has taken; whoever does sets
+            it to 0.
+        returns: [N, P] float64, units that seats have earned since they sat down, or `forget`.
         remember: Whether a player remembers the deal.
+        compiled: Whether `go_on` has kernels play the seats of a `KernelPolicy`; if not, it is
+            asked like any other player. What is played is the same.
 
     Whatever asks players raises a `PolicyError`, and has played nothing, where one returns what is
     no distribution over the legal actions.
     """
 
-    FIXED = frozenset({"batch", "players", "seating", "match", "decided"})
+    FIXED = frozenset({"batch", "players", "seating", "match", "decided", "credit", "returns"})
 
     def __init__(
         self,
@@ -139,6 +114,9 @@ class Players(Fixed):
         players: Sequence[Player],
         seating: np.ndarray,
         step: Callable[..., Any] | None = None,
+        *,
+        log: Logbook | None = None,
+        watch: Watch | None = None,
     ) -> None:
         """Seats them.
 
@@ -146,8 +124,10 @@ class Players(Fixed):
             batch: The tables.
             players: The players.
             seating: [N, P], or [P] for the same one at every table.
-            step: Plays actions [N] at the tables; None is `batch.step`. A `Recorder`'s or a
-                `Logbook`'s writes down what it plays.
+            step: Plays actions [N] at the tables; None is `batch.step`. A `Recorder`'s writes down
+                what it plays.
+            log: Notes what is played, at a batch of one table.
+            watch: Is told what players do, each time that one is asked.
 
         Raises:
             PolicyError: A player was made for another table.
@@ -159,12 +139,18 @@ class Players(Fixed):
             made_for(at_table(player, game, seats), game, seats, batch.rules) for player in players
         )
         self.seating = arguments.seating(seating, shape, len(self.players))
-        self._step = step
+        self._step, self._log, self._watch = log.step if log else step, log, watch
         self.decided = np.zeros(shape, dtype=np.int64)
+        self.credit, self.returns = np.zeros(shape), np.zeros(shape)
         self.match = np.zeros(batch.num_tables, dtype=np.uint64)
         self.remember = any(getattr(player, "remembers", False) for player in self.players)
         self._history = History(batch)  # empty if nobody remembers
         self._memories = _Memories(*shape)
+        self._kernels = [i for i, player in enumerate(self.players) if has_kernel(player)]
+        self._turns = [ROUND] * len(batch._slices)
+        self._trails = [np.empty(ROUND, dtype=np.int64) for _ in self._turns]
+        noted = step is None and watch is None and not self.remember
+        self.compiled = bool(self._kernels) and noted
 
     def _chosen(self, which: np.ndarray | None) -> np.ndarray | None:
         return None if which is None else arguments.which(which, self.batch.num_tables)
@@ -226,6 +212,8 @@ class Players(Fixed):
         probabilities = decide(player, decisions)
         if memory is not None:
             self._memories.ask(rows, keys, decisions.memory)
+        if self._watch is not None:
+            self._watch(number, decisions, probabilities)
         return probabilities
 
     def step(self, actions: np.ndarray, which: np.ndarray | None = None) -> None:
@@ -254,15 +242,90 @@ class Players(Fixed):
         rows, seats, keys, _ = due
         self._memories.keep(rows, seats, keys, self.decided[rows, seats] == 0)
         self.decided[rows, seats] += 1
+        earn(self.batch._shown[3], self.credit, self.returns)
+
+    def answer(self, actions: np.ndarray, which: np.ndarray) -> bool:
+        """Plays actions of seats from outside, and on by kernels until it is not their turn.
+
+        Args:
+            actions: [N] int64, legal at the chosen tables.
+            which: [N] bool, the tables to play at.
+
+        Returns:
+            Whether players may be to act now, for `go_on`.
+        """
+        if self.compiled:
+            self._run(self._kernels[0], actions.copy(), which.copy(), True)
+            return len(self.players) > 1
+        self.step(actions, which)
+        return True
+
+    def go_on(self) -> bool:
+        """Plays on where players are to act: each once, or by kernels until it is not their turn.
+
+        Returns:
+            Whether to call it again: players may be to act still, or a match may have ended.
+        """
+        batch, played = self.batch, False
+        if self.compiled:
+            idle, nothing = np.zeros(len(batch.seat), np.bool_), np.zeros(len(batch.seat), np.int64)
+            for number in self._kernels:
+                played |= self._run(number, nothing, idle, False)
+            if len(self.players) == 1:
+                return False
+        seats = batch.seat.astype(np.int64)
+        due = (seats >= 0) & (self.seating[np.arange(len(seats)), seats] >= 0)
+        if not due.any():
+            return played
+        self.play(due)
+        return True
+
+    def _run(self, player: int, actions: np.ndarray, which: np.ndarray, given: bool) -> bool:
+        """Plays by a player's kernel, see `play_on`; returns whether there was anything to play."""
+        batch, turns, parts = self.batch, self._turns, self.batch._slices
+        policy = cast(KernelPolicy, self.players[player])
+        run = bound(play_on, policy.choose, batch.game)
+        arrays = (
+            actions, which, *batch._shown, self.seating, self.match, self.decided, self.credit,
+            self.returns,
+        )  # fmt: skip
+
+        def play(number: int, part: slice) -> None:
+            turns[number] = run(
+                batch._tables[part], batch._rules, *(array[part] for array in arrays),
+                policy.numbers, self._trails[number], player, given,
+            )  # fmt: skip
+
+        most, played = ROUND, False
+        while most == ROUND:
+            with batch._use:
+                if len(turns) == 1:  # no views of the whole
+                    turns[0] = run(
+                        batch._tables, batch._rules, *arrays, policy.numbers, self._trails[0],
+                        player, given,
+                    )  # fmt: skip
+                else:
+                    call_in_parallel(play, list(enumerate(parts)))
+            if min(turns) < 0:
+                number = int(np.argmin(turns))
+                table = parts[number].start - 1 - turns[number]
+                legal = np.flatnonzero(batch.mask[table]).tolist()
+                raise illegal_choice(name_of(policy), int(actions[table]), legal)
+            if self._log is not None:
+                self._log.note(self._trails[0][: turns[0]])
+            most, given = max(turns), False
+            played = played or most > 0
+        return played
 
     def forget(self, which: np.ndarray | None = None) -> None:
-        """Forgets what was decided, for matches that begin again from the same seed.
+        """Forgets what was decided and earned, for matches that begin anew.
 
         Args:
             which: [N] bool, the tables; None is all of them.
         """
         chosen = self._chosen(which)
-        self.decided[slice(None) if chosen is None else chosen] = 0
+        for array in (self.decided, self.credit, self.returns):
+            array[slice(None) if chosen is None else chosen] = 0
         if self.remember:
             everyone = np.ones(self.batch.num_tables, dtype=np.bool_)
             self._history.forget(everyone if chosen is None else chosen)
@@ -348,7 +411,7 @@ class Players(Fixed):
         rows, seats = np.empty((2, size), dtype=np.int64)
         words, chances = np.empty(size, dtype=np.uint64), np.empty(size)
         chosen = np.ones(size, dtype=np.bool_) if which is None else which
-        count = _list_due(
+        count = list_due(
             self.batch.seat, self.batch.tables["match_key"], chosen, self.match, self.decided,
             rows, seats, words, chances,
         )  # fmt: skip
@@ -359,15 +422,15 @@ def play_out(players: Players) -> np.ndarray:
     """Plays every table to the end of its match.
 
     Args:
-        players: Who sits at the tables of a batch that was made with `restart=False` and reset.
+        players: Who has just sat down at the tables of a batch that was made with `restart=False`
+            and reset; every seat is theirs.
 
     Returns:
         [N, P] what each seat earned, in units.
     """
     batch = players.batch
-    total = np.zeros((batch.num_tables, batch.num_players))
-    while (batch.seat >= 0).any():
-        players.play()
-        total += batch.reward
+    while players.go_on():
+        pass
     # A match that the cards decided before anybody acted has paid nothing out yet.
-    return (total + batch.tables["reward"][:, : batch.num_players]).round(DECIMALS)
+    total = players.returns + batch.tables["reward"][:, : batch.num_players]
+    return total.round(DECIMALS)

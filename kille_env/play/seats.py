@@ -17,6 +17,8 @@ import numpy as np
 from kille_env.core import arguments
 from kille_env.core.batch import MOST_PASSED
 from kille_env.core.fixed import Fixed, read_only
+from kille_env.core.jit import kernel
+from kille_env.core.rng import mix
 from kille_env.core.spec import Rules
 from kille_env.errors import CardError, KilleError, PolicyError, RulesError, shortened
 from kille_env.play.options import (
@@ -32,12 +34,136 @@ from kille_env.play.options import (
 )
 from kille_env.play.play import Players
 from kille_env.play.policy import Player, PlayerLike, made_for, resolve
-from kille_env.play.rounds import RANDOM, ROTATE, STREAM, Rounds, judge, pay, seat_players, sit_down
 from kille_env.records import Logbook
 from kille_env.registry import Table, make_batch
 
+ROTATE, RANDOM = -1, -2
+"""The outside's seat: one further each match, or a random one."""
+FOR_SEATS = np.uint64(0x5EA7)
+"""Keeps the random numbers of seats apart from others of the same key."""
+
+STREAM = np.dtype(
+    [
+        ("own", np.int64),
+        ("decisions", np.int64),
+        ("skipped", np.int64),
+        ("skipped_units", np.float64),
+        ("reward", np.float64),
+        ("earned", np.float64),
+        ("over", np.bool_),
+        ("forfeited", np.bool_),
+        ("terminated", np.bool_),
+        ("truncated", np.bool_),
+        ("wrong", np.bool_),
+    ],
+    align=True,
+)
+"""What is kept of each table for the caller's seat, see `SeatTables`; as records, because every
+array that a kernel is called with takes time. `wrong` says that it has just asked for an illegal
+action."""
+
 SEATS = {"rotate": ROTATE, "random": RANDOM}
 _SHARED = TableOptions.__annotations__.keys()
+
+
+@kernel
+def sit_down(tables, chosen, passed, where, distances, seating, streams, credit, returns):
+    """Seats everybody for the new matches of the chosen tables.
+
+    Where the one before was `passed` over, it is counted; else the count begins at 0.
+
+    Args:
+        tables: The batch's.
+        chosen: [N] bool.
+        passed: Whether their last matches ended without a decision of the outside's seat.
+        where: The outside's seat, `ROTATE` or `RANDOM`.
+        distances: [P] who sits so far to the left of it.
+        seating: [N, P] is filled.
+        streams: Begin a match.
+        credit: [N, P] likewise.
+        returns: [N, P] likewise.
+
+    Returns:
+        The most matches that were passed over at a table.
+    """
+    num_players, most = seating.shape[1], np.int64(0)
+    for i in range(tables.shape[0]):
+        if not chosen[i]:
+            continue
+        stream, table, own = streams[i], tables[i], where
+        if passed:
+            stream["skipped"] += 1
+            stream["skipped_units"] += returns[i, stream["own"]]
+        else:
+            stream["skipped"], stream["skipped_units"] = 0, 0.0
+        most = max(most, stream["skipped"])
+        if where == ROTATE:
+            first = mix(table["seed"] ^ FOR_SEATS) % np.uint64(num_players)
+            own = (np.int64(first) + np.int64(table["matches"])) % num_players
+        elif where == RANDOM:
+            own = np.int64(mix(table["match_key"] ^ FOR_SEATS) % np.uint64(num_players))
+        stream["own"] = own
+        seat_players(own, distances, seating[i])
+        stream["over"] = stream["forfeited"] = False
+        stream["earned"] = 0.0
+        stream["decisions"] = 0
+        for seat in range(num_players):
+            credit[i, seat] = returns[i, seat] = 0.0
+    return most
+
+
+@kernel
+def seat_players(own, distances, seating):
+    """Writes who sits in each seat of a table."""
+    for seat in range(seating.shape[0]):
+        seating[seat] = distances[(seat - own) % seating.shape[0]]
+
+
+@kernel
+def judge(masks, actions, chosen, lenient, streams):
+    """Marks the illegal actions among those of the chosen tables.
+
+    Unless there are some and that is an error (not `lenient`), the other tables then show that
+    nothing came of the step.
+
+    Returns:
+        How many there are; or -1 less a chosen table whose match is over.
+    """
+    wrong = 0
+    for i in range(actions.shape[0]):
+        if chosen[i] and streams[i]["over"]:
+            return -1 - i
+        action = actions[i]
+        legal = 0 <= action < masks.shape[1] and masks[i, action] != 0
+        streams[i]["wrong"] = chosen[i] and not legal
+        wrong += chosen[i] and not legal
+    for i in range(actions.shape[0]):
+        if not chosen[i] and (lenient or wrong == 0):
+            stream = streams[i]
+            stream["reward"] = stream["skipped_units"] = 0.0
+            stream["skipped"] = 0
+            stream["terminated"] = stream["truncated"] = False
+    return wrong
+
+
+@kernel
+def pay(seats, terminated, truncated, chosen, illegal_reward, streams, credit):
+    """Pays out what the last decisions at the chosen tables have brought."""
+    for i in range(seats.shape[0]):
+        if not chosen[i]:
+            continue
+        stream, wrong = streams[i], streams[i]["wrong"]
+        ended = seats[i] < 0 and not wrong
+        stream["skipped"], stream["skipped_units"] = 0, 0.0
+        stream["decisions"] += 1
+        stream["reward"] = illegal_reward if wrong else credit[i, stream["own"]]
+        if not wrong:
+            credit[i, stream["own"]] = 0.0
+        stream["earned"] += stream["reward"]
+        stream["forfeited"] = wrong
+        stream["terminated"] = wrong or (ended and terminated[i])
+        stream["truncated"] = ended and truncated[i]
+        stream["over"] = wrong or ended
 
 
 def each_opponent(opponents: Any, num_players: int) -> list[PlayerLike]:
@@ -151,20 +277,23 @@ class SeatTables(Fixed):
         self._illegal_reward = check_reward(options.get("illegal_reward"))
         opponents = options.get("opponents", OPPONENTS)
         players, self._distances = seat_opponents(opponents, game, self.num_players, self.rules)
-        step = None if self.log is None else self.log.step
-        self.players = Players(self.batch, players, np.array(-1), step)
+        self.players = Players(self.batch, players, np.array(-1), log=self.log)
         self._streams = np.zeros(num_tables, dtype=STREAM)
         self._streams["over"] = True
         self._broken: np.ndarray | None = None
         self._shown = read_only(self._streams)
-        self.returns = np.zeros((self.num_tables, self.num_players))
-        self._rounds = Rounds(self.players, self._streams, self.returns, self.log)
+        self.returns = self.players.returns
 
     own, over, forfeited = _field("own"), _field("over"), _field("forfeited")
-    reward, earned, pending = _field("reward"), _field("earned"), _field("pending")
+    reward, earned = _field("reward"), _field("earned")
     terminated, truncated = _field("terminated"), _field("truncated")
     decisions, skipped = _field("decisions"), _field("skipped")
     skipped_units = _field("skipped_units")
+
+    @property
+    def pending(self) -> np.ndarray:
+        """[N] float64, what the seat has earned since its last decision."""
+        return self.players.credit[np.arange(self.num_tables), self.own]
 
     @property
     def table(self) -> Table:
@@ -242,7 +371,7 @@ class SeatTables(Fixed):
         going = True
         try:
             while going:
-                going = self._rounds.others()
+                going = self.players.go_on()
                 passed = chosen & (self.batch.seat < 0)
                 if np.count_nonzero(passed):
                     self._pass_over(passed, deck, seat, **options)
@@ -292,7 +421,7 @@ class SeatTables(Fixed):
             where = SEATS[where]
         most = sit_down(
             self.batch._tables, chosen, passed, where, self._distances, self.players.seating,
-            self._streams, self.returns,
+            self._streams, self.players.credit, self.returns,
         )  # fmt: skip
         return int(most)
 
@@ -333,12 +462,12 @@ class SeatTables(Fixed):
         some = (which is None and not wrong) or np.count_nonzero(playing)
         lost = self.illegal_reward if wrong else 0.0
         try:
-            going = some and self._rounds.step(actions, playing)
+            going = some and self.players.answer(actions, playing)
             if again is not None:
                 self._play_and_begin(unpaid, lost, again)
             else:
                 while going:
-                    going = self._rounds.others()
+                    going = self.players.go_on()
         except BaseException:  # a player may be anybody's code
             self._note_broken()
             raise
@@ -358,7 +487,7 @@ class SeatTables(Fixed):
                 self._start(ended)
                 unpaid &= ~ended
                 fresh |= ended
-            going = self._rounds.others()
+            going = self.players.go_on()
             passed = fresh & (self.batch.seat < 0)
             if passed.any():
                 self._pass_over(passed)
@@ -367,11 +496,12 @@ class SeatTables(Fixed):
     def _pay(self, chosen: np.ndarray, lost: float) -> None:
         """Pays out the last decisions at the chosen tables; an illegal one earns `lost`."""
         seats, *_, terminated, truncated = self.batch._shown
-        pay(seats, terminated, truncated, chosen, lost, self._streams)
+        credit = self.players.credit
+        pay(seats, terminated, truncated, chosen, lost, self._streams, credit)
 
     def ask_everybody(self) -> None:
         """Asks every player for each decision from now on, also one that kernels could play."""
-        self._rounds.compiled = False
+        self.players.compiled = False
 
     def observation(self, which: np.ndarray | None = None) -> np.ndarray:
         """Returns what the seat sees, after the end too, fresh, [M, F] uint8.
@@ -417,8 +547,10 @@ class SeatTables(Fixed):
         self._broken = None
         self.players.put_back(played)
         for name in _SAVED:
-            array = self.returns if name == "returns" else self._streams[name]
-            array[...] = kept[name]
+            if name != "pending":
+                array = self.returns if name == "returns" else self._streams[name]
+                array[...] = kept[name]
+        self.players.credit[np.arange(self.num_tables), self.own] = kept["pending"]
         for own, seating in zip(self.own, self.players.seating, strict=True):
             seat_players(own, self._distances, seating)
 

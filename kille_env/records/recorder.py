@@ -84,17 +84,22 @@ class Recorder:
             }
         self._deal()
 
-    def step(self, actions: Any) -> None:
+    def step(self, actions: Any, which: np.ndarray | None = None) -> None:
         """Plays one action at every table that is not over, and deals where a hand has ended.
+
+        Args:
+            actions: [N].
+            which: [N] bool, the tables to play at; None is all of them.
 
         Raises:
             IllegalActionError: An action is not legal; nothing has been played.
         """
         batch = self.batch
-        live = np.flatnonzero(batch.seat >= 0).tolist()
-        seats, numbers = batch.seat.tolist(), batch.check_legal(actions).tolist()
+        asked = batch.seat >= 0 if which is None else which & (batch.seat >= 0)
+        live = np.flatnonzero(asked).tolist()
+        seats, numbers = batch.seat.tolist(), batch.check_legal(actions, which).tolist()
         texts = [batch.action_text(numbers[table], table) for table in live]
-        self._move(lambda: batch.apply(actions))
+        self._move(lambda: batch.apply(actions, which))
         for table, text in zip(live, texts, strict=True):
             self._matches[table]["deals"][-1]["actions"].append([seats[table], text])
         self._close(live)

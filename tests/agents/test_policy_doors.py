@@ -18,8 +18,8 @@ from kille_env.core.jit import kernel
 from kille_env.core.rollouts import AT_ANYBODY, Rollouts
 from kille_env.errors import KilleError, PolicyError
 from kille_env.play.decisions import Decisions, History
+from kille_env.play.kernels import choices
 from kille_env.play.policy import UniformPolicy, at_table, decide
-from kille_env.play.rounds import choices
 
 RULES = kille_env.spec("byteskille").resolve(episode="deal")
 SEARCHES = [(FlatSearch, SearchSettings), (TreeSearch, TreeSettings)]

@@ -21,7 +21,7 @@ from kille_agents.catalog import as_policy, players_of
 from kille_env.core import jit, loops, rollouts
 from kille_env.core.digest import UnstableError, sources_of
 from kille_env.core.game import LOOPS, VIEWS
-from kille_env.play import rounds
+from kille_env.play import kernels
 from kille_env.play.policy import has_kernel
 
 ROOT = Path(kille_env.__file__).parent
@@ -192,15 +192,15 @@ def test_every_loop_has_a_key_with_the_files_of_all_that_is_bound(game):
     assert shown <= files(own.show) and stepped <= files(own.step)
     for player in policies(game):
         chosen = {code_file(player.choose)}
-        assert chosen | {rounds.__file__} <= files(
-            rounds._bound(rounds._choose_rows, player.choose)
+        assert chosen | {kernels.__file__} <= files(
+            kernels.bound(kernels.choose_rows, player.choose)
         )
-        played = files(rounds._bound(rounds.play_on, player.choose, own))
-        assert chosen | stepped | {rounds.__file__, str(ROOT / "play" / "play.py")} <= played
+        played = files(kernels.bound(kernels.play_on, player.choose, own))
+        assert chosen | stepped | {kernels.__file__} <= played
         if player.deterministic:
             used = ("apply", "deal", "observe"), ("resample", "relabel", "observe")
-            for loop, kernels in zip(rollouts._loops(own, player.choose), used, strict=True):
-                assert chosen | {rollouts.__file__, *map(file_of, kernels)} <= files(loop)
+            for loop, names in zip(rollouts._loops(own, player.choose), used, strict=True):
+                assert chosen | {rollouts.__file__, *map(file_of, names)} <= files(loop)
 
 
 # In processes
@@ -228,15 +228,15 @@ def run(code, *paths, **environment):
 KEYS = """
 import json
 from kille_env import load_game
-from kille_env.play import experience, policy, rounds
+from kille_env.play import experience, kernels, policy
 from kille_env.core import digest, jit
 jit.Kernel.compiled = property(lambda kernel: kernel)  # the compiler is not needed
 game, choose = load_game("byteskille"), policy.UniformPolicy.choose
 print(json.dumps({name: digest.sources_of(loop).digest for name, loop in {
     "byteskille": game.step,
     "knack": load_game("knack").step,
-    "rounds": rounds._bound(rounds.play_on, choose, game),
-    "choices": rounds._bound(rounds._choose_rows, choose),
+    "rounds": kernels.bound(kernels.play_on, choose, game),
+    "choices": kernels.bound(kernels.choose_rows, choose),
     "experience": experience._run_backwards,
 }.items()}))
 """
@@ -273,9 +273,8 @@ def test_an_edit_makes_cold_what_reads_it_and_nothing_else(suite):
 CHOICES = """
 import json
 import numpy as np
-from kille_env.play.play import chance_of
+from kille_env.play.kernels import chance_of, choices
 from kille_env.play.policy import UniformPolicy
-from kille_env.play.rounds import choices
 mask = np.eye(4, 5, dtype=np.int8)[::-1].copy()
 mask[:, 4] = 1
 chosen = choices(UniformPolicy(), mask.view(np.uint8), mask)
@@ -292,7 +291,7 @@ def test_after_an_edit_a_warm_cache_gives_what_a_cold_one_gives(suite, tmp_path)
     assert before[1] == [3, 2, 1, 0] and play("warm") == before
     for name, old, new in [
         (
-            "play/play.py",
+            "play/kernels.py",
             "return (mix(key) >> _S11) * 2.0**-53",
             "return 0.5 + 0 * (mix(key) >> _S11)",
         ),
@@ -338,7 +337,7 @@ MIXED = """
 import json
 import kille_env, numpy as np, policies
 from kille_env.core.rollouts import AT_ANYBODY, Rollouts
-from kille_env.play.rounds import choices
+from kille_env.play.kernels import choices
 
 players = [policies.Player(one) for one in
     (policies.first, policies.last, policies.always(0), policies.always(1))]

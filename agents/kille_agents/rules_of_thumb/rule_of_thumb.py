@@ -14,8 +14,8 @@ import numpy as np
 from kille_agents.rules_of_thumb.habits import Habit, Seen
 from kille_env.core.spec import Rules, width
 from kille_env.errors import PolicyError
+from kille_env.play.kernels import choices
 from kille_env.play.policy import check_shapes
-from kille_env.play.rounds import choices
 from kille_env.registry import Table, spec
 
 

@@ -177,6 +177,7 @@ class _Reported(Players):
     ) -> None:
         self._numbers, self._report, self._seconds = numbers, report, seconds
         super().__init__(batch, players, seating)
+        self.compiled = False  # each is told of before it plays
 
     def ask(self, number: int, rows: np.ndarray, keys: np.ndarray) -> np.ndarray:
         """Return the probabilities of a player's actions; see `Players.ask`."""

@@ -23,8 +23,9 @@ from kille_agents.greedy import PLAYS, in_play
 from kille_env.core.keys import deal_seeds
 from kille_env.core.spec import Rules
 from kille_env.errors import ConfigError, KilleError
+from kille_env.play.decisions import Decisions
 from kille_env.play.play import Players, play_out
-from kille_env.play.policy import Player
+from kille_env.play.policy import Player, decides_by_kernel
 from kille_env.registry import make_batch
 from kille_training.progress import ignore
 from kille_training.scores import most_apart
@@ -166,17 +167,6 @@ def payoff_table(
     return rows
 
 
-class _Focal(Players):
-    """Notes whether the first player ever mixes actions."""
-
-    mixes = False
-
-    def ask(self, number: int, rows: np.ndarray, keys: np.ndarray) -> np.ndarray:
-        probabilities = super().ask(number, rows, keys)
-        self.mixes |= number == 0 and bool((probabilities.max(axis=1) < 1.0).any())
-        return probabilities
-
-
 def _measure(
     focal: Player,
     baseline: Player,
@@ -191,6 +181,12 @@ def _measure(
     players = [in_play(focal, play), baseline]
     seeds = deal_seeds(seed, num_players, np.arange(deals))
     scores, mixed = np.empty((deals, 1 + num_players)), False
+
+    def look(number: int, _: Decisions, probabilities: np.ndarray) -> None:
+        nonlocal mixed
+        mixed |= number == 0 and bool((probabilities.max(axis=1) < 1.0).any())
+
+    watch = None if decides_by_kernel(players[0]) else look
     size = max(1, TABLES // num_players)
     for start in range(0, deals, size):
         block = seeds[start : start + size]
@@ -199,9 +195,8 @@ def _measure(
         batch.reset(seed=np.repeat(block, num_players))
         place = (seat - batch.tables["dealer"] - 1) % num_players
         seating = (np.arange(num_players) != seat[:, None]).astype(np.int64)
-        asked = _Focal(batch, players, seating)
-        earned = play_out(asked)[np.arange(len(seat)), seat]
-        mixed |= asked.mixes
+        earned = play_out(Players(batch, players, seating, watch=watch))
+        earned = earned[np.arange(len(seat)), seat]
         if not batch.spec.zero_sum:
             batch = make_batch(
                 rules.game, len(block), num_players, rules=rules, seed=0, restart=False

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from kille_env.core.spec import Rules
 from kille_env.errors import KilleError
+from kille_env.play.decisions import Decisions
 from kille_env.play.play import Players
 from kille_env.play.policy import Policy
 from kille_env.registry import make_batch, spec
@@ -65,24 +65,16 @@ def swap_map(
         raise KilleError(f"swaps are mapped in byteskille only, not in {rules.game}")
     batch = make_batch(rules.game, TABLES, num_players, rules=rules, seed=seed)
     batch.reset()
-    seats = _Noting(batch, [policy], np.zeros(num_players, dtype=np.int64))
+    tally = Tally(num_players)
+
+    def note(_: int, decisions: Decisions, probabilities: np.ndarray) -> None:
+        tally.add(decisions.observation, decisions.mask, probabilities)
+
+    seats = Players(batch, [policy], np.zeros(num_players, dtype=np.int64), watch=note)
     for _ in range(max(1, decisions // TABLES)):
         seats.play()
         progress(TABLES)
-    return seats.tally.map()
-
-
-class _Noting(Players):
-    """Notes what the policy answers at every table."""
-
-    def __init__(self, *arguments: Any) -> None:
-        super().__init__(*arguments)
-        self.tally = Tally(self.batch.num_players)
-
-    def ask(self, number: int, rows: np.ndarray, keys: np.ndarray) -> np.ndarray:
-        probabilities = super().ask(number, rows, keys)
-        self.tally.add(self.batch.observation[rows], self.batch.mask[rows], probabilities)
-        return probabilities
+    return tally.map()
 
 
 class Tally:
