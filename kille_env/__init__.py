@@ -25,7 +25,7 @@ from kille_env.registry import (
 from kille_env.registry import load_game as load_game
 
 if TYPE_CHECKING:
-    from kille_env.adapters.live import LiveOpponent
+    from kille_env.play.functions import LiveOpponent
     from kille_env.adapters.vector import SeatVectorEnv as SeatVectorEnv
     from kille_env.play.experience import Collector, collect
     from kille_env.records import Recorder, read_records, replay, write_records
@@ -53,7 +53,7 @@ on_register(make_known)
 _LAZY = ("records", "sb3", "testing")
 _LAZY_NAMES = {
     "Collector": "kille_env.play.experience",
-    "LiveOpponent": "kille_env.adapters.live",
+    "LiveOpponent": "kille_env.play.functions",
     "Recorder": "kille_env.records",
     "SeatVectorEnv": "kille_env.adapters.vector",
     "collect": "kille_env.play.experience",

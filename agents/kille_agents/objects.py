@@ -31,9 +31,9 @@ from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 
-from kille_env.adapters.live import EXPECTED, FunctionPolicy, are_probabilities
 from kille_env.core.spec import Rules, width
 from kille_env.errors import KilleError, PolicyError, did_you_mean, shortened
+from kille_env.play.functions import EXPECTED, FunctionPolicy, are_probabilities
 from kille_env.play.policy import (
     Player,
     at_table,

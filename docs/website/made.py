@@ -30,7 +30,7 @@ API = {
             "kille_env.adapters.vector",
             "kille_env.play.options",
             "kille_env.adapters.spaces",
-            "kille_env.adapters.live",
+            "kille_env.play.functions",
             "kille_env.sb3",
             "kille_env.errors",
         ),

@@ -11,7 +11,6 @@
     torchrl       TorchRL: a seat of each table, or all of them as a group of agents
     versioned     the same under PettingZoo's names, byteskille_v0.env()
     registration  Gymnasium's and PettingZoo's own registries
-    live          an opponent that asks the network that is learning
     spaces        observation and action spaces of a game
     rendering     what `render` shows: text, a picture, a window
 

@@ -23,8 +23,9 @@ from kille_env.core.fixed import read_only
 from kille_env.core.floats import READINGS, Reading
 from kille_env.core.jit import kernel
 from kille_env.errors import KilleError, RulesError, shortened
+from kille_env.play.functions import FunctionPolicy
 from kille_env.play.play import Players
-from kille_env.play.policy import Player, PlayerLike, as_numbers, pick_actions, plays, resolve
+from kille_env.play.policy import Player, PlayerLike, pick_actions, plays, resolve
 
 END, OPEN = -1, -2
 """What stands for a decision's next one: the match ended after it; it is not known yet."""
@@ -302,19 +303,6 @@ def _pay(rewards, ended, open_, accrued, undecided, reward, following):
             open_[table, seat] = -1
 
 
-class _Learner:
-    """A function of the learner's as a policy."""
-
-    def __init__(self, function: PolicyFunction, reading: Reading | None) -> None:
-        self.name = str(getattr(function, "__name__", type(function).__name__)).strip("<>")
-        self._function, self._reading = function, reading
-
-    def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
-        """Returns what the function does, [N, A] float64; see `Policy`."""
-        returned = self._function(_rows_of(observation, np.arange(len(mask)), self._reading), mask)
-        return as_numbers(self.name, returned, "probabilities")
-
-
 def _rows_of(seen: np.ndarray, rows: np.ndarray, reading: Reading | None) -> np.ndarray:
     """Returns rows [M] of observations [N, F], fresh: uint8 [M, F], or what is read of them."""
     return seen[rows] if reading is None else reading.rows(seen, rows)
@@ -380,7 +368,7 @@ class Collector:
                 f"observation is {shortened(observation)}, expected 'float', 'seats' or 'box'"
             )
         self.batch = batch
-        reading = READINGS.get(observation)
+        self._kind, reading = observation, READINGS.get(observation)
         self._reading = None if reading is None else reading(batch.spec, batch.num_players)
         policies = policy if isinstance(policy, (list, tuple)) else [policy]
         everywhere = np.array(0) if seating is None else seating
@@ -435,10 +423,11 @@ class Collector:
         return self._gather()
 
     def _player(self, policy: Any) -> Player:
+        game, seats = self.batch.spec.name, self.batch.num_players
         if _is_function(policy):
-            return _Learner(policy, self._reading)
-        batch = self.batch
-        return resolve(policy, batch.spec.name, batch.num_players, batch.rules, explores=True)
+            asked = FunctionPolicy(policy, observation=self._kind, returns="probabilities")
+            return asked.at_table(game, seats)
+        return resolve(policy, game, seats, self.batch.rules, explores=True)
 
     @contextmanager
     def _restarting_here(self) -> Iterator[None]:

@@ -10,12 +10,12 @@ import pytest
 import kille_env
 from kille_agents import load_policy
 from kille_agents.rules_of_thumb import rule_of_thumb
-from kille_env.adapters.live import LiveOpponent
 from kille_env.adapters.vector import SeatVectorEnv
 from kille_env.core.floats import seat_layout
 from kille_env.core.jit import kernel
 from kille_env.errors import IllegalActionError, KilleError, PolicyError
 from kille_env.play.experience import Collector, SeatStreams, Transitions, advantages
+from kille_env.play.functions import LiveOpponent
 from kille_env.play.play import Players
 from kille_env.play.policy import UniformPolicy, resolve
 from kille_env.play.seats import SeatTables
