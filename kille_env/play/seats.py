@@ -499,10 +499,6 @@ class SeatTables(Fixed):
         credit = self.players.credit
         pay(seats, terminated, truncated, chosen, lost, self._streams, credit)
 
-    def ask_everybody(self) -> None:
-        """Asks every player for each decision from now on, also one that kernels could play."""
-        self.players.compiled = False
-
     def observation(self, which: np.ndarray | None = None) -> np.ndarray:
         """Returns what the seat sees, after the end too, fresh, [M, F] uint8.
 

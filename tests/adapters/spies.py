@@ -31,7 +31,7 @@ class SeatSpy:
     """Sums up, step by step of the tables, what belongs to which decision of the outside's seat."""
 
     def __init__(self, tables: SeatTables) -> None:
-        tables.ask_everybody()
+        tables.players.compiled = False
         self.tables, batch = tables, tables.batch
         self.due = np.zeros(tables.num_tables)  # since the seat's last decision
         self.total = np.zeros((tables.num_tables, tables.num_players))
