@@ -158,7 +158,7 @@ class Decisions:
         keys: [M] uint64, one per decision. Whatever is random in a search follows from it, so
             nothing depends on the other tables.
         memory: [M, memory_size] float32, what the seat remembers of the match, zeros at its first
-            decision; a policy with a memory puts in its place what it is to remember. None where
+            decision; a policy with a memory puts in its place what it is to remember. [M, 0] where
             nobody keeps it.
         game: Name of the game.
         num_players: P seats.
@@ -180,7 +180,7 @@ class Decisions:
             rows: [M] tables at which somebody is to act.
             keys: [M] whole numbers from 0 to 2**64 - 1.
             history: What has been decided at these tables in the deals so far.
-            memory: See above.
+            memory: See above; None is [M, 0].
 
         Raises:
             RulesError: There is no such table, nobody is to act at one, or there is not one key
@@ -193,7 +193,7 @@ class Decisions:
         if (self.seats < 0).any():
             raise RulesError(f"nobody is to act at table {self._rows[self.seats.argmin()]}")
         self.keys = arguments.words("keys", keys, len(self._rows), "decisions")
-        self.memory = memory
+        self.memory = np.zeros((len(self._rows), 0), np.float32) if memory is None else memory
         self.game, self.num_players, self.rules = batch.spec.name, batch.num_players, batch.rules
 
     def __len__(self) -> int:
@@ -206,9 +206,8 @@ class Decisions:
         Args:
             decisions: [m] indices.
         """
-        memory = None if self.memory is None else self.memory[decisions]
-        rows, keys = self._rows[decisions], self.keys[decisions]
-        return Decisions(self._batch, rows, keys, self._history, memory)
+        taken = self._rows[decisions], self.keys[decisions]
+        return Decisions(self._batch, *taken, self._history, self.memory[decisions])
 
     def weigh(
         self, number: int, choose: Kernel, numbers: np.ndarray, name: str = "opponents"

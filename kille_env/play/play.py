@@ -25,7 +25,6 @@ from kille_env.play.policy import (
     at_table,
     decide,
     has_kernel,
-    has_memory,
     made_for,
     name_of,
     pick_actions,
@@ -204,13 +203,13 @@ class Players(Fixed):
             keys: [M] uint64, of the decisions.
         """
         player, batch, memory = self.players[number], self.batch, None
-        if has_memory(player):
-            seats, size = batch.seat[rows], cast(Any, player).memory_size
+        if size := getattr(player, "memory_size", 0):
+            seats = batch.seat[rows]
             memory = self._memories.before(rows, seats, self.decided[rows, seats] == 0, size)
         history = self._history if self.remember else None
         decisions = Decisions(batch, rows, keys, history, memory)
         probabilities = decide(player, decisions)
-        if memory is not None:
+        if size:
             self._memories.ask(rows, keys, decisions.memory)
         if self._watch is not None:
             self._watch(number, decisions, probabilities)

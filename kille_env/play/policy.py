@@ -327,7 +327,7 @@ def decide(player: Player, decisions: Decisions) -> np.ndarray:
             of another shape; or it has one that nobody keeps.
     """
     legal, memory = decisions.mask.copy(), decisions.memory  # the player may write into the mask
-    if memory is None and has_memory(player):
+    if has_memory(player) and not memory.shape[1]:
         raise PolicyError(
             f"{name_of(player)} remembers the match, and nobody keeps its memory here; seat it "
             "with kille_env.play.play.Players"
@@ -338,7 +338,7 @@ def decide(player: Player, decisions: Decisions) -> np.ndarray:
         policy = cast(Policy, player)
         probabilities = policy.probabilities(decisions.observation, decisions.mask)
     check_probabilities(name_of(player), probabilities, legal)
-    if memory is not None and np.shape(decisions.memory) != memory.shape:
+    if np.shape(decisions.memory) != memory.shape:
         raise PolicyError(
             f"player {name_of(player)!r} left a memory of shape {np.shape(decisions.memory)}, "
             f"expected {memory.shape}: its memory_size is {getattr(player, 'memory_size', 0)}"
