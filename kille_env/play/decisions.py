@@ -5,7 +5,7 @@ determinizations.
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from kille_env.core import arguments
 from kille_env.core.batch import Batch
 from kille_env.core.rng import GOLDEN
 from kille_env.core.rollouts import Kernel, agreement
+from kille_env.core.spec import Rules
 from kille_env.core.table import OVER
 from kille_env.errors import KilleError, RulesError, shortened
 
@@ -160,9 +161,6 @@ class Decisions:
         memory: [M, memory_size] float32, what the seat remembers of the match, zeros at its first
             decision; a policy with a memory puts in its place what it is to remember. [M, 0] where
             nobody keeps it.
-        game: Name of the game.
-        num_players: P seats.
-        rules: The rules.
     """
 
     def __init__(
@@ -186,15 +184,48 @@ class Decisions:
             RulesError: There is no such table, nobody is to act at one, or there is not one key
                 for each.
         """
-        self._batch, self._history = batch, history
-        self._rows = arguments.rows(rows, batch.num_tables)
-        self.observation, self.mask = batch.observation[self._rows], batch.mask[self._rows]
-        self.seats = batch.seat[self._rows].astype(np.int64)
-        if (self.seats < 0).any():
-            raise RulesError(f"nobody is to act at table {self._rows[self.seats.argmin()]}")
-        self.keys = arguments.words("keys", keys, len(self._rows), "decisions")
-        self.memory = np.zeros((len(self._rows), 0), np.float32) if memory is None else memory
-        self.game, self.num_players, self.rules = batch.spec.name, batch.num_players, batch.rules
+        rows = arguments.rows(rows, batch.num_tables)
+        seats = batch.seat[rows]
+        if (seats < 0).any():
+            raise RulesError(f"nobody is to act at table {rows[seats.argmin()]}")
+        keys = arguments.words("keys", keys, len(rows), "decisions")
+        self._take(batch, rows, keys, history, memory)
+
+    def _take(
+        self, batch: Batch, rows: np.ndarray, keys: np.ndarray, history: Any, memory: Any
+    ) -> Self:
+        self._batch, self._history, self._rows, self.keys = batch, history, rows, keys
+        self.observation, self.mask = batch.observation[rows], batch.mask[rows]
+        self.seats = batch.seat[rows].astype(np.int64)
+        self.memory = np.zeros((len(rows), 0), np.float32) if memory is None else memory
+        return self
+
+    @classmethod
+    def that_are_due(
+        cls,
+        batch: Batch,
+        rows: np.ndarray,
+        keys: np.ndarray,
+        history: History | None,
+        memory: np.ndarray | None,
+    ) -> Self:
+        """Returns what `Players` has found to be due; to check that takes as long as an answer."""
+        return cls.__new__(cls)._take(batch, rows, keys, history, memory)
+
+    @property
+    def game(self) -> str:
+        """Name of the game."""
+        return self._batch.spec.name
+
+    @property
+    def num_players(self) -> int:
+        """P seats."""
+        return self._batch.num_players
+
+    @property
+    def rules(self) -> Rules:
+        """The rules."""
+        return self._batch.rules
 
     def __len__(self) -> int:
         """M, the number of decisions."""

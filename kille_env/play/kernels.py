@@ -65,6 +65,16 @@ def list_due(acting, keys, which, match, decided, rows, seats, words, chances):
 
 
 @kernel
+def begin_anew(which, decided, credit, returns):
+    """Puts all three, [N, P], back to 0 at the chosen tables."""
+    for i in range(which.shape[0]):
+        if which[i]:
+            for seat in range(decided.shape[1]):
+                decided[i, seat] = 0
+                credit[i, seat] = returns[i, seat] = 0.0
+
+
+@kernel
 def earn(rewards, credit, returns):
     """Adds what a step has brought to both, [N, P] each."""
     for i in range(rewards.shape[0]):

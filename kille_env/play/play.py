@@ -18,7 +18,7 @@ from kille_env.core.fixed import Fixed
 from kille_env.core.threads import call_in_parallel
 from kille_env.errors import IllegalActionError, KilleError, illegal_choice
 from kille_env.play.decisions import Decisions, History
-from kille_env.play.kernels import ROUND, bound, earn, list_due, play_on
+from kille_env.play.kernels import ROUND, begin_anew, bound, earn, list_due, play_on
 from kille_env.play.policy import (
     KernelPolicy,
     Player,
@@ -207,7 +207,7 @@ class Players(Fixed):
             seats = batch.seat[rows]
             memory = self._memories.before(rows, seats, self.decided[rows, seats] == 0, size)
         history = self._history if self.remember else None
-        decisions = Decisions(batch, rows, keys, history, memory)
+        decisions = Decisions.that_are_due(batch, rows, keys, history, memory)
         probabilities = decide(player, decisions)
         if size:
             self._memories.ask(rows, keys, decisions.memory)
@@ -323,11 +323,11 @@ class Players(Fixed):
             which: [N] bool, the tables; None is all of them.
         """
         chosen = self._chosen(which)
-        for array in (self.decided, self.credit, self.returns):
-            array[slice(None) if chosen is None else chosen] = 0
+        everywhere = np.ones(self.batch.num_tables, dtype=np.bool_)
+        chosen = everywhere if chosen is None else chosen
+        begin_anew(chosen, self.decided, self.credit, self.returns)
         if self.remember:
-            everyone = np.ones(self.batch.num_tables, dtype=np.bool_)
-            self._history.forget(everyone if chosen is None else chosen)
+            self._history.forget(chosen)
 
     def mark(self) -> Any:
         """Returns what `return_to` needs to forget what is decided from now on."""
@@ -362,7 +362,7 @@ class Players(Fixed):
         return taken
 
     def state(self) -> dict[str, np.ndarray]:
-        """Returns what `load_state` needs besides the tables and the seating.
+        """Returns what `checked` takes; the tables and the seating are kept by themselves.
 
         Raises:
             KilleError: A player remembers the deal, which arrays do not hold.
@@ -370,14 +370,6 @@ class Players(Fixed):
         self._check_forgetful("saved")
         decided, match = self.decided.copy(), self.match.copy()
         return {"decided": decided, "match": match, "memory": self._memories.kept.copy()}
-
-    def load_state(self, state: Mapping[str, np.ndarray]) -> None:
-        """Goes on where `state` was taken; the tables are restored by themselves.
-
-        Raises:
-            RulesError: The state is of other tables; nothing has changed.
-        """
-        self.put_back(self.checked(state))
 
     def checked(self, state: Mapping[str, np.ndarray]) -> tuple[np.ndarray, ...]:
         """Return a state in the form that `put_back` takes.

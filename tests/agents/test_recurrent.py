@@ -131,7 +131,7 @@ def test_memory_is_saved_taken_and_taken_back() -> None:
     twin = tables_of(range(8), "knack")
     twin.restore(saved)
     again = Players(twin, lineup, seating)
-    again.load_state(state)
+    again.put_back(again.checked(state))
     assert play_out(again).tobytes() == end.tobytes()
 
 

@@ -261,7 +261,7 @@ def test_saved_players_play_on_alike() -> None:
     twin = tables_of(range(8))
     twin.restore(saved)
     going_on = Players(twin, everybody(), seating)
-    going_on.load_state(state)
+    going_on.put_back(going_on.checked(state))
     assert play_out(going_on).tobytes() == end.tobytes()
 
 
