@@ -65,6 +65,16 @@ def list_due(acting, keys, which, match, decided, rows, seats, words, chances):
 
 
 @kernel
+def mark_due(seats, seating, due):
+    """Marks the tables where a player is to act; returns whether there is one."""
+    found = False
+    for i in range(seats.shape[0]):
+        due[i] = seats[i] >= 0 and seating[i, np.int64(seats[i])] >= 0
+        found |= due[i]
+    return found
+
+
+@kernel
 def begin_anew(which, decided, credit, returns):
     """Puts all three, [N, P], back to 0 at the chosen tables."""
     for i in range(which.shape[0]):

@@ -18,7 +18,7 @@ from kille_env.core.fixed import Fixed
 from kille_env.core.threads import call_in_parallel
 from kille_env.errors import IllegalActionError, KilleError, illegal_choice
 from kille_env.play.decisions import Decisions, History
-from kille_env.play.kernels import ROUND, begin_anew, bound, earn, list_due, play_on
+from kille_env.play.kernels import ROUND, begin_anew, bound, earn, list_due, mark_due, play_on
 from kille_env.play.policy import (
     KernelPolicy,
     Player,
@@ -272,9 +272,8 @@ class Players(Fixed):
                 played |= self._run(number, nothing, idle, False)
             if len(self.players) == 1:
                 return False
-        seats = batch.seat.astype(np.int64)
-        due = (seats >= 0) & (self.seating[np.arange(len(seats)), seats] >= 0)
-        if not due.any():
+        due = np.empty(batch.num_tables, dtype=np.bool_)
+        if not mark_due(batch._shown[0], self.seating, due):
             return played
         self.play(due)
         return True
@@ -413,13 +412,13 @@ def play_out(players: Players) -> np.ndarray:
     """Plays every table to the end of its match.
 
     Args:
-        players: Who has just sat down at the tables of a batch that was made with `restart=False`
-            and reset; every seat is theirs.
+        players: Who sits at the tables of a batch that was made with `restart=False` and reset;
+            every seat is theirs.
 
     Returns:
-        [N, P] what each seat earned, in units.
+        [N, P] what each seat earned from here on, in units.
     """
-    batch = players.batch
+    batch, players.returns[:] = players.batch, 0.0
     while players.go_on():
         pass
     # A match that the cards decided before anybody acted has paid nothing out yet.

@@ -147,7 +147,7 @@ def judge(masks, actions, chosen, lenient, streams):
 
 
 @kernel
-def pay(seats, terminated, truncated, chosen, illegal_reward, streams, credit):
+def pay(seats, terminated, truncated, chosen, lost, streams, credit):
     """Pays out what the last decisions at the chosen tables have brought."""
     for i in range(seats.shape[0]):
         if not chosen[i]:
@@ -156,7 +156,7 @@ def pay(seats, terminated, truncated, chosen, illegal_reward, streams, credit):
         ended = seats[i] < 0 and not wrong
         stream["skipped"], stream["skipped_units"] = 0, 0.0
         stream["decisions"] += 1
-        stream["reward"] = illegal_reward if wrong else credit[i, stream["own"]]
+        stream["reward"] = lost if wrong else credit[i, stream["own"]]
         if not wrong:
             credit[i, stream["own"]] = 0.0
         stream["earned"] += stream["reward"]
