@@ -25,9 +25,9 @@ from kille_env.registry import (
 from kille_env.registry import load_game as load_game
 
 if TYPE_CHECKING:
-    from kille_env.play.functions import LiveOpponent
     from kille_env.adapters.vector import SeatVectorEnv as SeatVectorEnv
     from kille_env.play.experience import Collector, collect
+    from kille_env.play.functions import LiveOpponent
     from kille_env.records import Recorder, read_records, replay, write_records
 
 __version__ = "0.1.0"
