@@ -281,8 +281,12 @@ def settings_table() -> str:
         game: yaml.safe_load((RECIPES / f"{game}.yaml").read_text(encoding="utf-8"))["learner"]
         for game in list_games()
     }
-    rows = [(f"`{key}`", *(str(games[game][key]) for game in games)) for key in SETTINGS]
+    rows = [(f"`{key}`", *(_setting(games[game][key]) for game in games)) for key in SETTINGS]
     return table(("setting", *games), rows)
+
+
+def _setting(value: Any) -> str:
+    return f"{value:,}" if isinstance(value, int) and value > 9_999 else str(value)
 
 
 # The pages
