@@ -10,7 +10,7 @@ import numpy as np
 
 from kille_env.core.game import Game
 from kille_env.core.spec import GameSpec, Rules
-from kille_env.words.text import chips, signed
+from kille_env.words.text import YOU, chips, does, signed
 from kille_env.words.view import Card, Change, Seat, View
 
 WORD, SHOWN = 600, 1200
@@ -54,7 +54,10 @@ def frame(
         "title": _title(view),
         "dealer": view.dealer,
         "turn": view.turn,
-        "seats": [_seat(each, game.spec) for each in view.seats],
+        "seats": [
+            _seat(each, game.spec, mine=names is not None and names[number] == YOU)
+            for number, each in enumerate(view.seats)
+        ],
         "piles": [[pile.place, pile.count, _code(pile.top, game.spec)] for pile in view.piles],
         "strip": [
             [laid.seat, laid.place, _code(laid.face, game.spec), laid.word, laid.best]
@@ -88,10 +91,11 @@ def _title(view: View) -> str:
     return " · ".join([*deal.split(", "), *pot])
 
 
-def _seat(seat: Seat, spec: GameSpec) -> dict[str, Any]:
+def _seat(seat: Seat, spec: GameSpec, mine: bool) -> dict[str, Any]:
+    status = seat.words[-1] if seat.words else ""
     return {
         "cards": [_card(card, spec) for card in (*seat.hand, *seat.played)],
-        "status": seat.words[-1] if seat.words else "",
+        "status": does(YOU, status).removeprefix(f"{YOU} ") if mine else status,
         "chips": seat.score or signed(seat.units).replace("-", "−"),
         "present": seat.present,
         "tricks": seat.tricks,

@@ -78,8 +78,11 @@ def ask_for_card(table: Any, who: list[str]) -> str:
     """Returns what the seat to act is asked while tricks are played."""
     if table["highest"] < 0:
         return "Lead a card."
-    best = KILLE_PACK.words[int(table["highest"])]
-    return f"Beat {inside(owner(who[int(table['holder'])]))} {best}, or give up a lower card."
+    best = f"{inside(owner(who[int(table['holder'])]))} {KILLE_PACK.words[int(table['highest'])]}"
+    hand = members(table["hand"][int(table["seat"])])
+    if hand[-1] >> 1 >= table["highest"]:
+        return f"Beat {best}: who can, must."
+    return f"You cannot beat {best}: give up a card."
 
 
 def last_card(table: Any, seat: int) -> str:

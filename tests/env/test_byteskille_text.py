@@ -19,7 +19,7 @@ GAME = load_game("byteskille")
     [
         ("L2 VH L4 L5", "0 swap", "seat 1, who shows the inn: “Värdshus förbi!”"),
         ("L2 KA L4 L5", "0 swap", "seat 1, who shows the cavalier: “Kavall förbi!”"),
-        ("L2 HU L4 L5", "0 swap", "“Husar hugger!” It strikes seat 0."),
+        ("L2 HU L4 L5", "0 swap", "seat 1's hussar strikes seat 0: “Husar hugger!”"),
         ("L2 SV L4 L5", "0 swap", "“Svinhugg går igen!” seat 0 is struck."),
         ("L2 GO L4 L5", "1 wait, 0 swap", "“Kuku står, ingen byta får!” The deal is over."),
         ("L2 GO L4 L5", "1 call", "seat 1 shows the cuckoo: “På rygg!”"),
@@ -78,6 +78,16 @@ def test_an_exchange_is_told_as_far_as_a_seat_knows_the_cards():
     ):
         told = play("L2 L3 L4 L5").told("0 swap, 1 swap", seat)
         assert told == [f"seat 1 swaps with seat 2{known}."]
+
+
+def test_your_own_card_is_called_yours():
+    names = ["You", "Bo", "Cia", "Dan"]
+    told = play("L2 L3 L4 L5").told("0 swap", 0, names=names)
+    assert told == ["You swap with Bo: your 2 for a 3."]
+    names = ["Ann", "You", "Cia", "Dan"]
+    assert play("L2 L3 L4 L5").told("0 swap", 1, names=names) == [
+        "Ann swaps with you: a 2 for your 3."
+    ]
 
 
 def test_a_kille_that_moves_is_seen_by_all():
@@ -188,7 +198,11 @@ def test_before_the_first_cards_and_at_the_end():
         ("L2 L6 L9 L5", "0 stand, 1 stand, 2 stand, 3 stand", "", 0,
          "Your 2 was the lowest; swapping with seat 1 would have brought a 6."),
         ("L8 L7 L9 L5", "0 stand, 1 stand, 2 stand, 3 swap", "L2", 3,
-         "Your 2 was the lowest, drawn from the stock."),
+         "You drew a 2 for your 5; it was the lowest."),
+        ("L9 L7 L9 L8", "0 stand, 1 stand, 2 stand, 3 swap", "L6", 3,
+         "You drew a 6 for your 8; with the 8 seat 1's 7 was out."),
+        ("L9 L7 L9 L8", "0 stand, 1 stand, 2 stand, 3 swap", "L6", 1,
+         "seat 3's 6 was the lowest, drawn from the stock."),
         ("L8 L7 L2 HU", "0 stand, 1 stand, 2 swap", "", 2,
          "seat 3's hussar struck you. seat 1 is out too."),
         ("L8 L7 L2 SV", "0 stand, 1 stand, 2 swap", "", 2,

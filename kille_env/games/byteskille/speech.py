@@ -63,21 +63,24 @@ def verdict(before: Any, after: Any, rules: Rules, who: list[str], seat: int | N
         return "All would be out, so nobody is."
     out.sort(key=lambda other: other != seat)  # the own fate first
     named = 1 if seat in out else MOST_NAMED
-    why = [_why(after, who, other) for other in out[:named]]
+    why = [_why(after, who, other, mine=other == seat) for other in out[:named]]
     rest = [who[other] for other in out[named:]]
     if rest:
         why.append(f"{listed(rest)} {'is' if len(rest) == 1 else 'are'} out too.")
     return " ".join(why)
 
 
-def _why(table: Any, who: list[str], seat: int) -> str:
-    """Says why a seat is out, by what lies open."""
+def _why(table: Any, who: list[str], seat: int, mine: bool) -> str:
+    """Says why a seat is out, by what lies open and, if it is `mine`, by what it held before."""
     card = int(table["hand"][seat])
     if seat in members(table["chopped"]):
         return _struck(table, who, seat)
     if rank_of_kille(table, card) == "low":
         dealt = "A dealt harlequin" if int(table["dealt"][seat]) == card else "A harlequin"
         return f"{dealt} counts lowest: {inside(does(who[seat], 'is'))} out."
+    if mine and (given := _given_for(table, seat, card)) >= 0:
+        drew = f"{who[seat]} drew {a(_word(table, seat))} for your {KILLE_PACK.word(given)}"
+        return f"{drew}; {_without_drawing(table, who, seat, given)}."
     equal = [other for other in members(table["out"]) if table["hand"][other] >> 1 == card >> 1]
     lowest = "one of the lowest" if len(equal) > 1 else "the lowest"
     return f"{owner(who[seat])} {_word(table, seat)} was {lowest}{_otherwise(table, who, seat)}."
@@ -95,6 +98,30 @@ def _struck(table: Any, who: list[str], seat: int) -> str:
             )
             return f"{pig} undid the swaps and struck {inside(who[seat])}."
     return f"{does(who[seat], 'is')} out."
+
+
+def _given_for(table: Any, seat: int, card: int) -> int:
+    """Returns the card that a seat gave for one from the stock, -1 if it did not draw this one."""
+    drawn = (Event.TALON_TAKEN, seat, card)
+    found = [given for kind, first, _, given, got, _ in events_of(table)
+             if (kind, first, got) == drawn]  # fmt: skip
+    return found[-1] if found else -1
+
+
+def _without_drawing(table: Any, who: list[str], seat: int, given: int) -> str:
+    """Says who would have been out if a seat had kept the card that it gave to the stock."""
+    struck = members(table["chopped"])
+    others = [other for other in order_of(table) if other != seat and other not in struck]
+    lowest = min(others, key=lambda other: _rank(table, int(table["hand"][other])), default=seat)
+    below = _rank(table, int(table["hand"][lowest])) < given >> 1 < Kind.KI
+    if lowest == seat or not below:
+        return "it was the lowest"
+    card, kept = _word(table, lowest), KILLE_PACK.word(given)
+    return f"with the {kept} {owner(who[lowest])} {card} was out"
+
+
+def _rank(table: Any, card: int) -> int:
+    return -1 if rank_of_kille(table, card) == "low" else card >> 1
 
 
 def _otherwise(table: Any, who: list[str], seat: int) -> str:

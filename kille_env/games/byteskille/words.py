@@ -18,7 +18,7 @@ from kille_env.cards.sets import members
 from kille_env.cards.words import ASIDE, TALON, Zones, face_of, moves_between, spread
 from kille_env.core.spec import Rules
 from kille_env.games.byteskille.rules import UNDONE, Action, Event, Phase, Redeal, price
-from kille_env.words.text import a, chips, columns, counted, does, inside, listed, owner
+from kille_env.words.text import YOU, a, chips, columns, counted, does, inside, listed, owner
 from kille_env.words.view import Call, Card, Change, Laid, Pile, Seat, View
 
 MEANINGS = {
@@ -61,7 +61,6 @@ _EVENTS: dict[int, tuple[str, str]] = {
     Event.EXCHANGE: ("swaps with", " {b}"),
     Event.PASSED: ("asks", " {b}, who shows {card}: {call}"),
     Event.GOK_STOOD: ("asks", " {b}, who shows {card}: {call} The deal is over."),
-    Event.HUSAR: ("meets", " {b_s} {noun}: {call} It strikes {a}."),
     Event.SVIN: ("meets", " {b_s} {noun}: {call}"),
     Event.TALON_PASSED: ("draws", " {card} from the stock: {call}"),
     Event.TALON_GOK: ("draws", " {card} from the stock: {call} The deal is over."),
@@ -315,13 +314,15 @@ def _describe_event(
     if kind == Event.ANSWER:
         return f"{does(name, 'answers')}: {call}"
     other = who[second]
+    if kind == Event.HUSAR:
+        return f"{owner(other)} {noun} strikes {inside(name)}: {call}"
     verb, rest = _EVENTS[kind]
     line = does(name, verb) + rest.format(
         a=inside(name), b=inside(other), b_s=inside(owner(other)), noun=noun,
         card=f"the {noun}", call=call,
     )  # fmt: skip
     if kind in (Event.EXCHANGE, Event.TALON_TAKEN):
-        line += _describe_cards(table, rules, event, viewer)
+        line += _describe_cards(table, rules, who, event, viewer)
     elif kind == Event.TALON_PASSED:
         line += " Another card is drawn." if rules["stock_redraw"] else " There is no exchange."
     elif kind in (Event.SVIN, Event.TALON_SVIN):
@@ -333,12 +334,18 @@ def _describe_event(
     return line
 
 
-def _describe_cards(table: Any, rules: Rules, event: list[int], viewer: int | None) -> str:
+def _describe_cards(
+    table: Any, rules: Rules, who: list[str], event: list[int], viewer: int | None
+) -> str:
     """The cards of an exchange, as far as the viewer knows them, and how their killes rank."""
-    kind, _, _, given, got, extra = event
+    kind, first, second, given, got, extra = event
     swap = kind == Event.EXCHANGE
+    givers = ((given, first), (got, second if swap else -1))
     gives, gets = (
-        a(KILLE_PACK.word(card)) if known_to(table, viewer, card) else "" for card in (given, got)
+        _card_of(card, holder == viewer and who[holder] == YOU)
+        if known_to(table, viewer, card)
+        else ""
+        for card, holder in givers
     )
     if not swap:
         line = f" {gets or 'a card'} for {gives or 'another'}."
@@ -354,6 +361,11 @@ def _describe_cards(table: Any, rules: Rules, event: list[int], viewer: int | No
     elif swap and killes:
         line += " The harlequin counts lowest."
     return line + (" [undone]" if extra & UNDONE else "")
+
+
+def _card_of(card: int, yours: bool) -> str:
+    word = KILLE_PACK.word(card)
+    return f"your {word}" if yours else a(word)
 
 
 def dealer_asks_for_cards(table: Any) -> bool:

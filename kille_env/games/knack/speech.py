@@ -51,8 +51,9 @@ def verdict(before: Any, after: Any, rules: Rules, who: list[str], seat: int | N
         tricks = counted(won[seat], "trick", "tricks")
         first = f"{does(who[seat], 'takes')} {tricks}: {chips(won[seat] * worth)}."
     else:
-        first = (
-            f"{listed([f'{who[s]} {won[s]}' for s in range(len(who)) if won[s]])} of the tricks."
-        )
+        seats = [s for s in range(len(who)) if won[s]]
+        tricks = counted(won[seats[0]], "trick", "tricks")
+        takes = [f"{who[seats[0]]} takes {tricks}", *(f"{who[s]} {won[s]}" for s in seats[1:])]
+        first = f"{listed(takes)}."
     others = [who[s] for s in failed if s != seat]
     return first + (f" {listed(others)} took none: that costs {lost}." if others else "")

@@ -44,7 +44,7 @@ from kille_env.words.view import Call, Card, Change, Laid, Pile, Seat, View
 MEANINGS = {
     "knock": "join: the dealer pays you for each trick, but without one you pay a bet",
     "fold": "throw the cards in",
-    "play": "play this card; with a * it is led face down",
+    "play": "play this card, or lead it face down (with a *)",
 }
 NOTES = (
     "The smallest of the bets on the table is shared among the tricks of a deal as well.",
@@ -203,16 +203,18 @@ def _row(table: Any, who: list[str], seat: int, viewer: int | None) -> tuple[str
     folded = seat in members(table["folded"])
     hidden = "" if folded else "?" * len(members(table["hand"][seat]))
     text = _names(table["hand"][seat]) if viewer in (None, seat) else hidden
-    notes = deeds_of(table, seat)
-    if won := int(table["tricks"][seat]):
-        notes.append(counted(won, "trick", "tricks"))
-    return (who[seat], text, ", ".join(notes))
+    return (who[seat], text, ", ".join([*deeds_of(table, seat), *_taken(table, seat)]))
 
 
 def deeds_of(table: Any, seat: int) -> list[str]:
     """Returns what a seat has said in the deal."""
     fields = {"joined": "knocks", "folded": "folded"}
     return [words for field, words in fields.items() if seat in members(table[field])]
+
+
+def _taken(table: Any, seat: int) -> list[str]:
+    won = int(table["tricks"][seat])
+    return [counted(won, "trick", "tricks")] if won else []
 
 
 def _names(cards: Any) -> str:
@@ -292,7 +294,7 @@ def _describe_deal(table: Any, rules: Rules, who: list[str], seat: int | None) -
     dealer = does(who[int(table["dealer"])], "deals")
     lines = [f"Deal {int(table['deals'])}: {dealer}; {_trumps(table)}."]
     if bets := bets_of(table, rules):
-        lines.append(f"The running bet is {chips(bets[0])}.")
+        lines.append(f"{chips(bets[0])} extra at stake: the running bet.")
     if seat is not None:
         return [*lines, f"{does(who[seat], 'gets')} {_names(table['hand'][seat])}."]
     order = _order(table, (int(table["dealer"]) + 1) % len(who))
@@ -383,7 +385,7 @@ def _seat(table: Any, zones: Zones, seat: int, viewer: int | None) -> Seat:
             KNACK_PACK, f"hand {seat}", zones.get(f"hand {seat}", ()), known=known, faded=folded
         ),
         played=tuple(in_trick),
-        words=tuple(deeds_of(table, seat)),
+        words=(*deeds_of(table, seat), *_taken(table, seat)),
         tricks=int(table["tricks"][seat]) if table["num_joined"] else None,
         units=float(table["reward"][seat]),
         present=not folded,

@@ -226,8 +226,8 @@ def view(table: Any, rules: Rules, seat: int | None, who: list[str]) -> View:
 
 
 def _pays(table: Any, seat: int) -> list[str]:
-    """What a seat pays when the next deal is dealt."""
-    owed = int(table["owed"][seat])
+    """What a seat pays when the next deal is dealt, if there is one."""
+    owed = 0 if table["phase"] == Phase.OVER else int(table["owed"][seat])
     return [f"pays {owed}"] if owed else []
 
 
