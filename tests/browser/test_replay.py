@@ -84,7 +84,7 @@ def test_names_of_strangers_run_nothing(tmp_path, open_page):
     path.write_bytes(replay_page([*matches("byteskille", 2, "deal", 1, evil)], source="<b>x"))
     page = opened(open_page, path)
     page.keyboard.press("ArrowRight")
-    assert page.title() == "<b>x"
+    assert page.title() == "Byteskille: <b>x"
     assert page.locator("#views option").nth(1).inner_text() == evil[0]
 
 

@@ -232,7 +232,7 @@ def test_the_command_writes_the_page(kille, answer, recorded, tmp_path):
     )
     told = answer("replay", recorded, "--html", out, "--match", 2, "--policies", "uniform")
     assert told["matches"] == 1 and told["bytes"] == out.stat().st_size
-    assert "Deal 2: Byteskille, 3 players" in out.read_text()
+    assert "deal 2, 3 players" in out.read_text()
 
 
 def test_the_command_shows_the_page_until_it_is_interrupted(kille, recorded, monkeypatch):

@@ -17,7 +17,8 @@ from kille_training.evaluation.exact import ExactNashConv
 from kille_training.evaluation.swap_map import swap_map
 from kille_training.reports import pages, palette, plots
 from kille_training.reports.report import report
-from kille_training.reports.training import verdicts
+from kille_training.reports.scales import LogScale, Scale
+from kille_training.reports.training import distance, verdict
 
 TABLE = Table.of("byteskille", 2)
 
@@ -128,25 +129,50 @@ def test_names_with_markup_mathematics_and_other_letters_can_be_drawn():
 
 
 def test_the_verdict_says_who_is_better():
+    for low, high, tone, word in (
+        (0.05, 0.15, "better", "Better than"),
+        (-0.05, 0.25, "", "Even with"),
+        (-0.15, -0.05, "worse", "Worse than"),
+    ):
+        mean = (low + high) / 2
+        row = Row("me", "greedy", "rule", Estimate(mean, low, high, 20), ())
+        first = Row("me", "greedy", "luck", Estimate(9.0, 8.0, 10.0, 20), ())
+        found = verdict([first, row], "units per deal")
+        assert (found.tone, len(found.text.split()) <= 20) == (tone, True)
+        assert found.text == f"{word} rule: {mean:+.3f} units per deal in greedy play."
+
+
+def test_how_far_a_policy_is_from_perfect_comes_first():
     rows = [
-        Row("me", "greedy", "luck", Estimate(0.1, 0.05, 0.15, 20), ()),
-        Row("me", "greedy", "rule", Estimate(0.1, -0.05, 0.25, 20), ()),
-        Row("me", "greedy", "best", Estimate(-0.1, -0.15, -0.05, 20), ()),
+        ExactNashConv("me", play, stakes * 2, (0.1, 0.1), (0.5, -0.5), 2, TABLE)
+        for play, stakes in (("greedy", 0.00712), ("sampled", 0.02))
     ]
-    found = verdicts(
-        rows, [ExactNashConv("me", "greedy", 0.2, (0.1, 0.1), (0.5, -0.5), 2, TABLE)], "units"
+    found = distance(rows, {"the rule of thumb": 0.0123, "random play": 0.912})
+    assert found.text == (
+        "0.0071 stakes from perfect in greedy play; the rule of thumb 0.012, random play 0.91."
     )
-    assert [verdict.tone for verdict in found] == ["better", "", "worse", ""]
-    assert [verdict.text.split(":")[0] for verdict in found[:3]] == [
-        "Better than luck",
-        "Even with rule",
-        "Worse than best",
-    ]
-    assert "NashConv 0.20000" in found[3].text
+
+
+def test_a_chart_shows_zero_and_everything_that_is_known():
+    scale = Scale.over(np.array([0.021, np.nan, 0.5]), np.array([np.inf]))
+    assert scale.ticks == pytest.approx([0.0, 0.2, 0.4])
+    where = [float(scale.at(value)[:-1]) for value in (-9, 0, 0.021, 0.5, 9)]
+    assert where[0] == 0 and where[-1] == 100 and where == sorted(where)
+    assert 0 < where[1] < where[2] < where[3] < 100
+    assert float(scale.length(0, 0.5)[:-1]) == pytest.approx(where[3] - where[1], abs=0.02)
+    assert Scale.over(np.array([np.nan])).ticks  # nothing is known
+
+
+def test_a_logarithmic_chart_gives_each_power_of_ten_as_much_room():
+    scale = LogScale.over(np.array([0.0071, 0.91]))
+    assert scale.ticks == pytest.approx([0.001, 0.01, 0.1, 1.0]) and scale.zero is None
+    where = [float(scale.at(value)[:-1]) for value in (0.001, 0.01, 0.1, 1.0)]
+    assert where == pytest.approx([0, 33.33, 66.67, 100])
+    assert scale.at(0.0) == "0.00%"
 
 
 def test_a_page_that_cannot_be_written_says_where_else_it_could_be(tmp_path):
-    with pytest.raises(KilleError, match=r"cannot write the page .*--out"):
+    with pytest.raises(KilleError, match=r"cannot write the page .*report\(FOLDER, PAGE\)"):
         pages.write(tmp_path / "missing" / "report.html", b"")
 
 

@@ -18,7 +18,7 @@ from kille_training.arena.settings import TournamentSettings
 from kille_training.arena.tournament import Folder
 from kille_training.labels import BEYOND_MEAN
 from kille_training.progress import Progress
-from kille_training.reports.pages import Verdict, plot, render, write, yaml_lines
+from kille_training.reports.pages import Verdict, plot, render, signed, write, yaml_lines
 from kille_training.reports.palette import GREEDY, INK, SAMPLED, SOFT
 from kille_training.reports.plots import STYLE, WIDE, as_svg
 from kille_training.settings import plain
@@ -66,11 +66,7 @@ def write_comparison_page(
     page = render(
         "comparison.html.j2",
         name=folder.path.resolve().name,
-        contents=[("answer", "The answer"), ("way", "The way to it"), ("players", "Players")],
-        verdicts=[
-            Verdict(found.answer(), tone(found.verdict, found.high)),
-            *map(Verdict, found.sentences()[1:]),
-        ],
+        verdict=verdict(found),
         found=found,
         question=question,
         hypotheses=question.hypotheses,
@@ -120,6 +116,18 @@ def way(path: Sequence[Comparison], width: float = WIDE) -> str:
         axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
         axes.legend(loc="lower right", ncols=2)
         return as_svg(figure)
+
+
+def verdict(found: Comparison) -> Verdict:
+    """Returns the answer in a few words."""
+    if found.verdict in (ABOVE, BELOW):
+        answer = found.answer().partition(". ")[0].replace("+0 ", "0 ")
+        return Verdict(f"{answer}.", tone(found.verdict, found.high))
+    mean, unit = signed(found.mean), found.question.unit
+    return Verdict(
+        f"Not decided after {found.played:,} {found.many}: {found.question.better} earns "
+        f"{mean} units per {unit} so far."
+    )
 
 
 def tone(verdict: str, high: float | None) -> str:

@@ -21,7 +21,7 @@ WIDE, NARROW = 9.6, 4.6
 
 @dataclass(frozen=True)
 class Verdict:
-    """A line of what comes first on a page.
+    """What comes first on a page, in at most twenty words.
 
     Attributes:
         text: The sentence.
@@ -111,17 +111,17 @@ def yaml_lines(settings: Mapping[str, Any]) -> list[str]:
     return yaml.safe_dump(dict(settings), sort_keys=False, allow_unicode=True).splitlines()
 
 
-def signed(value: float, digits: int = 4) -> str:
+def signed(value: float, digits: int = 3) -> str:
     """Returns a number with its sign."""
     return f"{value:+.{digits}f}"
 
 
-def figure(value: float, digits: int = 4) -> str:
+def figure(value: float, digits: int = 3) -> str:
     """Returns a number without its sign, or nothing for one that is not known."""
     return f"{value:.{digits}f}" if np.isfinite(value) else ""
 
 
-def within(half: float, digits: int = 4) -> str:
+def within(half: float, digits: int = 3) -> str:
     """Returns half an interval as it stands behind a mean, or nothing without one."""
     return f" ± {half:.{digits}f}" if np.isfinite(half) else ""
 
@@ -131,7 +131,7 @@ def percent(share: float, digits: int = 1) -> str:
     return f"{100 * share:.{digits}f}%" if np.isfinite(share) else ""
 
 
-def interval(low: float, high: float, digits: int = 4) -> str:
+def interval(low: float, high: float, digits: int = 3) -> str:
     """Returns an interval in words; a single deal has none."""
     if not np.isfinite([low, high]).all():
         return "no interval yet"

@@ -13,7 +13,7 @@ COLOURS = {
     "greedy": ("#0072b2", "#5ab4e5"),
     "sampled": ("#d55e00", "#f0964a"),
     "better": ("#d8efe5", "#16453a"),
-    "better-firm": ("#93d3ba", "#1f7a61"),
+    "better-firm": ("#93d3ba", "#1b6c56"),
     "worse": ("#f3e0ec", "#472a40"),
     "worse-firm": ("#dfa6c8", "#87457a"),
 }

@@ -26,7 +26,7 @@ from kille_env.pictures.style import style
 from kille_env.play.policy import Player
 from kille_env.records import Record, Replay, check_record, describe
 from kille_env.registry import load_game
-from kille_env.words.text import labels
+from kille_env.words.text import labels, listed
 from kille_env.words.view import View
 from kille_training.evaluation.review import Decision, Moment, review
 from kille_training.evaluation.worth import is_solved
@@ -154,7 +154,8 @@ class _Page:
         hopes = [abs(units) for each in shown for units in each.expected or ()]
         self._matches.append(
             {
-                "title": _title(line, game.spec, rules, len(who)),
+                "game": game.spec.title,
+                "title": _title(line, rules, len(who)),
                 "names": who,
                 "asked": list(players),
                 "most": max(hopes, default=0) or 1,
@@ -185,34 +186,36 @@ class _Page:
         viewers = [*range(len(who)), None]
         frames = [frame(game, before, moment.table, rules, seat, names) for seat in viewers]
         views = [game.view(moment.table, rules, seat, names) for seat in viewers]
+        decision = _shown(moment, game, rules, who)
         self.moments.append(
             {
                 "match": len(self._matches) - 1,
                 "views": frames,
                 "expected": moment.expected,
                 "known": _known(views, game.spec),
-                "decision": _shown(moment, game, rules, who),
+                "decision": decision,
             }
         )
-        if moment.decision:
+        if moment.decision and decision:
             hand = ", ".join(_faces(views[-1], moment.decision.seat, game.spec))
-            self._judge(moment.decision, who, moment=number, where=self._starts[-1][1], hand=hand)
+            words = [choice["text"] for choice in decision["choices"]]
+            about = {"moment": number, "where": self._starts[-1][1], "hand": hand}
+            self._judge(moment.decision, words, who, about)
 
-    def _judge(self, decision: Decision, who: list[str], **about: Any) -> None:
+    def _judge(
+        self, decision: Decision, words: list[str], who: list[str], about: dict[str, Any]
+    ) -> None:
         """Keeps what a decision has cost, where that is known, with what else there is to say."""
         loss = _loss(decision)
         if loss is None or decision.chosen is None:
             return
-        best = max(
-            decision.choices,
-            key=lambda choice: float("-inf") if choice.worth is None else choice.worth,
-        )
+        worth = [-np.inf if choice.worth is None else choice.worth for choice in decision.choices]
         self._mistakes.append(
             about
             | {
                 "name": who[decision.seat],
-                "chosen": decision.choices[decision.chosen].text,
-                "best": best.text,
+                "chosen": words[decision.chosen],
+                "best": words[int(np.argmax(worth))],
                 "loss": loss,
             }
         )
@@ -232,6 +235,7 @@ class _Page:
         return render(
             "replay.html.j2",
             source=source,
+            game=listed(list(dict.fromkeys(match["game"] for match in self._matches))),
             matches=self._matches[0]["title"],
             policy=_policy(script, styles),
             script=Markup(script),
@@ -253,9 +257,8 @@ def _refuse_differences(game: Replay, line: int) -> None:
         )
 
 
-def _title(line: int, spec: GameSpec, rules: Rules, num_players: int) -> str:
-    unit = unit_of(rules["episode"]).capitalize()
-    return f"{unit} {line}: {spec.title}, {num_players} players, {rules['preset']}"
+def _title(line: int, rules: Rules, num_players: int) -> str:
+    return f"{unit_of(rules['episode'])} {line}, {num_players} players, {rules['preset']}"
 
 
 def _where(line: int, deal: int, rules: Rules) -> str:
@@ -294,7 +297,7 @@ def _faces(view: View, seat: int, spec: GameSpec) -> Iterator[str]:
     """Yields the names of the cards of a seat that a viewer sees."""
     for card in (*view.seats[seat].hand, *view.seats[seat].played):
         if card.face is not None:
-            yield spec.pack.name(card.face)
+            yield spec.pack.word(card.face)
 
 
 def _shown(moment: Moment, game: Game, rules: Rules, who: list[str]) -> dict[str, Any] | None:

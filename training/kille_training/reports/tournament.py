@@ -32,6 +32,7 @@ from kille_training.reports.pages import (
     write,
     yaml_lines,
 )
+from kille_training.reports.scales import Scale
 from kille_training.settings import plain
 from kille_training.statistics import plackett_luce
 from kille_training.statistics.crosstable import crosstable
@@ -42,8 +43,6 @@ from kille_training.statistics.tally import Tally
 
 MOST_IN_CROSSTABLE = 60
 """Entrants in a crosstable, the best ones; more do not fit on a page."""
-MOST_GROUPS = 20
-"""Groups of entrants that cannot be told apart up to which bars show them."""
 LEAST_DEALS = 10
 """Deals from which the page shows how the intervals narrow."""
 
@@ -88,16 +87,12 @@ def write_tournament_page(
         told(f"statistics of tables of {seats} seats")
         sizes.append(Size(tally, entrants, settings, known[seats], expected.get(seats)))
     told("writing the page")
-    contents = [(f"seats-{size.seats}", f"{size.seats} seats") for size in sizes]
-    if len(sizes) > 1:
-        contents.append(("sizes", "Rating over table size"))
     unit = unit_of(settings.table.episode)
     page = render(
         "tournament.html.j2",
         name=folder.path.resolve().name,
-        contents=[*contents, ("entrants", "Entrants")],
-        verdicts=[size.verdict for size in sizes],
-        about=[*([warned] if warned else []), words.truth(settings), words.FIELD],
+        caution=warned,
+        about=[words.truth(settings), words.FIELD],
         game=spec(settings.table.game),
         settings=settings,
         settings_lines=yaml_lines(plain(settings)),
@@ -131,14 +126,12 @@ class Size:
         verdict: Who is best, as far as the results tell.
         design: Who met whom.
         exact: [E] expected units per deal, if they have been computed.
-        groups: Numbers of the entrants of each group that cannot be told apart.
         rows: The standings, see `_standings`; `scale` is that of their chart.
         crosstable: What each earns where each other one sits.
         shown: Numbers of those in the crosstable, best first.
         shades: Class of each cell of the crosstable.
         undefeated: Names of those that no other beats significantly where both sit.
-        ratings: See `_ratings`; `rating_scale` is that of their chart, `place_colours` those of
-            the places.
+        ratings: See `_ratings`; `rating_scale` is that of their chart.
         convergence_plot: How the intervals narrow; None with few deals.
     """
 
@@ -164,13 +157,11 @@ class Size:
         apart = told_apart(tally, entrants, self._gaps)
         found = [row for row in standings(tally, entrants, scale, apart) if row.mean is not None]
         order = [self.names.index(row.name) for row in found]
-        groups = [each for each in apart.groups if len(each) > 1]
-        self.groups = groups if len(groups) <= MOST_GROUPS else []
         self.rows = self._standings(found, order)
         found = [replace(row, name=self.labels[at]) for at, row in zip(order, found, strict=True)]
-        self.verdict = words.verdict(self.seats, found, f"units per {self._unit}")
+        self.verdict = words.verdict(found, f"units per {self._unit}")
         ends = (np.array([row[end] for row in self.rows]) for end in ("low", "mean", "high"))
-        self.scale = plots.Scale.over(*ends)
+        self.scale = Scale.over(*ends)
 
         self.shown = order[:MOST_IN_CROSSTABLE]
         self.shades = plots.shades(self.crosstable.mark, self.crosstable.firm)
@@ -180,7 +171,6 @@ class Size:
         self.strengths = plackett_luce.fit(tally, deals=scale.deals)
         self.ratings = self._ratings()
         self.rating_scale = _elo_scale([self])
-        self.place_colours = plots.place_colours(self.seats)
         self.convergence_plot = self._convergence() if scale.deals >= LEAST_DEALS else None
 
     def cell(self, row: int, column: int) -> str:
@@ -210,6 +200,7 @@ class Size:
                     "number": number,
                     "name": self.labels[number],
                     "place": standing.places(),
+                    "text": signed(mean) + within(half),
                     "mean": mean,
                     "half": half,
                     "low": mean - half,
@@ -236,7 +227,6 @@ class Size:
                     "elo": strengths.elo[number],
                     "low": ELO * strengths.low[number],
                     "high": ELO * strengths.high[number],
-                    "shares": shares[number],
                     "finish": shares[number] @ np.arange(1, self.seats + 1),
                     "worst": self.labels[beside] if beside >= 0 else "",
                     "worst_low": worst.low[number],
@@ -295,9 +285,9 @@ def _over_sizes(sizes: Sequence[Size]) -> dict[str, Any]:
     return {"rows": rows, "scale": _elo_scale(sizes)}
 
 
-def _elo_scale(sizes: Sequence[Size]) -> plots.Scale:
+def _elo_scale(sizes: Sequence[Size]) -> Scale:
     each = [size.strengths for size in sizes]
-    return plots.Scale.over(*(ELO * np.array([own.low, own.strength, own.high]) for own in each))
+    return Scale.over(*(ELO * np.array([own.low, own.strength, own.high]) for own in each))
 
 
 def _around(found: Intervals, row: int, column: int) -> str:

@@ -1,8 +1,4 @@
-"""The charts of a tournament's page.
-
-Rows of entrants are charts in tables of HTML: labels are text of the page, so they can be read on a
-phone, and nothing is drawn for a particular width. What stands where is a share of a cell's width.
-"""
+"""Colours of a tournament's page, and its plot of intervals."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,62 +8,11 @@ from typing import Any
 import numpy as np
 
 from kille_training.reports.pages import WIDE
-from kille_training.reports.palette import COLOURS
 
-STEPS = (1, 2, 5, 10)
-"""Distances between ticks, times a power of ten."""
-MOST_TICKS = 4
 TEXT = 11
 """Size of the letters of a plot, in the pixels of a phone."""
 PIXELS = 78
 """Pixels of an inch: a narrow plot is as wide as a phone."""
-
-
-@dataclass(frozen=True)
-class Scale:
-    """The axis of charts in the cells of a column.
-
-    Attributes:
-        low: Where the cell begins.
-        high: Where it ends.
-        ticks: Round numbers between them.
-    """
-
-    low: float
-    high: float
-    ticks: tuple[float, ...]
-
-    @classmethod
-    def over(cls, *values: np.ndarray) -> "Scale":
-        """Returns the scale that shows 0 and all values; those that are not finite do not count."""
-        known = np.concatenate([np.ravel(each) for each in values])
-        known = known[np.isfinite(known)]
-        low, high = min(0.0, *known, 0.0), max(0.0, *known, 0.0)
-        if low == high:
-            low, high = -1.0, 1.0
-        step = _step((high - low) / MOST_TICKS)
-        ticks = tuple(step * k for k in range(ceil(low / step), floor(high / step) + 1))
-        room = (high - low) / 20
-        return cls(low - room, high + room, ticks)
-
-    def at(self, value: float) -> str:
-        """Returns where a value stands, in percent of the width; what is outside is at the edge."""
-        share = (value - self.low) / (self.high - self.low)
-        return f"{100 * min(1.0, max(0.0, share)):.2f}%"
-
-    def length(self, low: float, high: float) -> str:
-        """Returns how long the way between two values is, in percent of the width."""
-        low, high = (min(self.high, max(self.low, value)) for value in (low, high))
-        return f"{100 * (high - low) / (self.high - self.low):.2f}%"
-
-
-def place_colours(seats: int) -> list[str]:
-    """Returns the colours of the places at a table, from the first to the last: green to purple."""
-    ends = [COLOURS[name][0] for name in ("better-firm", "line", "worse-firm")]
-    anchors = np.array([[int(end[at : at + 2], 16) for at in (1, 3, 5)] for end in ends])
-    where = np.linspace(0, 2, seats)
-    mixed = [np.interp(where, range(3), channel).round().astype(int) for channel in anchors.T]
-    return [f"#{red:02x}{green:02x}{blue:02x}" for red, green, blue in zip(*mixed, strict=True)]
 
 
 def shades(mark: np.ndarray, firm: np.ndarray) -> Mapping[tuple[int, int], str]:
@@ -166,9 +111,3 @@ def _line(
 
 def _text(x: float, y: float, text: str, anchor: str) -> str:
     return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="var(--soft)">{text}</text>'
-
-
-def _step(least: float) -> float:
-    """Returns the smallest round number that is at least so large."""
-    power = 10.0 ** floor(log10(least))
-    return power * next(step for step in STEPS if step * power >= least * (1 - 1e-9))

@@ -8,23 +8,15 @@ from kille_env.words.text import listed
 from kille_training.arena.results import Standing
 from kille_training.arena.settings import TournamentSettings
 from kille_training.labels import plural_of, unit_of
-from kille_training.reports.pages import Verdict
+from kille_training.reports.pages import Verdict, signed
 
-MOST_NAMES = 6
-"""Names in a sentence, at most."""
+MOST_NAMES = 3
+"""Names in a verdict, at most."""
 
 FIELD = (
     "Units depend on the field: whoever exploits weak players earns more where there are many of "
     "them. With other entrants all figures change, and so may the order."
 )
-
-
-def joined(names: Sequence[str]) -> str:
-    """Returns names as a part of a sentence: "A, B and C", or "A, B and 7 others"."""
-    shown = list(names)
-    if len(shown) > MOST_NAMES:
-        shown = [*shown[: MOST_NAMES - 1], f"{len(shown) - MOST_NAMES + 1} others"]
-    return listed(shown)
 
 
 def labels(names: Sequence[str], game: str) -> list[str]:
@@ -35,33 +27,31 @@ def labels(names: Sequence[str], game: str) -> list[str]:
     ]
 
 
-def verdict(seats: int, rows: Sequence[Standing], measure: str) -> Verdict:
+def verdict(rows: Sequence[Standing], measure: str) -> Verdict:
     """Returns who is best at tables of one size, as far as the results tell.
 
     Args:
-        seats: The table size.
         rows: Its standings, best first.
         measure: What the means hold, as "units per deal".
     """
     there = [row for row in rows if row.place is not None]
     if len(there) < 2:
-        return Verdict(f"{seats} seats: fewer than two entrants have played.")
+        return Verdict("Fewer than two entrants have played.")
     ahead = [row for row in there if row.best == 1]
     if len(ahead) == len(there):
-        return Verdict(f"{seats} seats: no entrant is clearly best; {_alike(ahead, measure)}.")
-    if len(ahead) > 1:
-        behind = "the other" if len(there) - len(ahead) == 1 else "each of the others"
         return Verdict(
-            f"{seats} seats: {_alike(ahead, measure)}; {behind} earns clearly less than at "
-            "least one of them."
+            f"No clear winner: {listed([row.name for row in ahead])} cannot be told apart."
+            if len(ahead) <= MOST_NAMES
+            else f"No clear winner: none of the {len(ahead)} entrants can be told apart."
         )
+    if len(ahead) > 1:
+        names = [row.name for row in ahead]
+        shown = listed(names) if len(names) <= MOST_NAMES else f"{len(names)} entrants"
+        return Verdict(f"{shown} lead and cannot be told apart; the others earn less.")
     first = there[0]
-    others = "the other one" if len(there) == 2 else f"each of the {len(there) - 1} others"
-    return Verdict(
-        f"{seats} seats: {first.name} is best, {_amount(first)} {measure}, clearly more than "
-        f"{others}.",
-        "better",
-    )
+    others = "the other one" if len(there) == 2 else f"all {len(there) - 1} others"
+    mean = signed(first.mean or 0.0)
+    return Verdict(f"{first.name} is best: {mean} {measure}, clearly more than {others}.", "better")
 
 
 def design(settings: TournamentSettings, seats: int) -> str:
@@ -112,16 +102,6 @@ def truth(settings: TournamentSettings) -> str:
 def command(verb: str, folder: Path, *words: str) -> str:
     """Returns a command for a folder, named as it is."""
     return " ".join(["kille", verb, *map(quote, (str(folder), *words))])
-
-
-def _alike(rows: Sequence[Standing], measure: str) -> str:
-    names = joined([row.name for row in rows])
-    most, least = rows[0].mean, rows[-1].mean
-    return f"{names} cannot be told apart ({least:+.4f} to {most:+.4f} {measure})"
-
-
-def _amount(row: Standing) -> str:
-    return f"{row.mean:+.4f}" + ("" if row.half is None else f" ± {row.half:.4f}")
 
 
 def _choice(seats: int) -> str:

@@ -2,29 +2,34 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
-from kille_agents import load_policy
+import numpy as np
+
+from kille_agents import as_policy, load_policy
 from kille_env.core.spec import Rules
 from kille_env.errors import ConfigError
 from kille_env.play.policy import Policy
 from kille_env.registry import spec
 from kille_training.evaluation.api import MOST_POSITIONS
 from kille_training.evaluation.duplicate import Row
-from kille_training.evaluation.exact import ExactNashConv
+from kille_training.evaluation.exact import ExactNashConv, deal_of, exact_rows
 from kille_training.labels import measure_of, plural_of, position_names, unit_of
 from kille_training.learn.metrics import EXACT, MEASUREMENTS, PROGRESS, Table
 from kille_training.learn.runs import Run
 from kille_training.progress import ignore
 from kille_training.reports import byteskille
-from kille_training.reports.pages import Picture, Verdict, interval, plot, render, write, yaml_lines
+from kille_training.reports.pages import Picture, Verdict, plot, render, signed, write, yaml_lines
 from kille_training.reports.plots import learning_curve, nash_conv_curve
+from kille_training.reports.scales import LogScale, Scale
 from kille_training.settings import plain
 
 PICTURES: Mapping[str, Callable[[Policy, int, Rules, Callable[[int], None]], Picture]] = {
     "byteskille": byteskille.swaps
 }
 """What the page shows of one game alone, by game."""
+YARDSTICKS = {"rule_of_thumb": "the rule of thumb", "uniform": "random play"}
+"""Players whose distance from an equilibrium stands beside that of the policy, in words."""
 
 
 def write_run_page(
@@ -57,16 +62,11 @@ def write_run_page(
     rows, exact = evaluation.rows, evaluation.exact or ()
     measurements = Table(run.measurements, MEASUREMENTS).read()
     points = Table(run.exact, EXACT).read()
-    contents = [
-        ("earns", "What it earns"),
-        *([("exact", "How far it is from an equilibrium")] if exact else []),
-        *([("learning", "How it learned")] if measurements else []),
-        *([("picture", picture.title)] if picture else []),
-    ]
+    yardsticks = _yardsticks(table.num_players, rules) if exact else {}
     page = render(
         "training.html.j2",
-        contents=contents,
-        verdicts=verdicts(rows, exact, measure),
+        verdict=distance(exact, yardsticks) if exact else verdict(rows, measure),
+        first=distances(exact, yardsticks) if exact else earnings(rows, measure),
         settings=settings,
         settings_lines=yaml_lines(
             {key: value for key, value in plain(settings).items() if key != "made_with"}
@@ -87,6 +87,8 @@ def write_run_page(
         curve=plot(lambda width: learning_curve(measurements, measure, width))
         if measurements
         else None,
+        curve_caption=f"{measure.capitalize()} against each baseline, with 95% intervals, over "
+        f"the same {plural_of(unit_of(table.episode))} at every point.",
         nash_conv=plot(lambda width: nash_conv_curve(points, measure, width)) if points else None,
         picture=picture,
         updates=Table(run.progress, PROGRESS).read(),
@@ -96,36 +98,84 @@ def write_run_page(
     return write(out or run.report, page)
 
 
-def verdicts(rows: Sequence[Row], exact: Sequence[ExactNashConv], measure: str) -> list[Verdict]:
-    """Returns what comes first on the page: who beats whom, and how far an equilibrium is.
+def _yardsticks(num_players: int, rules: Rules) -> dict[str, float]:
+    """Returns how far known players are from an equilibrium, in stakes, by their words."""
+    deal = deal_of(num_players, rules)
+    found = {}
+    for name, words in YARDSTICKS.items():
+        player = as_policy(name, rules.game, num_players, rules)
+        (row,) = exact_rows(player, num_players, rules, ("sampled",), deal=deal)
+        found[words] = row.stakes
+    return found
+
+
+def distance(exact: Sequence[ExactNashConv], yardsticks: Mapping[str, float]) -> Verdict:
+    """Returns how far a policy is from perfect, beside known players.
 
     Args:
-        rows: What the policy earns against others; the first way of playing counts.
-        exact: How far it is from an equilibrium, if that is known.
+        exact: How far it is, for each way of playing; the nearest counts.
+        yardsticks: How far others are, in stakes.
+    """
+    nearest = min(exact, key=lambda row: row.nash_conv)
+    others = ", ".join(f"{name} {_short(stakes)}" for name, stakes in yardsticks.items())
+    away = f"{_short(nearest.stakes)} stakes from perfect in {nearest.play} play"
+    return Verdict(f"{away}; {others}.")
+
+
+def distances(exact: Sequence[ExactNashConv], yardsticks: Mapping[str, float]) -> dict[str, Any]:
+    """Returns the picture of how far from perfect a policy and others are."""
+    mine = {f"this policy, {row.play}": row.stakes for row in exact}
+    rows = [
+        {"name": name, "text": _short(stakes), "mean": stakes, "low": np.nan, "high": np.nan}
+        for name, stakes in {**mine, **yardsticks}.items()
+    ]
+    return {
+        "head": "stakes from perfect",
+        "scale": LogScale.over(np.array([row["mean"] for row in rows])),
+        "rows": rows,
+        "caption": "What best responses would gain against it, in stakes; further left is better.",
+    }
+
+
+def verdict(rows: Sequence[Row], measure: str) -> Verdict:
+    """Returns whether a policy is better than the last of its baselines.
+
+    Args:
+        rows: What it earns against others; the first way of playing counts.
         measure: What estimates hold, as "units per deal".
     """
-    found: list[Verdict] = []
-    for against in dict.fromkeys(row.against for row in rows):
-        row = next(row for row in rows if row.against == against)
-        mean, low, high = row.estimate.mean, row.estimate.low, row.estimate.high
-        word, tone = "Even with", ""
-        if low > 0:
-            word, tone = "Better than", "better"
-        elif high < 0:
-            word, tone = "Worse than", "worse"
-        found.append(
-            Verdict(
-                f"{word} {against}: {mean:+.4f} {measure} (95% interval {interval(low, high)}), "
-                f"{row.play} play.",
-                tone,
-            )
-        )
-    if exact:
-        nearest = min(exact, key=lambda row: row.nash_conv)
-        found.append(
-            Verdict(
-                f"NashConv {nearest.nash_conv:.5f} units per deal, {nearest.play} play: "
-                "what best responses would gain, summed over the seats."
-            )
-        )
-    return found
+    row = next(row for row in rows if row.against == rows[-1].against)
+    word, tone = "Even with", ""
+    if row.estimate.low > 0:
+        word, tone = "Better than", "better"
+    elif row.estimate.high < 0:
+        word, tone = "Worse than", "worse"
+    return Verdict(
+        f"{word} {row.against}: {signed(row.estimate.mean)} {measure} in {row.play} play.", tone
+    )
+
+
+def earnings(rows: Sequence[Row], measure: str) -> dict[str, Any]:
+    """Returns the picture of what a policy earns against each of its baselines."""
+    shown = [
+        {
+            "name": f"against {row.against}, {row.play}",
+            "text": signed(row.estimate.mean),
+            "mean": row.estimate.mean,
+            "low": row.estimate.low,
+            "high": row.estimate.high,
+        }
+        for row in rows
+    ]
+    ends = (np.array([row[end] for row in shown]) for end in ("low", "mean", "high"))
+    return {
+        "head": measure,
+        "scale": Scale.over(*ends),
+        "rows": shown,
+        "caption": "Dots with 95% intervals; further right is better.",
+    }
+
+
+def _short(stakes: float) -> str:
+    """Returns stakes with two digits that count; nothing is below zero."""
+    return f"{max(stakes, 0.0):.2g}"

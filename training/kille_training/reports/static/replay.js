@@ -155,7 +155,8 @@
     if (!open) return;
     const asked = match().asked;
     const valued = found.choices.some((choice) => choice.worth !== null);
-    const heads = ["Choice", ...asked, ...(valued ? ["Worth"] : [])];
+    const plain = asked.map((name) => name.replace(/^.*\//, "").replaceAll("_", " "));
+    const heads = ["Choice", ...plain, ...(valued ? ["Worth"] : [])];
     $("choices").tHead.replaceChildren(row(...heads.map((text) => head(text, "col"))));
     const rows = found.choices.flatMap((choice, i) => {
       const chosen = i === found.chosen;
