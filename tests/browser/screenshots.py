@@ -22,12 +22,14 @@ from kille_training.reports.replay import replay_page
 
 FOLDER = Path("runs/screenshots")
 DOCS = {
-    "web_table": ("byteskille", "laptop", "light", 1),
-    "web_phone": ("femkortskille", "phone", "light", 3),
-    "web_kungsholmskille": ("kungsholmskille", "phone", "light", 5),
-    "web_knack": ("knack", "phone", "light", 3),
+    "web_table": ("byteskille", "laptop", 1),
+    "games/byteskille": ("byteskille", "phone", 2),
+    "games/kungsholmskille": ("kungsholmskille", "phone", 5),
+    "games/krypkille": ("krypkille", "phone", 3),
+    "games/knack": ("knack", "phone", 3),
+    "games/femkortskille": ("femkortskille", "phone", 3),
 }
-"""Pictures that the docs show: game, screen, colors, and at which stop of a match."""
+"""Pictures that the docs show: game, screen, and at which stop of a match, from 1."""
 
 
 def main() -> None:
@@ -41,8 +43,8 @@ def main() -> None:
     FOLDER.mkdir(parents=True, exist_ok=True)
     with serving() as site, chromium() as browser:
         if asked.docs:
-            for name, (game, screen, color, stop) in DOCS.items():
-                taken = take(browser, site, game, 4, screen, color, stop)[-1]
+            for name, (game, screen, stop) in DOCS.items():
+                taken = take(browser, site, game, 4, screen, "light", stop)[-1]
                 shrink(taken, Path("docs", f"{name}.png"))
             shrink(take_replay(browser), Path("docs", "replay.png"))
             return
@@ -82,6 +84,7 @@ def take(
         viewport={"width": across, "height": down}, color_scheme=color, bypass_csp=True,
         has_touch=screen != "laptop", reduced_motion="reduce",
     )  # fmt: skip
+    context.set_default_timeout(120_000)  # a game may have to be compiled first
     page, files = context.new_page(), []
     open_table(page, site, game=game, players=seats, rules={"episode": "match"})
     for number, _ in zip(range(stops), phases(page, click), strict=False):
