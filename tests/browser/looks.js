@@ -17,7 +17,7 @@
     }
     if (parseFloat(getComputedStyle(parent).fontSize) < 12) found.push(`small text: ${text}`);
     const cut = parent.scrollWidth > parent.clientWidth + 1 && getComputedStyle(parent).overflow !== 'visible';
-    if (cut && !parent.matches('b, .name, h1, em')) found.push(`cut: ${text}`);
+    if (cut && !parent.matches('.plate b, .results b, .name')) found.push(`cut: ${text}`); // people's names may be
     if (/\b([TJQKA6-9][CDHS]|L\d+)\b|\*|_|human|units|seat \d/.test(text)) found.push(`code: ${text}`);
   }
   for (let i = 0; i < boxes.length; i++) for (let j = i + 1; j < boxes.length; j++) {
@@ -34,6 +34,9 @@
       const across = Math.min(box.right, b.right) - Math.max(box.left, b.left), down = Math.min(box.bottom, b.bottom) - Math.max(box.top, b.top);
       if (across > 1 && down > 1 && !card.contains(parent)) found.push(`${text} covers a card`);
     }
+  }
+  for (const row of document.querySelectorAll('.results li')) {
+    if (!within(row.getBoundingClientRect(), row.parentElement.getBoundingClientRect())) found.push(`out of view: ${row.textContent}`);
   }
   for (const target of document.querySelectorAll('button, a, select')) {
     if (!shown(target) || target.closest('dialog:not([open])')) continue;

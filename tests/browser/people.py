@@ -26,35 +26,39 @@ def open_table(page: Page, site: tuple[str, str], speed: str = "0", **order: Any
 
 
 def phase(page: Page) -> str:
-    """Waits until something can be done, and returns what: "asked", "end" or "result"."""
+    """Waits until something can be done, and returns what: "asked", "end", "out" or "result"."""
     page.wait_for_function(ASKED)
     if page.locator("#strip.results").count():
         return "result"
-    return "asked" if page.locator("#question").inner_text() else "end"
+    question = page.locator("#question").inner_text()
+    return "out" if question.startswith("You are out") else "asked" if question else "end"
 
 
 def click(page: Page) -> None:
-    """Makes the first choice with the pointer: with a card where that is possible."""
+    """Makes the first choice with the pointer, or a finger: with a card where that is possible."""
     button = page.locator("#choices > :not(:disabled)")
     if button.count() == 0:
-        page.locator(".hand .card:not(.no)").first.click()
-        if page.locator("#choices > .go").count() == 0:
-            return
-    page.locator("#choices > :not(:disabled)").first.click(timeout=3000)
+        card = page.locator(".hand .card:not(.no)").first
+        if page.evaluate("navigator.maxTouchPoints > 0"):
+            card.tap()  # raises the card
+            button = page.locator("#choices > .go")
+        else:
+            return card.click()
+    return button.first.click(timeout=3000)
 
 
 def press(page: Page) -> None:
     """Makes a choice with the keyboard alone."""
     if page.locator("#choices > .go").count():
         page.keyboard.press("Enter")
-        return
-    for key in "12345":
-        page.keyboard.press(key)
-        if page.locator("#choices > .go").count():
-            page.keyboard.press("Enter")
-            return
-        if not page.locator(".hand [aria-pressed]").count():
-            return
+    elif page.locator(".hand [aria-pressed]").count() == 0:
+        page.keyboard.press("1")
+    else:
+        for key in "12345":  # a card that may not be played stays where it is
+            page.keyboard.press(key)
+            if page.locator(".hand .up").count():
+                page.keyboard.press("Enter")
+                return
 
 
 def phases(page: Page, choose: Callable[[Page], None], most: int = 400) -> Iterator[str]:
@@ -68,3 +72,8 @@ def phases(page: Page, choose: Callable[[Page], None], most: int = 400) -> Itera
         choose(page)
         page.wait_for_function("(before) => document.body.innerText !== before", arg=before)
     raise AssertionError(f"the match was not over after {most} stops")
+
+
+def signed(text: str) -> float:
+    """Returns an amount as a page writes it: "+6", "−0.67"."""
+    return float(text.replace("−", "-"))

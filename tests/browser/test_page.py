@@ -1,7 +1,9 @@
 """What a page does besides play: it keeps its state, waits at ends, and can be read by all."""
 
 import re
+import threading
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,7 @@ from playwright.sync_api import Page, expect
 from browser.looks import faults
 from browser.machine import SCREENS, serving
 from browser.people import open_table, phase, phases, press
+from kille_training.table import online
 
 OpenPage = Callable[..., Page]
 Site = tuple[str, str]
@@ -73,6 +76,55 @@ def test_the_end_of_a_deal_stays_until_it_is_seen(site: Site, open_page: OpenPag
     expect(page.locator("#event")).to_have_text(verdict)
     page.keyboard.press("Enter")
     expect(page.locator("#event")).not_to_have_text(verdict)
+
+
+CHANGES = """() => {
+    window.shown = [];
+    const line = document.querySelector('#event');
+    new MutationObserver(() => shown.push(performance.now())).observe(line, {childList: true});
+}"""
+
+
+def test_no_beat_is_too_short_to_be_read(site: Site, open_page: OpenPage) -> None:
+    """Timers never ring early, so this holds on a busy machine, too."""
+    page = open_page()
+    open_table(page, site, speed="1", game="kungsholmskille", players=4, rules=MATCH)
+    phase(page)
+    page.evaluate(CHANGES)
+    for _ in range(3):
+        press(page)
+        page.wait_for_function("() => !document.querySelector('#question').textContent")
+        phase(page)
+    gaps = [later - earlier for earlier, later in pairwise(page.evaluate("shown"))]
+    beats = [gap for gap in gaps if gap > 1]  # a frame may write its line twice at once
+    assert beats and min(beats) >= 249
+
+
+def test_the_first_question_of_a_warm_start(site: Site, open_page: OpenPage) -> None:
+    page = open_page()
+    for start in ("cold", "warm"):
+        open_table(page, site, game="byteskille", players=4, rules=MATCH)
+        assert phase(page) == "asked"
+        print(f"first question of a {start} start: {page.evaluate('performance.now()'):.0f} ms")
+
+
+def test_a_cold_start_shows_what_is_prepared(
+    open_page: OpenPage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiled = threading.Event()
+    monkeypatch.setattr(online, "_preparations", lambda *_: [compiled.wait])
+    page = open_page("phone")
+    with serving() as site:
+        open_table(page, site, game="knack", players=4)
+        expect(page.locator("#event")).to_contain_text("Preparing Knack: the cards, 1 of 4.")
+        paint = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
+        print(f"first text after {page.evaluate(paint):.0f} ms")
+        assert page.locator("#seats .seat").count() == 3 and faults(page) == []
+        page.locator("#rules").click()
+        expect(page.locator("#sheet")).to_contain_text("The dealer pays for each trick.")
+        page.keyboard.press("Escape")
+        compiled.set()
+        assert phase(page) == "asked"
 
 
 def test_a_lost_connection_is_said_and_mended(open_page: OpenPage, tmp_path: Path) -> None:

@@ -96,6 +96,13 @@ def test_cards_are_named_by_their_words(play, tmp_path):
     assert [0, "discard"] in record["deals"][0]["actions"]
 
 
+def test_a_word_for_two_cards_asks_which(play):
+    options = ("--seed", 5, "--rules", "episode=match")
+    out = play("k, 6, x, 6d, q", *options, game="knack").out
+    assert "Which one: 6d or 6h?" in out and "“x” is no choice here." in out
+    assert "You play the six of diamonds." in out
+
+
 def test_help_and_hints(play):
     out = play("?, h, q").out
     assert "From the lowest up: mask, flowerpot" in out

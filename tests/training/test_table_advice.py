@@ -79,3 +79,12 @@ def test_the_rules_speak_of_no_seats_and_codes(game):
     for word in ("seat 0", "talon", "L5", "chopped", "units"):
         assert word not in text
     assert len(told["sections"]) > 3 and told["sentences"].count(".") >= 2
+
+
+def test_the_ranking_shows_the_cards_that_are_in_play():
+    for game, rules, codes in (
+        ("krypkille", {"preset": "tiny"}, ["BL", "L4", "L8", "L12", "KI"]),
+        ("knack", {}, ["6S", "7S", "8S", "9S", "TS", "JS", "QS", "KS", "AS"]),
+    ):
+        batch = make_batch(game, 1, 2, rules=rules)
+        assert rules_for(batch.game, batch.rules, 2)["ranking"] == codes

@@ -13,6 +13,7 @@ from kille_env.registry import list_games, make_batch
 from kille_env.words.view import Change
 from kille_training.table import online
 from kille_training.table.online import Refusal, Table, kept_table, players_for, read_order
+from kille_training.table.sitting import Sitting
 
 
 def order(game="byteskille", **more):
@@ -123,9 +124,9 @@ def test_a_page_that_looks_while_a_decision_is_taken_back_is_not_asked_the_later
         await asked(table)
         seen, change = [], table._change
 
-        async def look(do):
+        async def look(do, **more):
             seen.append(table.state(None)["asked"])
-            await change(do)
+            await change(do, **more)
 
         table._change = look
         await table.undo(table.epoch)
@@ -264,6 +265,72 @@ def test_a_player_that_fails_ends_the_match_with_a_sentence():
 
     state = at_a_table(play, players=[Failing()] * 3)
     assert "RuntimeError: out of ideas" in state["failed"] and state["asked"] is None
+
+
+def asks_first(game, seed):
+    """Returns the match of a seed at its first question; None if the person is not asked first."""
+    made = order(game, rules={"episode": "match"}, seed=seed)
+    sitting = Sitting(made.game, made.rules, [None, *players_for(made)], seed=seed)
+    sitting.begin()
+    while sitting.asks_in_secret and not sitting.waits:
+        sitting.play()
+    return sitting if sitting.waits else None
+
+
+async def first_state(table):
+    return table.state(None)
+
+
+class DealtOtherwise(Sitting):
+    """A match whose first deal differs in what its person does not see."""
+
+    key = 0
+
+    def begin(self):
+        """Begins it, and tells of the other deal."""
+        told, steps = self.watch, []
+        self.watch = lambda before, after: steps.append(before.copy())
+        super().begin()
+        self.watch = told
+        self.batch.resample(np.array([self.person]), np.array([self.key], np.uint64))
+        if told is not None:
+            told(steps[0], self.batch.tables[0])
+
+
+@pytest.mark.parametrize("game", list_games())
+def test_the_stream_is_the_same_whatever_is_hidden(game, monkeypatch):
+    seed = next(seed for seed in range(50) if asks_first(game, seed))
+    made = order(game, rules={"episode": "match"}, seed=seed)
+    monkeypatch.setattr(online, "Sitting", DealtOtherwise)
+    told, hidden = [], set()
+
+    async def look(table):
+        hidden.add(table._sitting.batch.tables.tobytes())
+        return table.state(None)
+
+    for key in range(6):
+        monkeypatch.setattr(DealtOtherwise, "key", key)
+        told.append(at_a_table(look, made))
+    assert told[0]["asked"] and all(each == told[0] for each in told)
+    assert len(hidden) > 3
+
+
+def test_the_stream_does_not_tell_that_a_cuckoo_was_asked():
+    """Two deals with the same own card: in one of them somebody has kept a cuckoo hidden."""
+    found = {}
+    for seed in range(400):
+        if sitting := asks_first("byteskille", seed):
+            batch = sitting.batch
+            view = batch.game.view(batch.tables[0], batch.rules, 0)
+            cuckoo = bool(sitting.records(unfinished=True)[-1]["deals"][0]["actions"])
+            found.setdefault(view, {}).setdefault(cuckoo, seed)
+    both = next(seeds for seeds in found.values() if len(seeds) == 2)
+    rules = {"episode": "match"}
+    told = [
+        at_a_table(first_state, order("byteskille", rules=rules, seed=seed))
+        for seed in both.values()
+    ]
+    assert told[0]["asked"] and told[0] == told[1]
 
 
 def test_what_nobody_else_learns_is_shown_to_nobody_else():

@@ -3,13 +3,14 @@
 import asyncio
 import json
 import threading
+import time
 from contextlib import contextmanager
 
 import httpx
 import pytest
 
 from kille_env.errors import PolicyError
-from kille_training.table import server
+from kille_training.table import online, server
 from kille_training.table.online import read_order
 
 
@@ -60,6 +61,22 @@ def test_a_match_is_played_over_the_stream(table):
     assert len(lines) == 1 and json.loads(lines[0])["names"][0] == "You"
     assert "<title>Byteskille</title>" in browser.get("/replay").text
     assert browser.post("/again", json={}).status_code == 200
+
+
+def test_a_cold_start_shows_the_table_before_anything_is_compiled(monkeypatch):
+    """Rules, cards and what is being prepared are there while nothing of the game runs yet."""
+    compiled = threading.Event()
+    monkeypatch.setattr(online, "_preparations", lambda *_: [compiled.wait])
+    with served() as (_, browser):
+        began = time.perf_counter()
+        browser.post("/new", json={"game": "knack", "players": 3, "seed": 1})
+        page = browser.get("/table").text
+        first = next(news(browser))
+        print(f"first text after {time.perf_counter() - began:.2f} s")
+        assert "Opening the table" in page and "The dealer pays for each trick" in page
+        assert (first["preparing"], first["asked"]) == ([1, 4, "the cards"], None)
+        compiled.set()
+        assert next(state["asked"] for state in news(browser) if state["asked"])
 
 
 def test_an_order_that_is_refused_leaves_the_table_alone():

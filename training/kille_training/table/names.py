@@ -12,3 +12,8 @@ FIRST_NAMES = (
 def names_at(num_players: int, person: int) -> list[str]:
     """Returns [P] what to call each seat: the person "You", a player by its seat's first name."""
     return [YOU if seat == person else FIRST_NAMES[seat] for seat in range(num_players)]
+
+
+def plain_name(player: str) -> str:
+    """Returns the name of a player of the suite as people read it: "lilja seven"."""
+    return player.rpartition("/")[2].replace("_", " ")

@@ -330,8 +330,7 @@ class Table:
             self._clear()
             async with self._changes:
                 if left:
-                    await self._change(lambda: sitting.resume(left[-1]))
-                    self.seen = self._number
+                    await self._change(lambda: sitting.resume(left[-1]), seen=True)
                 else:
                     await self._change(sitting.begin)
                 warm = sitting.question() if sitting.waits else None
@@ -352,8 +351,13 @@ class Table:
         self.failed, self.seen, self._number = "", 0, 0
         self.epoch += 1
 
-    async def _change(self, do: Callable[[], Any]) -> None:
-        """Does something that changes the match, in a thread, and shows what has happened."""
+    async def _change(self, do: Callable[[], Any], *, seen: bool = False) -> None:
+        """Does something that changes the match, in a thread, and shows what has happened.
+
+        Args:
+            do: What changes it.
+            seen: Whether its person has seen all of that before.
+        """
         sitting = self._begun()
         person, names, rules = sitting.person, sitting.names, self.order.rules
         made: list[dict[str, Any]] = []
@@ -387,6 +391,8 @@ class Table:
                 self._costs = []
         if len(self.frames) > MOST_FRAMES:
             del self.frames[: -len(self._from_the_deal())]
+        if seen:
+            self.seen = self._number
         for failure in failures:
             self._fail(failure)
         if sitting.waits or sitting.over:

@@ -55,6 +55,7 @@ from kille_env.pictures.style import style
 from kille_env.records import format_record
 from kille_env.registry import list_games, spec
 from kille_training.reports.palette import css
+from kille_training.table.names import plain_name
 from kille_training.table.online import (
     Order,
     Refusal,
@@ -89,7 +90,13 @@ REPLAY_CSP = (
 """For a page that has everything in it, scripts too, and asks for nothing else."""
 FOREIGN = ("cross-site", "same-site")
 """What browsers say of requests that pages of others have caused, other ports included."""
-FACES = {"knack": ("9C", "KH", "AS")}
+FACES = {
+    "byteskille": ("BL", "GO", "KI"), "kungsholmskille": ("L1", "KA", "SV"),
+    "krypkille": ("KR", "L8", "HU"), "knack": ("9C", "KH", "AS"),
+    "femkortskille": ("L5", "VH", "KI"),
+}  # fmt: skip
+OPPONENTS = {"uniform": "Random", "rule_of_thumb": "Steady, a rule of thumb"}
+TRAINED, SOLVED = "Trained, learned by self-play", "Perfect, where the game is solved"
 MINUTES = {"byteskille": 5, "kungsholmskille": 8, "krypkille": 10, "knack": 6, "femkortskille": 6}
 
 
@@ -423,17 +430,19 @@ def page(template: str, status: int = 200, **values: Any) -> HTMLResponse:
 def _facts(game: str) -> dict[str, Any]:
     """Returns a game as the start page shows it."""
     facts = spec(game)
-    codes = FACES.get(game, ("L7", "HU", "KI"))
+    codes, known = FACES.get(game, ("L7", "HU", "KI")), players_of(game)
+    named = OPPONENTS | {f"{game}/trained": TRAINED, f"{game}/solved": SOLVED}
     return {
         "name": game,
         "title": facts.title,
-        "sentence": SENTENCES.get(game, ""),
+        "sentence": SENTENCES.get(game, ("",))[0],
         "minutes": MINUTES.get(game),
         "least": facts.min_players,
         "most": facts.max_players,
         "usual": min(4, facts.max_players),
         "presets": list(facts.presets),
-        "players": [name for name in players_of(game) if name not in ("uniform", "rule_of_thumb")],
+        "opponents": {name: label for name, label in named.items() if name in known},
+        "more": {name: plain_name(name) for name in known if name not in named},
         "cards": Markup(symbols(codes)),
         "codes": codes,
     }

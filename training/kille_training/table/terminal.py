@@ -1,7 +1,9 @@
 """A person at a table in the terminal."""
 
 import sys
+import textwrap
 from collections.abc import Callable, Sequence
+from shutil import get_terminal_size
 from typing import Any, TextIO
 
 from kille_env.errors import KilleError
@@ -9,6 +11,7 @@ from kille_env.play.policy import name_of
 from kille_env.words.text import columns, counted, listed, signed
 from kille_training.labels import plural_of, unit_of
 from kille_training.table.advice import Choice, choices
+from kille_training.table.names import plain_name
 from kille_training.table.rules import rules_for
 from kille_training.table.sitting import Sitting
 
@@ -78,7 +81,10 @@ class Terminal:
         return rules_for(batch.game, batch.rules, batch.num_players)
 
     def _say(self, text: str = "", end: str = "\n") -> None:
-        print(text, end=end, file=self._out or sys.stdout, flush=True)
+        out = self._out or sys.stdout
+        if out.isatty():  # a terminal would break words
+            text = "\n".join(map(_wrapped, text.split("\n")))
+        print(text, end=end, file=out, flush=True)
 
     def _say_goodbye(self) -> None:
         """Tells the person what they have won or lost."""
@@ -89,12 +95,12 @@ class Terminal:
         self._say(f"{text}Goodbye.")
 
     def _company(self) -> str:
-        """Returns who the others are: "With you: Bertil (rule_of_thumb), David (search)."."""
+        """Returns who the others are: "With you: Bertil (rule of thumb), David (search)."."""
         theirs: dict[str, list[str]] = {}
         for name, player in zip(self._sitting.names, self._sitting.by_seat, strict=True):
             if player is not None:
                 theirs.setdefault(name_of(player), []).append(name)
-        groups = [f"{listed(names)} ({player})" for player, names in theirs.items()]
+        groups = [f"{listed(names)} ({plain_name(player)})" for player, names in theirs.items()]
         return f"With you: {', '.join(groups)}."
 
     def _say_result(self) -> None:
@@ -208,53 +214,72 @@ class Terminal:
         if len(whole) == 1:
             return whole[0]
         down = " *" if line.endswith("down") else ""
-        cards = [self._code(word) for word in line.removesuffix("down").split()]
-        if not cards or None in cards:
+        cards = [self._codes(word, found) for word in line.removesuffix("down").split()]
+        if not cards or any(len(meant) != 1 for meant in cards):
             return None
-        codes = sorted(code for code in cards if code is not None)
+        codes = sorted(code for (code,) in cards)
         means = [
             choice for choice in found
             if choice["cards"] and (" *" in choice["text"]) == bool(down)
-            and sorted(w.removeprefix("*") for w in choice["text"].split(" ")[1:]) == codes
+            and sorted(_codes(choice)) == codes
         ]  # fmt: skip
         return means[0] if len(means) == 1 else None
 
-    def _code(self, word: str) -> str | None:
-        """Returns the code of a card: its code, its word or the beginning of that."""
-        pack = self._sitting.batch.spec.pack
-        names = [name.lower() for name in pack.words or pack.names]
-        codes = [code.lower() for code in pack.codes]
-        exact = [i for i in range(len(codes)) if word in (codes[i], names[i])]
-        alike = [i for i in range(len(names)) if len(word) > 1 and names[i].startswith(word)]
-        means = exact or (alike if len(alike) == 1 else [])
-        return pack.codes[means[0]] if means else None
+    def _codes(self, word: str, found: Sequence[Choice]) -> list[str]:
+        """Returns codes of the cards that a word can mean.
+
+        It is a card's code or word, or the beginning of the word or name of one to choose from; a
+        single letter is too easily a slip.
+        """
+        pack, chosen = self._sitting.batch.spec.pack, {c for each in found for c in _codes(each)}
+        named = zip(pack.codes, pack.words or pack.names, pack.names, strict=True)
+        lines = [(code, code.lower(), *map(str.lower, names)) for code, *names in named]
+        exact = [code for code, *names in lines if word in names]
+        if exact or (len(word) == 1 and not word.isdigit()):
+            return exact
+        return [
+            code for code, *names in lines
+            if code in chosen and any(name.startswith(word) for name in names)
+        ]  # fmt: skip
 
     def _refusal(self, word: str, found: Sequence[Choice]) -> str:
         if not word:
             return "Enter alone decides nothing."
         if any(choice["cards"] for choice in found):
-            pack, hand = self._sitting.batch.spec.pack, {c for f in found for c in _codes(f)}
+            pack = self._sitting.batch.spec.pack
             for part in word.split():
-                code = self._code(part)
-                if code is not None and code not in hand:
-                    name = pack.word(pack.codes.index(code) * pack.copies)
+                codes = self._codes(part, found)
+                if len(codes) > 1:
+                    return f"Which one: {listed([code.lower() for code in codes], 'or')}?"
+                if codes and codes[0] not in {c for each in found for c in _codes(each)}:
+                    name = pack.word(pack.codes.index(codes[0]) * pack.copies)
                     return f"You cannot choose the {name} now."
         return f"“{word}” is no choice here."
 
     def _help(self, found: Sequence[Choice]) -> None:
         rules, batch = self._rules(), self._sitting.batch
         pack = batch.spec.pack
-        words = pack.words or pack.names
+        ranking = [pack.word(pack.codes.index(code) * pack.copies) for code in rules["ranking"]]
         self._say(rules["sentences"])
-        self._say(f"From the lowest up: {', '.join(words)}.")
+        self._say(f"From the lowest up: {', '.join(ranking)}.")
         verbs = dict.fromkeys(choice["text"].split(" ")[0] for choice in found)
         for verb in verbs:
-            if meaning := batch.spec.meanings.get(verb):
-                self._say(f"  {verb}: {meaning}")
+            if verb in rules["buttons"]:
+                self._say(f"  {rules['buttons'][verb]}")
         if any(choice["cards"] for choice in found):
-            self._say("  Name cards by their words, as in: 7 hussar")
+            code = next(code for choice in found for code in _codes(choice) if choice["cards"])
+            word = pack.word(pack.codes.index(code) * pack.copies)
+            self._say(f"  Name cards, as in: {word if word.isascii() else code.lower()}")
         for key, what in COMMANDS.items():
             self._say(f"  {key}: {what}")
+
+
+def _wrapped(line: str) -> str:
+    """Returns a line as the terminal's width takes it, unbroken words and its indent kept."""
+    width, indent = get_terminal_size().columns, " " * (len(line) - len(line.lstrip()))
+    if len(line) <= width:
+        return line
+    return textwrap.fill(line.strip(), width, initial_indent=indent, subsequent_indent=indent)
 
 
 def _keys(found: Sequence[Choice]) -> dict[str, Choice]:

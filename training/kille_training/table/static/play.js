@@ -61,7 +61,7 @@
     table.say(`Preparing ${document.title}: ${what}, ${number} of ${count}.`, "Once, 10 to 60 seconds. The rules are one click away.");
     const seats = Number(document.body.dataset.seats);
     if (table.names.length !== seats) table.sit(Array.from({length: seats}, (_, seat) => (seat ? " " : "You")), 0);
-    const seat = {cards: [["hand", null]], status: "", chips: "", present: true, tricks: null};
+    const seat = {cards: [["hand", null, "", false]], status: "", chips: "", present: true, tricks: null};
     const frame = {title: "", seats: Array(seats).fill(seat), piles: [], strip: [], calls: [], moves: [], lines: [], verdict: "", turn: -1, dealer: -1};
     table.show(frame, {event: [$("event").firstChild.textContent, $("event").lastChild.textContent]});
   }
@@ -113,7 +113,7 @@
     }
     if (names.length < 2) return null;
     const [verb, ...more] = rest.split(" ");
-    return [`${names.slice(0, -1).join(", ")} and ${names.at(-1)} ${verb.replace(/(?<=ss)es$|s$/, "")} ${more.join(" ")}`];
+    return [`${names.slice(0, -1).join(", ")} and ${names.at(-1)} ${verb.replace(/((?<=ss)e)?s(?=\.?$)/, "")} ${more.join(" ")}`];
   }
 
   /** A deal's end stays until the person goes on. */
@@ -149,6 +149,10 @@
     $("undo").disabled = !state.undo;
     [$("question").textContent, $("hint").textContent] = ["", ""];
     $("choices").replaceChildren();
+    for (const card of places()) {
+      card.classList.remove("no", "up");
+      card.removeAttribute("aria-pressed");
+    }
     table.next = -1;
     clearTimeout(timer);
     if (state.failed && idle) return ask(state.failed, [["To the games", "/"]]);
@@ -241,10 +245,11 @@
     const found = sets() || marked.length ? fitting(marked) : [];
     const others = state.asked.choices.filter(({cards, text}) => !cards.length && !text.startsWith("discard"));
     ask($("question").textContent, [...found, ...others].map((choice) => [choice.label, () => choose(choice), found.length === 1 && marked.length > 0]));
-    if (!found.length) {
-      const wait = make("button", "", marked.length ? "Not these cards" : "Choose a card");
+    const cue = !found.length ? (marked.length ? "Not these cards" : "Choose a card") : sets() && !marked.length ? "Or choose cards to change" : "";
+    if (cue) {
+      const wait = make("button", "", cue);
       wait.disabled = true;
-      $("choices").prepend(wait);
+      $("choices")[found.length ? "append" : "prepend"](wait);
     }
   }
 

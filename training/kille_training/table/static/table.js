@@ -43,7 +43,8 @@ class KilleTable {
     const before = animate ? this.#places() : null;
     this.frame = frame;
     this.#at("title").textContent = frame.title;
-    document.body.classList.toggle("ended", frame.verdict !== "" || frame.ended === true);
+    const laid = frame.strip.some(([, place]) => place.startsWith("open"));
+    document.body.classList.toggle("ended", frame.verdict !== "" || laid);
     this.#seats();
     this.#middle();
     this.#own();
@@ -63,7 +64,7 @@ class KilleTable {
   results(rows) {
     this.#at("piles").replaceChildren();
     const list = this.#at("strip");
-    list.className = "results";
+    list.className = `results ${rows.length > 8 ? "crowded" : ""}`;
     list.tabIndex = 0;
     list.replaceChildren(...rows.map(([name, won, total]) => {
       const row = make("li", name === this.names[this.you] ? "me" : "");
@@ -97,7 +98,7 @@ class KilleTable {
   #seat(number, single) {
     const {seats, turn, dealer, calls, strip} = this.frame, seat = seats[number];
     const call = calls.find(([who, words]) => who === number && words.length <= LONGEST_CALL);
-    const room = this.names.length <= 8; // else the line in the middle says it
+    const room = this.names.length <= 5; // else the line in the middle says it
     const item = make("li", "seat");
     item.classList.toggle("turn", number === turn);
     item.classList.toggle("out", !seat.present);
@@ -140,7 +141,7 @@ class KilleTable {
       const item = make("li", `${seat === this.you ? "me" : ""} ${best ? "best" : ""}`);
       const name = make("span", "name", this.names[seat]);
       item.append(this.card(place, code), name);
-      if (word) item.append(make("span", "name", word));
+      if (word) item.append(make("span", "", word));
       return item;
     }));
     const crowded = this.names.length > 8 || strip.length > 0;
@@ -162,12 +163,12 @@ class KilleTable {
   /** Makes the cards in the middle as large as they fit, in one to three rows. */
   #fit() {
     const list = this.#at("strip"), middle = this.#at("middle"), number = list.children.length;
-    if (!number || list.className !== "strip") return;
+    if (!number || !list.classList.contains("strip")) return;
     const words = this.frame.strip.some(([, , , word]) => word) ? 18 : 0;
     const [width, height] = [middle.clientWidth - 16, middle.clientHeight - this.#at("event").offsetHeight - 20];
     let [best, rows] = [0, 1];
     for (const r of [1, 2, 3]) {
-      const w = Math.min(width / Math.ceil(number / r) - 8, 0.69 * (height / r - 26 - words), 96);
+      const w = Math.min(width / Math.ceil(number / r) - 8, 0.69 * (height / r - 30 - words), 96);
       if (w > best + 4) [best, rows] = [w, r];
     }
     list.style.setProperty("--w", `${Math.max(Math.floor(best), 20)}px`);
