@@ -36,7 +36,7 @@ def shared_parts(tricks: int, most: int, p: int, *names: str) -> tuple[Part, ...
     code = "1 blaren to 21 kille, 0 none"
     parts = (
         Part("hand", HAND * TYPES, "own cards from the lowest up, a one-hot of 21 each"),
-        Part("seen", TYPES, "how many cards of each type the seat has seen, its own included", 2),
+        Part("seen", TYPES, "how many cards of each type it has seen, or are left out", 2),
         Part("highest", TYPES, "highest card of the trick so far (one-hot; zero when leading)"),
         Part("trick", tricks, "number of the trick (one-hot, from the first lead on)"),
         Part("deals_left", 8, "deals until the match ends or is cut off, at most 255, binary"),
@@ -142,7 +142,7 @@ def open_card(table, seat):
 
 
 @kernel
-def observe_pot_game(table, rules, viewer, play, out, obs):
+def observe_pot_game(table, rules, viewer, play, tricks, out, obs):
     """Writes what the observations of games with tricks and a pot have in common.
 
     Args:
@@ -150,11 +150,12 @@ def observe_pot_game(table, rules, viewer, play, out, obs):
         rules: Its rules.
         viewer: Who looks.
         play: The phase in which tricks are played.
+        tricks: How many are played in the deal.
         out: The observation.
         obs: Its layout.
     """
     p, phase = np.int64(table["num_players"]), np.int64(table["phase"])
-    highest, tricks = np.int64(table["highest"]), table["played"].shape[0]
+    highest = np.int64(table["highest"])
     trick = min(np.int64(table["trick"]), tricks - 1)
     out[:] = 0
     write_phase(table, out, obs.phase)

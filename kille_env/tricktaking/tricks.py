@@ -9,7 +9,7 @@ A set of cards is a word with bit `2 * type + copy` for each card, so that the c
 played are found with a shift, and the lowest card is the lowest bit.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from itertools import combinations
 
 import numpy as np
@@ -19,8 +19,10 @@ from kille_env.cards.pack import KILLE_PACK, TYPES, draw, leave_out, take_pack
 from kille_env.cards.seats import seat_left_of
 from kille_env.cards.sets import card_bit, how_many, without_lowest
 from kille_env.core.jit import index, kernel
+from kille_env.core.spec import Switch
 
 HAND = 5
+FIVE_TYPES, SIX_TYPES = "BL+L4+L8+L12+KI", "BL+L2+L5+L8+L11+KI"  # packs of small siblings
 NOT_YET = -1
 NO_RANK = -1  # nothing has been played to the trick
 PLAYS = tuple(f"play {code}" for code in KILLE_PACK.codes)
@@ -92,6 +94,18 @@ def discard_fields(max_players: int) -> list[tuple]:
         ("discarded", np.uint64, (max_players,)),  # by seat: the cards that it threw away
         ("exchanged", np.int8, (max_players,)),  # how many cards it has thrown away
     ]
+
+
+def hand_switch(by_preset: Mapping[str, int], decision: str) -> Switch:
+    """Returns the switch `hand` of games that keep a last card; see `tricks_of`."""
+    meaning = "how many cards everybody is dealt; all but the last of them are played in tricks"
+    return Switch("hand", meaning, by_preset, minimum=2, maximum=HAND, decision=decision)
+
+
+@kernel
+def tricks_of(rules):
+    """How many tricks are played: one for each card of a hand but the last."""
+    return rules["hand"] - 1
 
 
 # Sets of cards

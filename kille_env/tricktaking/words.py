@@ -103,6 +103,16 @@ def knows_action(text: Any, actions: tuple[str, ...], most: int) -> bool:
     return ranks == sorted(ranks) and all(ranks.count(rank) <= 2 for rank in ranks)
 
 
+def num_tricks(rules: Rules) -> int:
+    """Returns how many tricks are played in a deal."""
+    return rules.number("hand") - 1
+
+
+def most_discards(rules: Rules) -> int:
+    """Returns how many cards a player may discard at most."""
+    return min(rules.number("hand"), rules.number("max_discards"))
+
+
 # The table as a seat sees it
 
 

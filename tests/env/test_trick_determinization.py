@@ -41,7 +41,7 @@ def test_every_determinization_is_equally_likely(game, rules, players, hidden, d
 
 
 @pytest.mark.compiled
-@pytest.mark.parametrize("game", ["krypkille"])
+@pytest.mark.parametrize("game", ["krypkille", "kungsholmskille"])
 @pytest.mark.parametrize(
     ("preset", "players", "hidden", "discards", "seed"),
     [

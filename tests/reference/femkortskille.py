@@ -120,11 +120,12 @@ class Match:
             self.pot += self.rules["ante"]
         self.deals += 1
         self.talon = list(self.next_deck())
-        if ranked(self.talon) != ranked([*CODES, *CODES]):
+        codes = self.rules["pack"].split("+") if self.rules["pack"] else CODES
+        if ranked(self.talon) != ranked([*codes, *codes]):
             raise ValueError("the deck is not a whole pack")
         order = self._from_forehand(everybody)
         self.hand: dict[int, list[str]] = {seat: [] for seat in order}
-        for _ in range(3):
+        for _ in range(self.rules["hand"]):
             for seat in order:
                 self.hand[seat].append(self.talon.pop(0))
         self.knockers: set[int] = set()
@@ -163,7 +164,8 @@ class Match:
         """Deal on: "Knockers get two more cards each, in order from forehand"."""
         order = self._from_forehand(self.knockers)
         for seat in order:  # each gets its two at once
-            drawn, self.talon = self.talon[:2], self.talon[2:]
+            number = self.rules["draws"]
+            drawn, self.talon = self.talon[:number], self.talon[number:]
             self.hand[seat] += drawn
             self.drawn[seat] = tuple(ranked(drawn))
         # "Eldest knocker leads": the first from forehand, not the first who knocked.
@@ -181,7 +183,7 @@ class Match:
         winner = [seat for seat, code in self.trick if RANK[code] == highest][-1]
         self.tricks.append(winner)
         self.trick = []
-        if len(self.tricks) < 5:  # "winner leads"
+        if self.hand[winner]:  # "winner leads"
             self.queue = self._clockwise(self.knockers, winner)
         else:  # "The winner of trick five wins"
             self._finish_deal("played", winner)

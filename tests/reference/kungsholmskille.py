@@ -99,7 +99,7 @@ class Match:
     def _discards(self, hand: list[str]) -> list[str]:
         """List the choices of an exchange: "byta upp till två kort", or "stå nöjd"."""
         texts: list[str] = []
-        for number in (0, 1, 2):
+        for number in range(self.rules["max_discards"] + 1):
             for cards in combinations(ranked(hand), number):
                 text = " ".join(("discard", *cards))
                 if text not in texts:  # equal cards count once
@@ -168,11 +168,12 @@ class Match:
             self.pot += amount
         self.deals += 1
         self.talon = list(self.next_deck())
-        if ranked(self.talon) != ranked([*CODES, *CODES]):
+        codes = self.rules["pack"].split("+") if self.rules["pack"] else CODES
+        if ranked(self.talon) != ranked([*codes, *codes]):
             raise ValueError("the deck is not a whole pack")
         self.active = set(range(self.num_players))
         self.hand: dict[int, list[str]] = {seat: [] for seat in self.active}
-        for _ in range(5):
+        for _ in range(self.rules["hand"]):
             for seat in self._from_forehand():
                 self.hand[seat].append(self.talon.pop(0))
         self.trick: list[tuple[int, str]] = []
@@ -246,7 +247,7 @@ class Match:
         self.trick = []
         # "Vinnaren av ett stick spelar ut till nästa", until all have "ett kort kvar på handen";
         # then "Den spelare som vann det fjärde sticket står först på tur".
-        self._ask("play" if len(self.tricks) < 4 else "show", self._clockwise(winner))
+        self._ask("play" if len(self.hand[winner]) > 1 else "show", self._clockwise(winner))
 
     # ------------------------------------------------------------------ showing
     def _announce_show(self, seat: int, action: str) -> None:

@@ -13,7 +13,7 @@ from kille_env.cards.seats import relative
 from kille_env.cards.sets import how_many
 from kille_env.core.jit import index, kernel
 from kille_env.core.spec import Part, lay_out, offsets
-from kille_env.games.femkortskille.rules import DEALT, DRAWN, TRICKS, Phase, Said
+from kille_env.games.femkortskille.rules import DEALT, DRAWN, TRICKS, Phase, Said, tricks_of
 from kille_env.tricktaking.observe import observe_pot_game, recall_tricks, shared_parts, write_hands
 
 NUM_PHASES = 2
@@ -68,7 +68,7 @@ FULL = offsets(full_state_parts)
 @kernel
 def observe(table, rules, seat, out):
     """Writes the observation of a seat."""
-    observe_pot_game(table, rules, np.int64(seat), Phase.PLAY, out, OBS)
+    observe_pot_game(table, rules, np.int64(seat), Phase.PLAY, tricks_of(rules), out, OBS)
     p, speaking = np.int64(table["num_players"]), table["phase"] == Phase.SPEAK
     in_play, knockers = np.uint32(table["in_play"]), np.uint32(table["knockers"])
     to_speak = np.uint64(in_play & ~knockers) if speaking else np.uint64(0)

@@ -4,7 +4,7 @@ from enum import IntEnum
 
 import numpy as np
 
-from kille_env.cards.pack import KILLE_PACK
+from kille_env.cards.pack import KILLE_PACK, left_out
 from kille_env.cards.seats import bit, everybody, has, next_seat, seat_left_of
 from kille_env.cards.sets import how_many
 from kille_env.core.jit import index, kernel
@@ -31,8 +31,7 @@ from kille_env.tricktaking.tricks import (
 )
 
 MAX_PLAYERS = 8
-DEALT = 3
-DRAWN = 2
+DEALT, DRAWN = 3, 2  # at most
 TRICKS = DEALT + DRAWN
 
 
@@ -82,6 +81,13 @@ TABLE = table_dtype(
     ],
 )
 
+
+@kernel
+def tricks_of(rules):
+    """How many tricks are played: one for each card that a knocker gets."""
+    return rules["hand"] + rules["draws"]
+
+
 # begin, deal
 
 
@@ -90,12 +96,12 @@ def begin(table, rules, dealer):
     """Begins a match."""
     new_match(table, dealer)
     begin_pot(table)
-    _clear_deal(table)
+    _clear_deal(table, rules)
 
 
 @kernel
-def _clear_deal(table):
-    clear_tricks(table, np.uint64(0))
+def _clear_deal(table, rules):
+    clear_tricks(table, left_out(rules))
     clear_pot(table)
     table["knockers"] = 0
     table["forehand"] = -1
@@ -105,15 +111,15 @@ def _clear_deal(table):
 
 @kernel
 def deal(table, rules):
-    """Takes the antes, deals three cards each, one by one, and gives forehand the word."""
+    """Takes the antes, deals the hands card by card, and gives forehand the word."""
     table["dealer"] = table["next_dealer"]
     new_deal(table)
-    _clear_deal(table)
+    _clear_deal(table, rules)
     for seat in range(table["num_players"]):
         pay_into_pot(table, seat, rules["ante"])
     table["in_play"] = everybody(table)
     table["forehand"] = next_seat(table, table["dealer"])
-    deal_hands(table, table["forehand"], DEALT, np.uint64(0))
+    deal_hands(table, table["forehand"], rules["hand"], left_out(rules))
     table["phase"] = Phase.SPEAK
     table["seat"] = table["forehand"]
 
@@ -146,8 +152,9 @@ def apply(table, rules, action):
         _speak(table, rules, seat, action)
         return
     card = card_of_type(table["hand"][index(seat)], action - Action.PLAY)
-    play_to_trick(table, card, TRICKS, False, rules["follow"] == Follow.LOWEST)
-    if table["trick"] == TRICKS:
+    tricks = tricks_of(rules)
+    play_to_trick(table, card, tricks, False, rules["follow"] == Follow.LOWEST)
+    if table["trick"] == tricks:
         end_in_play(table, rules)
 
 
@@ -185,7 +192,7 @@ def _begin_play(table, rules):
         return
     seat = eldest
     for _ in range(how_many(table["in_play"])):
-        draw_cards(table, seat, DRAWN)
+        draw_cards(table, seat, rules["draws"])
         seat = seat_left_of(table, seat, table["in_play"])
     table["phase"] = Phase.PLAY
     lead_from(table, eldest)

@@ -1,6 +1,6 @@
 """The facts about Femkortskille: its switches and presets, and its `SPEC`."""
 
-from kille_env.cards.pack import KILLE_PACK
+from kille_env.cards.pack import KILLE_PACK, pack_switch
 from kille_env.core.spec import GameSpec, Rules, Switch, member_names
 from kille_env.games.femkortskille.determinize import bounds
 from kille_env.games.femkortskille.observe import (
@@ -8,9 +8,18 @@ from kille_env.games.femkortskille.observe import (
     information_state_parts,
     observation_parts,
 )
-from kille_env.games.femkortskille.rules import ACTIONS, MAX_PLAYERS, TABLE, TRICKS, Follow, Phase
+from kille_env.games.femkortskille.rules import (
+    ACTIONS,
+    DEALT,
+    DRAWN,
+    MAX_PLAYERS,
+    TABLE,
+    Follow,
+    Phase,
+)
 from kille_env.games.femkortskille.words import MEANINGS, NOTES, RESULT_KEYS
 from kille_env.tricktaking.pots import match_switches, most_deals
+from kille_env.tricktaking.tricks import SIX_TYPES
 
 SWITCHES = (
     Switch(
@@ -24,6 +33,23 @@ SWITCHES = (
         decision="D-F08",
     ),
     *match_switches("D-F09"),
+    pack_switch(KILLE_PACK, {"standard": None, "tiny": SIX_TYPES, "small": SIX_TYPES}, "D-F13"),
+    Switch(
+        "hand",
+        "how many cards everybody is dealt",
+        {"standard": DEALT, "tiny": 2, "small": 2},
+        minimum=1,
+        maximum=DEALT,
+        decision="D-F13",
+    ),
+    Switch(
+        "draws",
+        "how many more cards a knocker gets",
+        {"standard": DRAWN, "tiny": 1, "small": 2},
+        minimum=1,
+        maximum=DRAWN,
+        decision="D-F13",
+    ),
 )
 
 
@@ -39,7 +65,12 @@ def _reward_range(rules: Rules, num_players: int) -> tuple[float, float]:
 
 def _max_decisions(rules: Rules, num_players: int) -> int:
     """Bound on the decisions of a deal: a word, another one after a check, and the tricks."""
-    return (2 + TRICKS) * num_players
+    return (2 + rules.number("hand") + rules.number("draws")) * num_players
+
+
+def _cards_needed(rules: Rules, num_players: int) -> int:
+    """Bound on the cards that leave the pack: everybody may knock."""
+    return num_players * (rules.number("hand") + rules.number("draws"))
 
 
 SPEC = GameSpec(
@@ -52,7 +83,7 @@ SPEC = GameSpec(
     default_players=4,
     actions=ACTIONS,
     phases=member_names(Phase),
-    presets=("standard",),
+    presets=("standard", "tiny", "small"),
     switches=SWITCHES,
     table=TABLE,
     observation=observation_parts,
@@ -64,5 +95,6 @@ SPEC = GameSpec(
     meanings=MEANINGS,
     notes=NOTES,
     bounds=bounds,
+    cards_needed=_cards_needed,
     result_keys=RESULT_KEYS,
 )

@@ -5,7 +5,7 @@ from typing import Any
 from kille_env.cards.pack import KILLE_PACK
 from kille_env.cards.sets import members
 from kille_env.core.spec import Rules
-from kille_env.games.femkortskille.rules import ACTIONS, TRICKS, End, Phase
+from kille_env.games.femkortskille.rules import ACTIONS, End, Phase
 from kille_env.tricktaking.words import ask_for_card, say_action
 from kille_env.words.text import chips, does, inside, listed, owner
 
@@ -39,7 +39,8 @@ def verdict(before: Any, after: Any, rules: Rules, who: list[str], seat: int | N
     if after["end"] != End.PLAYED:
         return f"{takes} the pot of {chips(pot)}: nobody else knocked."
     losers = [s for s in members(after["knockers"]) if s != winner]
-    cards = {s: KILLE_PACK.word(after["played"][TRICKS - 1, s]) for s in (winner, *losers)}
+    last = int(after["trick"]) - 1
+    cards = {s: KILLE_PACK.word(after["played"][last, s]) for s in (winner, *losers)}
     best = f"{owner(who[winner])} {cards[winner]}"
     pay = f"{listed([inside(who[s]) for s in losers])} pay {pot} each"
     if len(losers) == 1:

@@ -6,7 +6,7 @@ from kille_env.cards.seats import seat_or_none
 from kille_env.cards.sets import members
 from kille_env.cards.words import KNOCK, describe_pack
 from kille_env.core.spec import Rules
-from kille_env.games.femkortskille.rules import DEALT, DRAWN, TRICKS, End, Phase, Said
+from kille_env.games.femkortskille.rules import End, Phase, Said
 from kille_env.tricktaking import words as tricks
 from kille_env.tricktaking.words import (
     RESULT,
@@ -18,17 +18,17 @@ from kille_env.tricktaking.words import (
     view_of,
 )
 from kille_env.words.manual import explain_actions, is_single, manual, seats_at, section
-from kille_env.words.text import chips, columns, does, inside, listed
+from kille_env.words.text import chips, columns, counted, does, inside, listed
 from kille_env.words.view import Call, Change, View
 
 MEANINGS = {
-    "knock": "play for the pot, with two more cards; who then loses pays as much as it holds",
+    "knock": "play for the pot, with more cards; who then loses pays as much as it holds",
     "check": "wait: when somebody has knocked you are asked once more",
     "fold": "throw the cards in",
     "play": "play this card to the trick",
 }
 NOTES = (
-    "Whoever wins the fifth trick wins the pot; the tricks before it are worth nothing.",
+    "Whoever wins the last trick wins the pot; the tricks before it are worth nothing.",
     "A player who cannot head a trick plays any card, unless other rules were chosen.",
     *tricks.CARD_NOTES,
 )
@@ -88,7 +88,7 @@ def narrate(before: Any, after: Any, rules: Rules, who: list[str], seat: int | N
     else:
         lines = [_describe_word(before, after, who)]
         if after["phase"] == Phase.PLAY:
-            lines += _describe_drawing(after, who, seat)
+            lines += _describe_drawing(after, rules, who, seat)
     if after["phase"] <= Phase.OVER:
         lines += _describe_end(after, who)
     return lines
@@ -108,10 +108,11 @@ def _describe_word(before: Any, after: Any, who: list[str]) -> str:
     return f"{does(who[actor], _DEEDS[Said(word)])}."
 
 
-def _describe_drawing(after: Any, who: list[str], seat: int | None) -> list[str]:
+def _describe_drawing(after: Any, rules: Rules, who: list[str], seat: int | None) -> list[str]:
     got = [(who[s], tricks.names_of(after["drawn_cards"][s])) for s in range(len(who))]
     knockers = [s for s in range(len(who)) if after["drawn_cards"][s]]
-    lines = [f"{listed([who[s] for s in knockers])} draw two cards each."]
+    number = "one card" if rules["draws"] == 1 else "two cards"
+    lines = [f"{listed([who[s] for s in knockers])} draw {number} each."]
     if seat is None:
         return lines + columns([got[s] for s in knockers])
     return [*lines, f"{does(who[seat], 'gets')} {got[seat][1]}."] if seat in knockers else lines
@@ -160,9 +161,10 @@ def describe_rules(rules: Rules, num_players: int) -> str:
     """Returns the rules of a table as text; see `Game.describe_rules`."""
     ante = rules.number("ante")
     return manual(
-        f"Femkortskille is a Swedish card game. {seats_at(num_players)} Decide with {DEALT} cards "
-        f"whether you play for the pot; if you do, only the last of {TRICKS} tricks counts.",
-        section("Cards", [*describe_pack(), "No card has a power of its own."]),
+        f"Femkortskille is a Swedish card game. {seats_at(num_players)} Decide with "
+        f"{_dealt(rules)} whether you play for the pot; if you do, only the last of "
+        f"{_tricks_in_all(rules)} tricks counts.",
+        section("Cards", [*describe_pack(rules.number("pack")), "No card has a power of its own."]),
         section("A deal", _deal(rules, num_players)),
         section("Tricks", _tricks(rules)),
         section("Money", [*_money(ante, num_players), *describe_end(rules, "equally"), RESULT]),
@@ -171,20 +173,29 @@ def describe_rules(rules: Rules, num_players: int) -> str:
     )
 
 
+def _dealt(rules: Rules) -> str:
+    return counted(rules.number("hand"), "card", "cards")
+
+
+def _tricks_in_all(rules: Rules) -> int:
+    return rules.number("hand") + rules.number("draws")
+
+
 def _deal(rules: Rules, num_players: int) -> list[str]:
     ante = rules.number("ante")
     return [
         f"Before {'the' if is_single(rules) else 'every'} deal everybody pays {chips(ante)} into "
         "the pot.",
-        f"Everybody gets {DEALT} cards. Forehand, the player to the dealer's left, speaks first, "
+        f"Everybody gets {_dealt(rules)}. Forehand, the player to the dealer's left, speaks first, "
         "then the others clockwise: each knocks (plays for the pot), folds (drops out of this "
         "deal) or, while nobody has knocked, checks (waits).",
         "When all have spoken and somebody has knocked, those who checked are asked once more, in "
         "the same order, and knock or fold.",
         "If nobody has knocked, the deal is over" + ("." if is_single(rules) else _carried()),
         "If one has knocked and all others have folded, that player takes the pot without play.",
-        f"If several have knocked, each of them gets {DRAWN} more cards, and they play {TRICKS} "
-        "tricks.",
+        f"If several have knocked, each of them gets "
+        f"{counted(rules.number('draws'), 'more card', 'more cards')}, and they play "
+        f"{_tricks_in_all(rules)} tricks.",
     ]
 
 
@@ -198,8 +209,8 @@ def _tricks(rules: Rules) -> list[str]:
         "The first of the knockers on the dealer's left leads to the first trick, with any card.",
         describe_heading(True, otherwise),
         WINS_TRICK,
-        f"The winner of trick {TRICKS} wins the pot. The tricks before it are worth nothing, but "
-        "their winner leads to the next.",
+        f"The winner of trick {_tricks_in_all(rules)} wins the pot. The tricks before it are worth "
+        "nothing, but their winner leads to the next.",
     ]
 
 

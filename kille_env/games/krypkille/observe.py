@@ -13,7 +13,7 @@ from kille_env.cards.seats import has, left_of, relative
 from kille_env.cards.sets import how_many, lowest_card
 from kille_env.core.jit import index, kernel
 from kille_env.core.spec import SINGLE_DEAL, Part, lay_out, offsets
-from kille_env.games.krypkille.rules import TRICKS, Phase, tricks_of
+from kille_env.games.krypkille.rules import TRICKS, Phase
 from kille_env.tricktaking.observe import (
     open_card,
     recall_tricks,
@@ -25,7 +25,7 @@ from kille_env.tricktaking.observe import (
     write_played,
     write_slots,
 )
-from kille_env.tricktaking.tricks import HAND, WHOLE_PACK, cards_below
+from kille_env.tricktaking.tricks import HAND, WHOLE_PACK, cards_below, tricks_of
 
 NUM_PHASES = 3
 PACK = KILLE_PACK.size

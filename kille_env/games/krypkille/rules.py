@@ -26,6 +26,7 @@ from kille_env.tricktaking.tricks import (
     playable,
     throw_away,
     trick_fields,
+    tricks_of,
     write_discards,
 )
 
@@ -87,13 +88,6 @@ TABLE = table_dtype(
     ],
     redrawn=HAND * MAX_PLAYERS,
 )
-
-
-@kernel
-def tricks_of(rules):
-    """How many tricks are played: one for each card of a hand but the last."""
-    return rules["hand"] - 1
-
 
 # begin, deal
 

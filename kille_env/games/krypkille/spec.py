@@ -21,7 +21,7 @@ from kille_env.games.krypkille.rules import (
     Worth,
 )
 from kille_env.games.krypkille.words import MEANINGS, NOTES, RESULT_KEYS
-from kille_env.tricktaking.tricks import HAND
+from kille_env.tricktaking.tricks import FIVE_TYPES, HAND, SIX_TYPES, hand_switch
 
 
 def _points(name: str, meaning: str, default: Any = 0) -> Switch:
@@ -80,17 +80,10 @@ SWITCHES = (
     Switch("max_deals", "deals after which a match is cut off", 500, minimum=1, decision="D-R09"),
     pack_switch(
         KILLE_PACK,
-        {"reconstructed": None, "tiny": "BL+L4+L8+L12+KI", "small": "BL+L2+L5+L8+L11+KI"},
+        {"reconstructed": None, "tiny": FIVE_TYPES, "small": SIX_TYPES},
         "D-R10",
     ),
-    Switch(
-        "hand",
-        "how many cards everybody is dealt; all but the last of them are played in tricks",
-        {"reconstructed": HAND, "tiny": 2, "small": 3},
-        minimum=2,
-        maximum=HAND,
-        decision="D-R10",
-    ),
+    hand_switch({"reconstructed": HAND, "tiny": 2, "small": 3}, "D-R10"),
 )
 
 

@@ -5,8 +5,7 @@ from typing import Any
 from kille_env.cards.sets import members
 from kille_env.core.spec import Rules
 from kille_env.games.krypkille.rules import ACTIONS, Phase
-from kille_env.games.krypkille.words import most_discards
-from kille_env.tricktaking.words import last_card, say_action
+from kille_env.tricktaking.words import last_card, most_discards, say_action
 from kille_env.words.text import counted, does, inside, listed, owner
 
 

@@ -16,7 +16,14 @@ from kille_env.errors import RulesError
 from kille_env.games.krypkille.rules import ACTIONS, FIRST_WORTH, Phase, who_is_out
 from kille_env.tricktaking import words as tricks
 from kille_env.tricktaking.tricks import HAND
-from kille_env.tricktaking.words import WINS_TRICK, moves_of, to_decide, view_of
+from kille_env.tricktaking.words import (
+    WINS_TRICK,
+    most_discards,
+    moves_of,
+    num_tricks,
+    to_decide,
+    view_of,
+)
 from kille_env.words.manual import explain_actions, is_single, manual, seats_at, section
 from kille_env.words.text import columns, counted, does, listed
 from kille_env.words.view import Call, Change, View
@@ -61,16 +68,6 @@ def result(table: Any, rules: Rules) -> dict[str, Any]:
         "next_dealer": seat_or_none(table["next_dealer"]),
         "winner": members(table["winners"]),
     }
-
-
-def num_tricks(rules: Rules) -> int:
-    """Returns how many tricks are played in a deal."""
-    return rules.number("hand") - 1
-
-
-def most_discards(rules: Rules) -> int:
-    """Returns how many cards a player may discard at most."""
-    return min(rules.number("hand"), rules.number("max_discards"))
 
 
 def _code(card: Any) -> str | None:

@@ -20,6 +20,7 @@ from kille_env.tricktaking.observe import (
     write_codes,
     write_hands,
 )
+from kille_env.tricktaking.tricks import tricks_of
 
 NUM_PHASES = 6
 _shared = partial(shared_parts, TRICKS, MOST_DISCARDS)
@@ -86,7 +87,7 @@ FULL = offsets(full_state_parts)
 @kernel
 def observe(table, rules, seat, out):
     """Writes the observation of a seat."""
-    observe_pot_game(table, rules, np.int64(seat), Phase.PLAY, out, OBS)
+    observe_pot_game(table, rules, np.int64(seat), Phase.PLAY, tricks_of(rules), out, OBS)
     p = np.int64(table["num_players"])
     one_seat(table["forehand"], np.int64(seat), p, out, OBS.forehand)
     this = index(seat)

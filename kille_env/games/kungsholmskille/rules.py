@@ -4,7 +4,7 @@ from enum import IntEnum
 
 import numpy as np
 
-from kille_env.cards.pack import KILLE_PACK, TYPES
+from kille_env.cards.pack import KILLE_PACK, TYPES, left_out
 from kille_env.cards.seats import bit, everybody, has, next_seat, seat_left_of
 from kille_env.cards.sets import lowest_card
 from kille_env.core.jit import index, kernel
@@ -33,11 +33,12 @@ from kille_env.tricktaking.tricks import (
     playable,
     throw_away,
     trick_fields,
+    tricks_of,
     write_discards,
 )
 
 MAX_PLAYERS = 6
-TRICKS = 4
+TRICKS = HAND - 1  # at most: all cards of a hand but the last
 MOST_DISCARDS = 2
 DISCARDS = discards(MOST_DISCARDS)
 
@@ -107,12 +108,12 @@ def begin(table, rules, dealer):
     table["owed"][:] = 0
     for seat in range(table["num_players"]):
         table["owed"][seat] = ANTE
-    _clear_deal(table)
+    _clear_deal(table, rules)
 
 
 @kernel
-def _clear_deal(table):
-    clear_tricks(table, np.uint64(0))
+def _clear_deal(table, rules):
+    clear_tricks(table, left_out(rules))
     clear_discards(table)
     clear_pot(table)
     table["knocker"] = -1
@@ -126,16 +127,16 @@ def _clear_deal(table):
 
 @kernel
 def deal(table, rules):
-    """Takes the antes, deals five cards each, one by one, and gives forehand the word."""
+    """Takes the antes, deals the hands card by card, and gives forehand the word."""
     table["dealer"] = table["next_dealer"]
     new_deal(table)
-    _clear_deal(table)
+    _clear_deal(table, rules)
     for seat in range(table["num_players"]):
         pay_into_pot(table, seat, table["owed"][seat])
         table["owed"][seat] = 0
     table["in_play"] = everybody(table)
     table["forehand"] = next_seat(table, table["dealer"])
-    deal_hands(table, table["forehand"], HAND, np.uint64(0))
+    deal_hands(table, table["forehand"], rules["hand"], left_out(rules))
     table["phase"] = Phase.BUD1
     table["seat"] = table["forehand"]
 
@@ -151,7 +152,7 @@ def legal_actions(table, rules, seat, out):
     shows = acts & (phase == Phase.SHOW)
     folds = acts & (phase == Phase.FOLD)
     may_fold = (seat != table["forehand"]) | (rules["forehand_may_fold"] != 0)
-    most = MOST_DISCARDS if acts & (phase == Phase.EXCHANGE) else -1
+    most = rules["max_discards"] if acts & (phase == Phase.EXCHANGE) else -1
     hand = np.uint64(table["hand"][index(seat)])
     held = hand if acts & (phase == Phase.PLAY) else np.uint64(0)
     out[Action.BUD] = speaks | shows
@@ -159,7 +160,7 @@ def legal_actions(table, rules, seat, out):
     out[Action.STAY] = folds
     out[Action.FOLD] = folds & may_fold
     out[Action.SHOW] = shows
-    write_discards(hand, HAND, most, out, Action.DISCARD, Action.PLAY)
+    write_discards(hand, rules["hand"], most, out, Action.DISCARD, Action.PLAY)
     # "Om spelaren på tur har ett eller flera kort av minst lika hög valör [...] måste hen sticka
     # över med något av dessa kort. Om spelaren inte kan sticka över, måste hen spela sin lägsta
     # valör" (D-K03)
@@ -176,8 +177,9 @@ def apply(table, rules, action):
     seat, phase = np.int64(table["seat"]), table["phase"]
     if phase == Phase.PLAY:
         card = card_of_type(table["hand"][index(seat)], action - Action.PLAY)
-        play_to_trick(table, card, TRICKS, rules["forced_beat"] == ForcedBeat.LOWEST, True)
-        if table["trick"] == TRICKS:
+        tricks = tricks_of(rules)
+        play_to_trick(table, card, tricks, rules["forced_beat"] == ForcedBeat.LOWEST, True)
+        if table["trick"] == tricks:
             table["phase"] = Phase.SHOW
     elif phase == Phase.BUD1:
         _speak(table, rules, table["said1"], seat, action != Action.BUD, table["forehand"])
@@ -194,7 +196,8 @@ def apply(table, rules, action):
             table["phase"] = Phase.PLAY
             lead_from(table, table["forehand"])
     else:
-        _speak(table, rules, table["showed"], seat, action != Action.BUD, table["won"][TRICKS - 1])
+        first = table["won"][index(tricks_of(rules) - 1)]
+        _speak(table, rules, table["showed"], seat, action != Action.BUD, first)
         if action == Action.SHOW:
             table["shower"] = seat
             end_in_showing(table, rules)
@@ -265,7 +268,7 @@ def end_in_showing(table, rules):
     "Om den lägsta valören innehas av två spelare andra än den som först lade upp, vinner den av dem
     [...] som sitter sist räknat medsols från den som vann det fjärde sticket" (D-K05, D-K06).
     """
-    shower, first = np.int64(table["shower"]), np.int64(table["won"][TRICKS - 1])
+    shower, first = np.int64(table["shower"]), np.int64(table["won"][index(tricks_of(rules) - 1)])
     lowest, holder, seat, number = TYPES, first, first, 0
     while True:
         rank = lowest_card(table["hand"][index(seat)]) >> 1

@@ -1,6 +1,6 @@
 """The facts about Kungsholmskille: its switches and presets, and its `SPEC`."""
 
-from kille_env.cards.pack import KILLE_PACK
+from kille_env.cards.pack import KILLE_PACK, pack_switch
 from kille_env.core.spec import GameSpec, Rules, Switch, member_names
 from kille_env.games.kungsholmskille.determinize import bounds
 from kille_env.games.kungsholmskille.observe import (
@@ -12,6 +12,7 @@ from kille_env.games.kungsholmskille.rules import (
     ACTIONS,
     ANTE,
     MAX_PLAYERS,
+    MOST_DISCARDS,
     TABLE,
     Action,
     ForcedBeat,
@@ -19,6 +20,7 @@ from kille_env.games.kungsholmskille.rules import (
 )
 from kille_env.games.kungsholmskille.words import MEANINGS, NOTES, RESULT_KEYS
 from kille_env.tricktaking.pots import match_switches, most_deals
+from kille_env.tricktaking.tricks import FIVE_TYPES, HAND, SIX_TYPES, hand_switch
 
 SWITCHES = (
     Switch(
@@ -36,6 +38,19 @@ SWITCHES = (
         decision="D-K03",
     ),
     *match_switches("D-K04"),
+    Switch(
+        "max_discards",
+        "how many cards a player may exchange",
+        {"standard": MOST_DISCARDS, "tiny": 1, "small": 1, "medium": 1},
+        maximum=MOST_DISCARDS,
+        decision="D-K13",
+    ),
+    pack_switch(
+        KILLE_PACK,
+        {"standard": None, "tiny": FIVE_TYPES, "small": SIX_TYPES, "medium": SIX_TYPES},
+        "D-K13",
+    ),
+    hand_switch({"standard": HAND, "tiny": 2, "small": 2, "medium": 3}, "D-K13"),
 )
 
 
@@ -51,8 +66,13 @@ def _reward_range(rules: Rules, num_players: int) -> tuple[float, float]:
 
 
 def _max_decisions(rules: Rules, num_players: int) -> int:
-    """Bound on the decisions of a deal: three rounds of words, folding, exchange, four tricks."""
-    return 5 * num_players + 4 * num_players
+    """Bound on the decisions of a deal: three rounds of words, folding, exchange, tricks."""
+    return (5 + rules.number("hand") - 1) * num_players
+
+
+def _cards_needed(rules: Rules, num_players: int) -> int:
+    """Bound on the cards that leave the pack: hands, and what is exchanged."""
+    return num_players * (rules.number("hand") + rules.number("max_discards"))
 
 
 SPEC = GameSpec(
@@ -65,7 +85,7 @@ SPEC = GameSpec(
     default_players=4,
     actions=ACTIONS,
     phases=member_names(Phase),
-    presets=("standard",),
+    presets=("standard", "tiny", "small", "medium"),
     switches=SWITCHES,
     table=TABLE,
     observation=observation_parts,
@@ -78,5 +98,6 @@ SPEC = GameSpec(
     meanings=MEANINGS,
     notes=NOTES,
     bounds=bounds,
+    cards_needed=_cards_needed,
     result_keys=RESULT_KEYS,
 )

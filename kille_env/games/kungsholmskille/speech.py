@@ -4,9 +4,9 @@ from typing import Any
 
 from kille_env.cards.sets import members
 from kille_env.core.spec import Rules
-from kille_env.games.kungsholmskille.rules import ACTIONS, MOST_DISCARDS, End, Phase
-from kille_env.tricktaking.words import ask_for_card, last_card, say_action
-from kille_env.words.text import chips, does, inside, owner
+from kille_env.games.kungsholmskille.rules import ACTIONS, End, Phase
+from kille_env.tricktaking.words import ask_for_card, last_card, most_discards, say_action
+from kille_env.words.text import chips, counted, does, inside, owner
 
 
 def question(table: Any, rules: Rules, who: list[str]) -> str:
@@ -15,7 +15,7 @@ def question(table: Any, rules: Rules, who: list[str]) -> str:
     if phase == Phase.PLAY:
         return ask_for_card(table, who)
     if phase == Phase.EXCHANGE:
-        return f"Change up to {MOST_DISCARDS} cards?"
+        return f"Change up to {counted(most_discards(rules), 'card', 'cards')}?"
     if phase == Phase.FOLD:
         return f"{who[int(table['knocker'])]} knocked. Stay in, or fold?"
     if phase == Phase.SHOW:

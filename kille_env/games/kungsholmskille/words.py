@@ -11,24 +11,24 @@ from kille_env.games.kungsholmskille.rules import (
     ACTIONS,
     ANTE,
     MOST_DISCARDS,
-    TRICKS,
     End,
     Phase,
     Said,
 )
 from kille_env.tricktaking import words as tricks
-from kille_env.tricktaking.tricks import HAND
 from kille_env.tricktaking.words import (
     RESULT,
     WINS_TRICK,
     describe_end,
     describe_heading,
+    most_discards,
     moves_of,
+    num_tricks,
     to_decide,
     view_of,
 )
 from kille_env.words.manual import explain_actions, is_single, manual, seats_at, section
-from kille_env.words.text import chips, columns, does, inside, listed
+from kille_env.words.text import chips, columns, counted, does, inside, listed
 from kille_env.words.view import Call, Change, View
 
 MEANINGS = {
@@ -41,7 +41,7 @@ MEANINGS = {
     "show": "turn the last card up: the lowest wins, and the wrong one pays",
 }
 NOTES = (
-    "Four tricks are played, and the lowest of the last cards wins the pot, if somebody shows.",
+    "All cards but one are played in tricks; the lowest last card wins the pot, if somebody shows.",
     "A player who cannot head a trick plays their lowest card.",
     *tricks.CARD_NOTES,
 )
@@ -108,7 +108,9 @@ def describe(table: Any, rules: Rules, seat: int | None, who: list[str], history
     for other, name in enumerate(who):
         hand = tricks.describe_hand(table, other, seat, "discarded", "got", history)
         rows.append((name, hand, ", ".join(deeds_of(table, other))))
-    return tricks.describe_table("Kungsholmskille", table, who, rows, history, asked(table, who))
+    return tricks.describe_table(
+        "Kungsholmskille", table, who, rows, history, asked(table, rules, who)
+    )
 
 
 _WORDS = {
@@ -128,7 +130,11 @@ def deeds_of(table: Any, seat: int) -> list[str]:
     return [deed for deed in deeds if deed]
 
 
-def asked(table: Any, who: list[str]) -> str:
+def _cards(rules: Rules) -> str:
+    return counted(most_discards(rules), "card", "cards")
+
+
+def asked(table: Any, rules: Rules, who: list[str]) -> str:
     """Returns what the seat to act has to decide."""
     phase = int(table["phase"])
     if phase in (Phase.BUD1, Phase.BUD2):
@@ -136,7 +142,7 @@ def asked(table: Any, who: list[str]) -> str:
     if phase == Phase.FOLD:
         return f"stays or folds: {who[int(table['knocker'])]} has knocked"
     if phase == Phase.EXCHANGE:
-        return f"may exchange up to {MOST_DISCARDS} cards"
+        return f"may exchange up to {_cards(rules)}"
     return tricks.plays_to(table) if phase == Phase.PLAY else "says bud or shows the last card"
 
 
@@ -221,7 +227,7 @@ def view(table: Any, rules: Rules, seat: int | None, who: list[str]) -> View:
     last = {}
     if table["end"] == End.SHOWING:
         last = {s: "" for s in range(len(who)) if table["hand"][s] & table["face_up"]}
-    question = to_decide(table, who, asked(table, who))
+    question = to_decide(table, who, asked(table, rules, who))
     return view_of("Kungsholmskille", table, seat, words, question, last)
 
 
@@ -253,12 +259,13 @@ SHARING = "equally in whole chips (a remainder stays on the table)"
 def describe_rules(rules: Rules, num_players: int) -> str:
     """Returns the rules of a table as text; see `Game.describe_rules`."""
     return manual(
-        f"Kungsholmskille is a Swedish card game. {seats_at(num_players)} After {TRICKS} tricks "
-        "everybody has one card left; the lowest of these wins the pot, if somebody shows.",
-        section("Cards", [*describe_pack(), "No card has a power of its own."]),
+        f"Kungsholmskille is a Swedish card game. {seats_at(num_players)} After "
+        f"{counted(num_tricks(rules), 'trick', 'tricks')} everybody has one card left; the "
+        "lowest of these wins the pot, if somebody shows.",
+        section("Cards", [*describe_pack(rules.number("pack")), "No card has a power of its own."]),
         section("A deal", _deal(rules, num_players)),
         section("Tricks", _tricks(rules)),
-        section("Showing", _showing()),
+        section("Showing", _showing(rules)),
         section("Money", [*_money(num_players), *describe_end(rules, SHARING), RESULT]),
         section("Owed for the next deal", _owed(num_players)) if not is_single(rules) else "",
         section("What you see", _seen()),
@@ -271,13 +278,14 @@ def _deal(rules: Rules, num_players: int) -> list[str]:
     if not rules["forehand_may_fold"]:
         fold = "Forehand must stay."
     return [
-        f"Everybody gets {HAND} cards. Forehand is the player to the dealer's left.",
+        f"Everybody gets {rules.number('hand')} cards. Forehand is the player to the dealer's "
+        "left.",
         "From forehand on, clockwise, everybody says bud (would rather have a new deal) or knocks "
         "(asks for play). If all say bud, it is a bud round: the deal is over.",
         "As soon as one knocks, the others, from the knocker's left on, stay in or fold, also "
         f"those who have said bud. {fold} If forehand has folded, the nearest player to the left "
         "who is in becomes forehand. If all fold, the knocker takes the pot without play.",
-        f"From forehand on everybody who is in discards up to {MOST_DISCARDS} cards and gets as "
+        f"From forehand on everybody who is in discards up to {_cards(rules)} and gets as "
         "many new ones.",
         "Then everybody who is in says bud or knocks again, from forehand on. If all say bud, it "
         "is a bud round. At the first knock the tricks begin; nobody can fold any more.",
@@ -286,22 +294,23 @@ def _deal(rules: Rules, num_players: int) -> list[str]:
 
 def _tricks(rules: Rules) -> list[str]:
     return [
-        f"{TRICKS} tricks are played. Forehand leads to the first, with any card.",
+        f"{counted(num_tricks(rules), 'trick is', 'tricks are')} played. Forehand leads to the "
+        "first, with any card.",
         describe_heading(rules["forced_beat"] == "any", "your lowest card"),
         WINS_TRICK,
         "Tricks are worth nothing by themselves. They decide which card you keep as your last.",
     ]
 
 
-def _showing() -> list[str]:
+def _showing(rules: Rules) -> list[str]:
     return [
-        f"From the winner of trick {TRICKS} on, clockwise, each says bud or shows the last card. "
-        "If all say bud, it is a bud round, and the cards stay hidden. As soon as one shows, all "
-        "who are in turn up theirs.",
+        f"From the winner of trick {num_tricks(rules)} on, clockwise, each says bud or "
+        "shows the last card. If all say bud, it is a bud round, and the cards stay "
+        "hidden. As soon as one shows, all who are in turn up theirs.",
         "If the card of the one who has shown is lower than all others, that player wins the pot.",
         "If another card is equal or lower, its holder wins the pot, and the one who has shown "
         "pays them as much again as the pot holds. The lowest card wins; of two others who share "
-        f"it, the one who sits later, counted from the winner of trick {TRICKS}.",
+        f"it, the one who sits later, counted from the winner of trick {num_tricks(rules)}.",
     ]
 
 
