@@ -50,6 +50,8 @@ PLAYERS = ("uniform", "rule_of_thumb", "byteskille/solved", *TRAINED)
 VERSION = 1
 """Rises when something changes that the conditions do not name."""
 SEED, DEALS, DIGITS = 271_828, 2_000, 6
+DECIMALS = 4
+"""Of the units and stakes that the page shows."""
 SHOWN, BASELINES = 3, ("rule_of_thumb", "uniform")
 """Entries of a track that the page shows: so many first ones, and these."""
 NAME = re.compile(r"\w[\w ./+-]{0,59}")
@@ -345,7 +347,7 @@ def _standing(track: Track, lines: Sequence[Line]) -> Iterator[str]:
 
 def _exact_cells(line: Line) -> tuple[str, str]:
     greedy = line["parts"].get("greedy", line["score"])
-    return figure(line["score"]["mean"]), figure(greedy["mean"])
+    return figure(line["score"]["mean"], DECIMALS), figure(greedy["mean"], DECIMALS)
 
 
 def _played_cells(line: Line) -> tuple[str, str]:
@@ -355,7 +357,8 @@ def _played_cells(line: Line) -> tuple[str, str]:
 
 
 def _estimate(score: Mapping[str, float]) -> str:
-    return f"{signed(score['mean'])} ± {figure((score['high'] - score['low']) / 2)}"
+    half = figure((score["high"] - score["low"]) / 2, DECIMALS)
+    return f"{signed(score['mean'], DECIMALS)} ± {half}"
 
 
 def built() -> dict[Path, str]:
