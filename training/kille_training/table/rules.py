@@ -15,7 +15,7 @@ SENTENCES = {
         "The last one in takes the pot.",
     ),
     "kungsholmskille": (
-        "Play four tricks and keep one low card.",
+        "Play tricks down to one card, and keep a low one.",
         "Show it: if it is the lowest, you take the pot.",
         "If it is not, you pay as much again.",
     ),
@@ -30,8 +30,8 @@ SENTENCES = {
         "Who knocks and takes none pays.",
     ),
     "femkortskille": (
-        "Look at three cards: knock, or fold.",
-        "Knockers draw two and play five tricks.",
+        "Look at your first cards: knock, or fold.",
+        "Knockers draw more cards and play tricks.",
         "The last trick takes the pot, and the losers pay as much again.",
     ),
 }
