@@ -22,8 +22,8 @@ from kille_env.registry import Table
 from kille_training.learn.best_response import LEARNER, Search, search_response
 from kille_training.learn.methods.maskable_ppo import Learner
 from kille_training.learn.settings import load_settings
-from kille_training.solving.byteskille.deals import DealStages, Stage, build_deal
-from kille_training.solving.byteskille.policies import nash_conv, policy_of
+from kille_training.solving.byteskille.deals import Deal, HandStage, build_deal
+from kille_training.solving.policies import nash_conv, policy_of
 from kille_training.solving.trees.cfr import CFR
 from kille_training.solving.trees.tree import FlatTree
 
@@ -51,7 +51,7 @@ class Blend:
 Made = dict[str, Callable[[], Policy]]
 
 
-def players(deal: DealStages) -> Made:
+def players(deal: Deal) -> Made:
     """Returns the frozen players of a table by name, each made when it is asked for."""
     seats, rules = deal.num_players, deal.stages[0].rules
     usual = ByteskilleRuleOfThumb(seats, rules)
@@ -80,7 +80,7 @@ def players(deal: DealStages) -> Made:
     return made
 
 
-def _network(decisions: int, deal: DealStages, learnt: dict[int, Policy]) -> Policy:
+def _network(decisions: int, deal: Deal, learnt: dict[int, Policy]) -> Policy:
     """Returns a network that has learnt for a while; all of them come from one run."""
     if not learnt:
         learnt.update(_train(deal.num_players, deal.stages[0].rules))
@@ -96,10 +96,10 @@ def _train(seats: int, rules: Rules) -> Iterator[tuple[int, Policy]]:
         yield decisions, learner.policy(f"network after {decisions:,}")
 
 
-def _average(iterations: int, deal: DealStages) -> Policy:
+def _average(iterations: int, deal: Deal) -> Policy:
     """Returns the average strategy of a few iterations in each stage."""
 
-    def solve(stage: Stage, tree: FlatTree) -> np.ndarray:
+    def solve(stage: HandStage, tree: FlatTree) -> np.ndarray:
         solver = CFR(tree, "cfr+")
         solver.run(iterations)
         return solver.average

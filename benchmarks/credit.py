@@ -24,7 +24,7 @@ from kille_env.adapters.sb3 import SelfPlayVecEnv
 from kille_env.play.policy import UniformPolicy
 from kille_training.learn.settings import TrainSettings, load_settings
 from kille_training.solving.byteskille.deals import build_deal
-from kille_training.solving.byteskille.policies import nash_conv
+from kille_training.solving.policies import nash_conv
 
 ROOT = Path(__file__).parents[1]
 RECIPE = ROOT / "configs" / "learning" / "credit.yaml"

@@ -32,8 +32,8 @@ from kille_env.core.batch import Batch
 from kille_env.play.decisions import Decisions, History
 from kille_env.registry import list_games, make_batch, spec
 from kille_training.evaluation.duplicate import payoff
-from kille_training.solving.byteskille.deals import Stage, build_stage
-from kille_training.solving.byteskille.policies import strategy_of
+from kille_training.solving.byteskille.deals import HandStage, build_stage
+from kille_training.solving.policies import strategy_of
 from kille_training.solving.trees.values import best_response, expected_values
 
 SETTINGS: tuple[tuple[str, dict[str, Any]], ...] = (
@@ -157,7 +157,7 @@ def exact_rows(games: dict[str, dict[str, Any]], keys: int) -> Iterator[dict[str
             }
 
 
-def values_of(mine: np.ndarray, theirs: np.ndarray, stage: Stage) -> np.ndarray:
+def values_of(mine: np.ndarray, theirs: np.ndarray, stage: HandStage) -> np.ndarray:
     """Returns what each seat earns that plays the first strategy against the second, [P]."""
     owner = np.repeat(stage.tree.player, np.diff(stage.tree.first))
     return np.array(
@@ -168,7 +168,7 @@ def values_of(mine: np.ndarray, theirs: np.ndarray, stage: Stage) -> np.ndarray:
     )
 
 
-def searched(player: FlatSearch, stage: Stage, keys: int) -> np.ndarray:
+def searched(player: FlatSearch, stage: HandStage, keys: int) -> np.ndarray:
     """Returns the strategy of a player that searches, [S]: the mean over some keys.
 
     Every combination of types is dealt and every sequence of actions is played, so each information

@@ -11,12 +11,13 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
 
-def filled(page: Path, blocks: Mapping[str, Callable[[], str]]) -> str:
+def filled(page: Path, blocks: Mapping[str, Callable[[], str]], whole: bool = True) -> str:
     """Returns a page whose blocks are made again.
 
     Args:
         page: Marks their places with `<!-- begin NAME -->` and `<!-- end NAME -->`.
         blocks: What makes each of them.
+        whole: Whether these are all blocks of the page; else the others stay as they are.
 
     Raises:
         KeyError: The page has no place for a block, or one for a block that does not exist.
@@ -25,6 +26,8 @@ def filled(page: Path, blocks: Mapping[str, Callable[[], str]]) -> str:
 
     def block(match: re.Match[str]) -> str:
         found.add(match[1])
+        if not whole and match[1] not in blocks:
+            return match[0]
         return f"<!-- begin {match[1]} -->\n\n{blocks[match[1]]()}\n\n<!-- end {match[1]} -->"
 
     marks = r"(?ms)^<!-- begin ([\w -]+) -->$.*?^<!-- end \1 -->$"

@@ -15,24 +15,25 @@ from pathlib import Path
 
 import numpy as np
 from blocks import filled, table, write
+from small_tables import small
 
 from kille_training.reports.plots import convergence, swap_heat_map
 from kille_training.reports.solutions import curves_of, swaps_of
-from kille_training.solving.byteskille.deals import DealStages, build_deal
+from kille_training.solving.byteskille.deals import Deal, build_deal
 from kille_training.solving.byteskille.match_solving import (
     MatchNashConv,
     match_nash_conv,
     match_strategy_of,
 )
 from kille_training.solving.byteskille.matches import Match, MatchStrategy, build_match
-from kille_training.solving.byteskille.policies import strategy_of
-from kille_training.solving.byteskille.solution import Solution
-from kille_training.solving.byteskille.solve import solve
 from kille_training.solving.byteskille.text import (
     buying_text,
     first_turns,
     states_text,
 )
+from kille_training.solving.policies import strategy_of
+from kille_training.solving.solution import Solution
+from kille_training.solving.solve import solve
 
 sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))
 
@@ -60,7 +61,7 @@ def solved(preset: str, seats: int) -> Solution:
 
 
 @cache
-def deal(preset: str, seats: int) -> DealStages:
+def deal(preset: str, seats: int) -> Deal:
     """Returns the trees of a deal."""
     return build_deal(seats, preset)
 
@@ -225,6 +226,7 @@ def match_turns() -> str:
 
 BLOCKS: dict[str, Callable[[], str]] = {
     "sizes": sizes,
+    "small": small,
     "values": values,
     "seconds": seconds,
     "strategies": strategies,

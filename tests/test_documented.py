@@ -43,7 +43,7 @@ POINTS = (
     "kille_training.cli.train.finish",
     "kille_training.evaluation.api.in_play",
     "kille_training.learn.api.best_response",
-    "kille_training.solving.byteskille.solve._solve",
+    "kille_training.solving.solve._solve",
     "kille_training.table.server.listen",
 )
 """Functions that are called with checked arguments, and would take long or wait for somebody."""

@@ -14,7 +14,7 @@ def bench_solve(game: str, players: int, repeats: int) -> Iterator[Row]:
     from kille_training.solving.byteskille.deals import build_deal
     from kille_training.solving.byteskille.match_solving import solve_match
     from kille_training.solving.byteskille.matches import build_match
-    from kille_training.solving.byteskille.policies import nash_conv
+    from kille_training.solving.policies import nash_conv
     from kille_training.solving.trees.cfr import CFR
     from kille_training.solving.trees.tree import FlatTree
 

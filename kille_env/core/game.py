@@ -42,6 +42,7 @@ HOOKS = (
     "knows_action",
     "set_up",
     "chance",
+    "chances",
     "describe_rules",
     "view",
     "change",
@@ -374,6 +375,14 @@ class Game:
         By default the cards decide everything.
         """
         return self._own["chance"](table, rules) if "chance" in self._own else {}
+
+    def chances(self, rules: Rules, num_players: int) -> list[dict[str, Any]]:
+        """Returns what chance can decide besides cards in a deal, by the names of `set_up`.
+
+        All are equally likely, and no seat can tell them apart while it decides. By default the
+        cards decide everything.
+        """
+        return self._own["chances"](rules, num_players) if "chances" in self._own else [{}]
 
 
 def _check_record(spec: GameSpec) -> None:

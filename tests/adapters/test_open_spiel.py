@@ -229,7 +229,7 @@ WIKIPEDIA = {"preset": "wikipedia", "two_player": "ordinary"}  # else killar are
 
 @pytest.mark.parametrize("rules", [FRAGA_OFF, WIKIPEDIA], ids=["svensk", "wikipedia"])
 def test_nash_conv_of_uniform_play_is_the_same_by_openspiel(rules) -> None:
-    from kille_training.solving.byteskille.policies import nash_conv
+    from kille_training.solving.policies import nash_conv
 
     game = small(rules)
     found = exploitability.nash_conv(game, spiel_policy.UniformRandomPolicy(game), False)

@@ -233,5 +233,5 @@ def test_what_is_expected_exactly_is_what_was_measured_but_for_luck(tmp_path):
 def test_where_nothing_is_exact_it_says_why(tmp_path):
     table = {"game": "knack", "num_players": [2]}
     run = play(tmp_path, table=table, matchmaking={"deals": 5})
-    with pytest.raises(ConfigError, match="there is no exact tree of knack"):
+    with pytest.raises(ConfigError, match="tree of a deal of knack"):
         kt.report(run, exact=True)

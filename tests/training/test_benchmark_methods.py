@@ -128,7 +128,7 @@ def test_a_method_plays_other_games_and_matches(name: str, table: str) -> None:
 
 @pytest.mark.parametrize(
     ("table", "why"),
-    [("knack-4", "no exact tree of knack"), ("byteskille-2-match", "needs single deals")],
+    [("knack-4", "only deals of byteskille"), ("byteskille-2-match", "needs single deals")],
 )
 def test_mccfr_needs_an_exact_tree(table: str, why: str) -> None:
     with pytest.raises(KilleError, match=f"{why}.*another method"):

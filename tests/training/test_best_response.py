@@ -21,7 +21,7 @@ from kille_training.learn import best_response as module
 from kille_training.learn.best_response import LEARNER, Search, gains, search_response
 from kille_training.scores import most_apart
 from kille_training.solving.byteskille.deals import build_deal
-from kille_training.solving.byteskille.policies import nash_conv, strategies_of
+from kille_training.solving.policies import nash_conv, strategies_of
 from kille_training.solving.trees.values import expected_values
 
 DEAL = spec("byteskille").resolve({"fraga": "off"}, episode="deal")

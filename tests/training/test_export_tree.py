@@ -12,7 +12,7 @@ import kille_training as kt
 from kille_env.errors import KilleError, PolicyError
 from kille_env.play.policy import UniformPolicy
 from kille_training.solving.byteskille.deals import build_stage
-from kille_training.solving.byteskille.policies import strategy_of
+from kille_training.solving.policies import strategy_of
 from kille_training.solving.trees.build import Chance, Decision, Terminal, flatten
 from kille_training.solving.trees.efg import EfgTree
 from reference.scripts import script
@@ -134,7 +134,7 @@ def test_policies_of_another_game_are_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("game", "seats", "rules", "told"),
     [
-        ("knack", 2, None, "no exact tree of knack"),
+        ("knack", 2, None, "only deals of byteskille"),
         ("byteskille", 2, {"episode": "match"}, "not a single tree; export a single deal"),
         ("byteskille", 6, None, "6 seats does not fit into memory"),
     ],

@@ -16,7 +16,7 @@ from kille_env.registry import spec
 from kille_training.evaluation.exact import strategies_at
 from kille_training.evaluation.losses import largest_losses
 from kille_training.solving.byteskille.deals import build_deal
-from kille_training.solving.byteskille.policies import nash_conv_of
+from kille_training.solving.policies import nash_conv_of
 
 RULES = {"preset": "wikipedia"}
 ACTIONS = spec("byteskille").actions

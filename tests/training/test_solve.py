@@ -21,20 +21,20 @@ from kille_training.solving.byteskille.match_solving import (
     solve_match,
 )
 from kille_training.solving.byteskille.matches import build_match
-from kille_training.solving.byteskille.policies import (
-    nash_conv,
-    nash_conv_of,
-    policy_of,
-    strategies_of,
-)
-from kille_training.solving.byteskille.solution import Folder, SolveError, settings_of
-from kille_training.solving.byteskille.solve import KINDS, solve
 from kille_training.solving.byteskille.text import (
     MOST_SHOWN,
     buying_text,
     states_text,
     strategy_text,
 )
+from kille_training.solving.policies import (
+    nash_conv,
+    nash_conv_of,
+    policy_of,
+    strategies_of,
+)
+from kille_training.solving.solution import Folder, SolveError, settings_of
+from kille_training.solving.solve import KINDS, solve
 from kille_training.solving.trees.cfr import CFR
 from kille_training.solving.trees.values import uniform
 
@@ -277,7 +277,7 @@ def test_what_cannot_be_solved_is_refused_before_anything_is_written(here, capsy
         (["byteskille", "--players", "6"], "2 to 4 seats do, 2 or 3 in a match"),
         (["byteskille", "--players", "3", "--set", "memory=0.001"], "2 seats would fit"),
         (["byteskille", "--players", "1"], "--players: byteskille is played by 2 to 20, got 1"),
-        (["knack", "--players", "2"], "GAME: there is no exact tree of knack"),
+        (["knack", "--players", "2"], "memory: the tree of a deal of knack with 2 seats has about"),
         (["bytskille"], "Did you mean 'byteskille'"),
         (["byteskille", "--target", "0"], "--target: expected a positive number"),
         (["byteskille", "--target", "nan"], "expected a positive number"),
@@ -351,7 +351,7 @@ def test_broken_results_are_named(here):
 
 def test_exact_measures_where_there_is_a_tree_only():
     for table, told in (
-        ({"game": "knack", "num_players": 3}, "no exact tree of knack"),
+        ({"game": "knack", "num_players": 3}, "tree of a deal of knack with 3 seats has about"),
         ({"num_players": 5}, "2 to 4 seats do"),
         ({"num_players": 2, "episode": "match"}, "single deals"),
     ):

@@ -22,13 +22,13 @@ from kille_env.play.policy import UniformPolicy
 from kille_env.registry import spec
 from kille_training.solving.byteskille import deals
 from kille_training.solving.byteskille.deals import (
-    Stage,
+    HandStage,
     build_deal,
     build_hand,
     build_stage,
     observe,
 )
-from kille_training.solving.byteskille.policies import (
+from kille_training.solving.policies import (
     nash_conv,
     policy_of,
     strategies_of,
@@ -59,7 +59,7 @@ SMALL = ["BL", "BL", "L4", "L9", "VH", "KA", "SV", "HU", "GO", "GO", "KI", "KI"]
 FEW = ["BL", "L4", "SV", "VH", "GO", "KI", "KI"]
 
 
-def a_strategy(stage: Stage, seed: int) -> np.ndarray:
+def a_strategy(stage: HandStage, seed: int) -> np.ndarray:
     """Returns a random strategy; some actions are never taken."""
     rng = np.random.default_rng(seed)
     rows = rng.random(stage.masks.shape) ** 4 * (rng.random(stage.masks.shape) < 0.8) + 1e-9
@@ -67,7 +67,7 @@ def a_strategy(stage: Stage, seed: int) -> np.ndarray:
     return (rows / rows.sum(axis=1, keepdims=True))[stage.masks != 0]
 
 
-def matched(small: Stage, large: Stage, strategy: np.ndarray) -> np.ndarray:
+def matched(small: HandStage, large: HandStage, strategy: np.ndarray) -> np.ndarray:
     """Returns a strategy of one tree for another tree with the same information sets."""
     numbers = {
         (int(seat), row.tobytes()): i
@@ -82,7 +82,7 @@ def matched(small: Stage, large: Stage, strategy: np.ndarray) -> np.ndarray:
     return moved
 
 
-def assert_same_game(one: Stage, other: Stage) -> None:
+def assert_same_game(one: HandStage, other: HandStage) -> None:
     assert one.tree.num_infosets == other.tree.num_infosets
     for seed in range(3):
         strategy = a_strategy(one, seed)
@@ -260,7 +260,7 @@ def test_a_response_looks_ahead_into_the_hands_to_come() -> None:
 class Exported:
     """A stage as OpenSpiel plays it."""
 
-    def __init__(self, stage: Stage, path: Path) -> None:
+    def __init__(self, stage: HandStage, path: Path) -> None:
         self.efg = EfgTree.numbered(stage.tree)
         self.efg.write(path)
         self.game = pyspiel.load_game("efg_game", {"filename": str(path)})
@@ -269,7 +269,7 @@ class Exported:
         return pyspiel.TabularPolicy(self.efg.policy_of(strategy, self.game))
 
 
-def improvements(stage: Stage, strategy: np.ndarray) -> list[float]:
+def improvements(stage: HandStage, strategy: np.ndarray) -> list[float]:
     """What each seat gains by its best response."""
     responses = [best_response(stage.tree, strategy, seat) for seat in range(stage.num_players)]
     return [response.value - response.on_policy for response in responses]
@@ -455,7 +455,7 @@ RULES = spec("byteskille").resolve(None, episode="deal")
 
 
 @cache
-def known() -> Stage:
+def known() -> HandStage:
     """Returns a hand of which all dealt cards are known."""
     return build_hand(2, RULES, [4, 9])
 

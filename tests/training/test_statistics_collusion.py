@@ -11,7 +11,7 @@ from kille_env.play.policy import UniformPolicy
 from kille_env.registry import make_batch, spec
 from kille_training.evaluation import collusion
 from kille_training.solving.byteskille.deals import build_deal
-from kille_training.solving.byteskille.policies import strategies_of
+from kille_training.solving.policies import strategies_of
 from kille_training.solving.trees.values import expected_values
 
 RULES = spec("byteskille").resolve({"episode": "deal", "fraga": "off"})

@@ -20,7 +20,7 @@ from kille_env.records import read_records
 from kille_env.records.notation import check_record
 from kille_training.arena.settings import TablesSettings
 from kille_training.learn.settings import TableSettings
-from kille_training.solving.byteskille.solution import settings_of
+from kille_training.solving.solution import settings_of
 from kille_training.tables import seat
 
 GAMES = ("byteskille", "femkortskille", "knack", "krypkille", "kungsholmskille")

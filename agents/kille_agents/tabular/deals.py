@@ -66,11 +66,14 @@ class TabularPolicy:
     def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
         """Returns the stored probabilities, [N, A] float64; see `Policy`.
 
+        Where only one action is legal it is played, whether the observation is known or not.
+
         Raises:
             PolicyError: An observation is unknown, or the policy plays what is not legal.
         """
         width, actions = self.observations.shape[1], self.chances.shape[1]
         check_shapes(self.name, observation, mask, width, actions)
-        chances = self.chances[self._index.find(observation)]
+        chances, choice = mask.astype(np.float64), mask.sum(axis=1) > 1
+        chances[choice] = self.chances[self._index.find(observation[choice])]
         check_probabilities(self.name, chances, mask)
         return chances

@@ -16,6 +16,7 @@ from kille_env.games.knack.spec import SPEC
 from kille_env.games.knack.speech import choice, question, verdict
 from kille_env.games.knack.words import (
     chance,
+    chances,
     change,
     describe,
     describe_rules,

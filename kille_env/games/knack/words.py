@@ -162,6 +162,13 @@ def chance(table: Any, rules: Rules) -> dict[str, Any]:
     return {}
 
 
+def chances(rules: Rules, num_players: int) -> list[dict[str, Any]]:
+    """Returns the seats that may draw what cannot be divided at the end of the party."""
+    if rules["remainder"] != "draw":
+        return [{}]
+    return [{"remainder_to": seat} for seat in range(num_players)]
+
+
 # The table as a seat sees it
 
 

@@ -20,10 +20,10 @@ from kille_training.arena.draws import ALL, Draw
 from kille_training.arena.entrants import Entrant
 from kille_training.arena.schedule import Pairing, draws
 from kille_training.arena.settings import TournamentSettings
-from kille_training.evaluation.exact import check_exact, exact_scores
+from kille_training.evaluation.exact import exact_scores
 from kille_training.progress import Progress
-from kille_training.solving.byteskille.deals import build_deal
-from kille_training.solving.byteskille.policies import Asked
+from kille_training.solving.build import build_deal, check_deal
+from kille_training.solving.policies import Asked
 from kille_training.statistics.tally import NANO, Tally
 
 MOST_SEATINGS = 10_000
@@ -83,7 +83,7 @@ def expected(
     """
     rules = settings.table.resolve()
     try:
-        check_exact(seats, rules)
+        check_deal(seats, rules)
     except KilleError as error:
         raise ConfigError(str(error)) from None
     lineups = _lineups(_field(entrants, settings, seats))

@@ -32,7 +32,7 @@ def evaluate(policy: str, baselines: str, as_json: bool, **asked: Any) -> None:
     policy has one row, because its greedy and sampled play are the same.
 
     NashConv is computed exactly, without sampling, for single deals of Byteskille with up to four
-    seats.
+    seats, and where a game's presets tiny and small make the tree fit into memory.
     """
     from kille_agents.llm import PREFIX, LanguageModel
     from kille_training.cli.progress import ProgressDisplay

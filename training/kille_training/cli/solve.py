@@ -21,7 +21,7 @@ LINE_SECONDS = 5.0
 @click.option(
     "--target", type=float,
     help="NashConv at which it is solved, in units per deal or match. Default: 1e-9, with 4 seats "
-    "1e-7, of a match 1e-4 of its pot.",
+    "1e-7, of a match 1e-4 of its pot; of other games than byteskille 1e-4.",
 )  # fmt: skip
 @options.set_option("memory=8 (GiB that the tree may take), iterations=1000 or method=cfr+")
 @click.option(
@@ -42,14 +42,17 @@ def solve(
 ) -> None:
     """Solve a single deal of GAME, or a whole pot (--rules episode=match), exactly.
 
+    Byteskille is solved with up to 4 seats, whole pots with 2 or 3; of other games the small tables
+    that fit into memory, as krypkille with 2 seats by --rules small.
+
     With 2 seats nobody can beat the strategy. With more, no seat alone gains by leaving it; two
     seats that act together may. The folder holds the strategy as a policy (`kille evaluate FOLDER`)
     and as text (strategy.md). Run it again to resume; once finished, it prints the results.
     """
     from kille_training.reports.solutions import write_pictures
     from kille_training.solving.byteskille.export import export_efg
-    from kille_training.solving.byteskille.solution import SolveError
-    from kille_training.solving.byteskille.solve import solve as solve_it
+    from kille_training.solving.solution import SolveError
+    from kille_training.solving.solve import solve as solve_it
 
     asked = options.arguments_of(solve_it, overrides, "iterations", "method", "memory")
     table = Table.of(game, rules=rules)

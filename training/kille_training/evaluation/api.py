@@ -18,7 +18,6 @@ from kille_training.evaluation.duplicate import DETERMINISTIC, Row, payoff_table
 from kille_training.evaluation.exact import (
     ExactNashConv,
     can_be_asked,
-    deal_of,
     exact_rows,
     exact_table,
     is_exact,
@@ -36,7 +35,8 @@ from kille_training.labels import (
 )
 from kille_training.progress import Progress, ignore, part_of, shown
 from kille_training.results import Result, TextTable
-from kille_training.solving.byteskille.policies import greedy_of, policy_of
+from kille_training.solving.build import build_deal
+from kille_training.solving.policies import greedy_of, policy_of
 from kille_training.tables import RulesLike, seat
 
 if TYPE_CHECKING:
@@ -259,7 +259,7 @@ def _exactly(
     Also returns the player to play with: for a searcher the table of its answers, so that it is not
     asked again about the same hand, dealt as the second one.
     """
-    deal, asking = deal_of(num_players, rules), ignore
+    deal, asking = build_deal(num_players, rules), ignore
     if searches(focal):
         asking = part_of(progress, f"asking {focal.name}", sum(deal.information_sets))
     asked = strategies_at(focal, deal, asking)

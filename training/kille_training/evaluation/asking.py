@@ -7,8 +7,8 @@ import numpy as np
 from kille_env.play.decisions import Decisions
 from kille_env.play.policy import Decider, decide
 from kille_training.progress import ignore
-from kille_training.solving.byteskille.deals import DealStages, Stage
-from kille_training.solving.byteskille.policies import as_strategy, tables_of
+from kille_training.solving.policies import as_strategy, tables_of
+from kille_training.solving.stages import DealStages, Stage
 
 AT_ONCE = 64
 """Information sets per call of a searcher, so that progress is seen."""

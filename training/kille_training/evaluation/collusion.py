@@ -18,8 +18,8 @@ import numpy as np
 from kille_env.core.spec import Rules
 from kille_env.errors import KilleError
 from kille_env.play.policy import Policy
-from kille_training.solving.byteskille.deals import DealStages, Stage, build_deal
-from kille_training.solving.byteskille.policies import nash_conv_of, strategies_of
+from kille_training.solving.byteskille.deals import Deal, HandStage, build_deal
+from kille_training.solving.policies import nash_conv_of, strategies_of
 from kille_training.solving.trees.tree import FlatTree
 from kille_training.solving.trees.values import best_response
 
@@ -64,7 +64,7 @@ def exact_collusion(
     rules: Rules | str | Mapping[str, Any] | None = None,
     *,
     cards: Sequence[str] | None = None,
-    deal: DealStages | None = None,
+    deal: Deal | None = None,
 ) -> Collusion:
     """Returns what two seats gain by playing together against the others.
 
@@ -102,7 +102,7 @@ def exact_collusion(
 
 def _agree(
     strategies: Sequence[np.ndarray],
-    deal: DealStages,
+    deal: Deal,
     order: tuple[int, ...],
     pair: tuple[int, ...],
 ) -> float:
@@ -118,7 +118,7 @@ def _agree(
 
 def _respond(
     strategies: Sequence[np.ndarray],
-    deal: DealStages,
+    deal: Deal,
     deciding: tuple[int, ...],
     purse: tuple[int, ...],
 ) -> tuple[list[np.ndarray], float]:
@@ -137,7 +137,7 @@ def _respond(
 
 
 def _merged(
-    stage: Stage, value: float | None, deciding: tuple[int, ...], purse: tuple[int, ...]
+    stage: HandStage, value: float | None, deciding: tuple[int, ...], purse: tuple[int, ...]
 ) -> FlatTree:
     """Returns the stage's tree as a game of the deciding seats as one, 0, and the rest, 1."""
     tree = stage.tree

@@ -1,4 +1,4 @@
-"""What a tree says exactly: NashConv of a policy, and scores of lineups, in deals of Byteskille."""
+"""What a tree says exactly: NashConv of a policy, and scores of lineups."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -10,27 +10,23 @@ from pydantic import PlainSerializer, PlainValidator
 from kille_env.core.spec import Rules
 from kille_env.errors import KilleError, shortened
 from kille_env.play.policy import Decider, Player, Policy, has_memory, searches
-from kille_env.registry import Table
+from kille_env.registry import Table, spec
 from kille_training.evaluation.asking import ask_everywhere
 from kille_training.evaluation.duplicate import DETERMINISTIC, Play
-from kille_training.labels import EARNED, position_names, unit_of
+from kille_training.labels import BEYOND_MEAN, EARNED, position_names, unit_of
 from kille_training.progress import Progress, ignore, part_of
 from kille_training.results import Result, TextTable
-from kille_training.solving.byteskille.deals import (
-    MOST_STAGES,
-    DealStages,
-    build_deal,
-    check_seats,
-    most_granted,
-)
+from kille_training.solving.build import OWN, build_deal, check_deal
+from kille_training.solving.byteskille.deals import can_ask, check_seats
 from kille_training.solving.byteskille.match_solving import match_nash_conv, match_strategy_of
 from kille_training.solving.byteskille.matches import build_match
-from kille_training.solving.byteskille.policies import (
+from kille_training.solving.policies import (
     Asked,
     greedy_of,
     nash_conv_of,
     strategies_of,
 )
+from kille_training.solving.stages import DealStages
 from kille_training.solving.trees.values import expected_values
 
 if TYPE_CHECKING:
@@ -49,8 +45,8 @@ class ExactNashConv(Result):
             probabilities), or "deterministic" where the two are the same.
         nash_conv: The sum of `improvement`; 0 in an equilibrium.
         improvement: [P] what each seat would gain by its best response, forehand first.
-        value: [P] what each seat earns.
-        stake: Units that a seat puts in at the beginning.
+        value: [P] what each seat earns; less the table's mean where rewards do not sum to zero.
+        stake: Units that a seat puts in at the beginning; 1 where no rule says how many.
         table: The table.
         transferred: The table that the policy was made for, where it is another one.
     """
@@ -76,7 +72,12 @@ class ExactNashConv(Result):
         """Return the table, the score and the results as JSON can hold them."""
         results = {name: getattr(self, name) for name in ExactNashConv.__dataclass_fields__}
         results.pop("table")
-        return {**self.table.as_dict(), "score": EARNED, **results, "stakes": self.stakes}
+        return {
+            **self.table.as_dict(),
+            "score": exact_score_of(self.table.game),
+            **results,
+            "stakes": self.stakes,
+        }
 
     def parts(self) -> list[str | TextTable]:
         """Returns the table, and by seat what it earns and could gain."""
@@ -94,58 +95,32 @@ def exact_table(rows: Sequence[ExactNashConv]) -> TextTable:
     names = [f">{name}" for name in position_names(len(rows[0].value))]
     unit = unit_of(rows[0].table.rules["episode"])
     head = ["play", "each seat", *names, ">NashConv", ">in stakes"]
-    return TextTable(f"Units per {unit}, exactly", head, cells)
+    score = exact_score_of(rows[0].table.game)
+    beyond = "" if score == EARNED else f" {score}"
+    return TextTable(f"Units per {unit}{beyond}, exactly", head, cells)
 
 
-def check_exact(num_players: int, rules: Rules) -> None:
-    """Refuses a table of which there is no exact tree, before anything is computed.
+def exact_score_of(game: str) -> str:
+    """Returns what a tree counts: what a seat earns, or that less what the table earns on average.
 
-    Args:
-        num_players: Seats of the table.
-        rules: Its rules.
-
-    Raises:
-        KilleError: The message says why, and what is possible.
+    The latter where rewards do not sum to zero: a seat of Krypkille that harms all alike gains
+    nothing.
     """
-    if rules.game != "byteskille":
-        raise KilleError(
-            f"there is no exact tree of {rules.game}, only of byteskille; see kille best-response"
-        )
-    if rules["episode"] != "deal":
-        raise KilleError(
-            "this needs single deals (--rules episode=deal); kille_training.nash_conv measures "
-            "whole matches, too"
-        )
-    check_seats(num_players)
-    if _asks(num_players, rules) and most_granted(rules) >= MOST_STAGES:
-        raise KilleError(
-            f"max_redeals and max_deals allow {most_granted(rules)} granted questions in a deal; "
-            f"exact NashConv takes fewer than {MOST_STAGES}"
-        )
+    return EARNED if spec(game).zero_sum else BEYOND_MEAN
+
+
+def stake_of(rules: Rules) -> int:
+    """Returns the units that a seat puts in at the beginning, 1 where no rule says how many."""
+    return rules.number("stake") if "stake" in rules.values else 1
 
 
 def is_exact(num_players: int, rules: Rules) -> bool:
-    """Returns whether there is an exact tree of a table; see `check_exact`."""
+    """Returns whether there is an exact tree of a table that fits into memory; see `check_deal`."""
     try:
-        check_exact(num_players, rules)
+        check_deal(num_players, rules)
     except KilleError:
         return False
     return True
-
-
-def _asks(num_players: int, rules: Rules) -> bool:
-    """Returns whether a question can have the cards dealt again."""
-    return num_players <= 3 and rules["fraga"] != "off"
-
-
-def deal_of(num_players: int, rules: Rules) -> DealStages:
-    """Returns the trees of a table.
-
-    Raises:
-        KilleError: There are none; the message says why.
-    """
-    check_exact(num_players, rules)
-    return build_deal(num_players, rules)
 
 
 def exact_rows(
@@ -173,7 +148,7 @@ def exact_rows(
         PolicyError: The policy returned what is no distribution over the legal actions; the message
             describes the information set.
     """
-    deal = deal or deal_of(num_players, rules)
+    deal = deal or build_deal(num_players, rules)
     sampled = strategies_at(policy, deal) if asked is None else asked
     if len(plays) > 1 and all(np.isin(part, (0.0, 1.0)).all() for part in sampled):
         plays = (DETERMINISTIC,)
@@ -182,7 +157,7 @@ def exact_rows(
     for play in plays:
         found = nash_conv_of(greedy_of(sampled, deal) if play == "greedy" else sampled, deal)
         improvement, values = found.improvement.tolist(), found.values.tolist()
-        measured = (found.total, tuple(improvement), tuple(values), rules.number("stake"))
+        measured = (found.total, tuple(improvement), tuple(values), stake_of(rules))
         rows.append(ExactNashConv(policy.name, play, *measured, table))
         progress(1)
     return rows
@@ -196,15 +171,15 @@ def match_row(policy: Player, num_players: int, rules: Rules) -> ExactNashConv:
             pots.
         PolicyError: The policy remembers or looks ahead, or returned no distribution.
     """
-    if rules.game != "byteskille":
+    if rules.game != OWN:
         raise KilleError(
-            f"there is no exact tree of {rules.game}, only of byteskille; see kille best-response"
+            f"whole matches have exact trees in {OWN} only; of {rules.game}, measure single deals"
         )
     check_seats(num_players)
     match = build_match(num_players, rules)
     found = match_nash_conv(match_strategy_of(cast(Policy, policy), match), match)
     improvement, values = tuple(found.improvement.tolist()), tuple(found.values.tolist())
-    measured = (found.total, improvement, values, rules.number("stake"))
+    measured = (found.total, improvement, values, stake_of(rules))
     return ExactNashConv(
         policy.name, "sampled", *measured, Table.of(rules.game, num_players, rules)
     )
@@ -217,7 +192,7 @@ def can_be_asked(policy: Player, num_players: int, rules: Rules) -> bool:
     a deal, by the hands before as well, which no tree knows.
     """
     if has_memory(policy):
-        return not (_asks(num_players, rules) and most_granted(rules))
+        return rules.game == OWN and not can_ask(num_players, rules)
     return _is_keyless(policy)
 
 
@@ -260,7 +235,7 @@ def exact_scores(
     Args:
         lineups: [L, P] number of the policy at each place.
         policies: [E].
-        deal: A single deal of Byteskille.
+        deal: A single deal.
         progress: Called with how many lineups are done.
 
     Returns:

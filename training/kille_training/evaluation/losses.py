@@ -9,9 +9,8 @@ from kille_env.registry import spec
 from kille_env.words.text import counted
 from kille_training.labels import position_names
 from kille_training.results import TextTable
-from kille_training.solving.byteskille.deals import DealStages, Stage
-from kille_training.solving.trees.tree import TERMINAL
-from kille_training.solving.trees.values import best_response, infoset_reach, losses, node_reach
+from kille_training.solving.stages import DealStages, Stage
+from kille_training.solving.trees.values import best_response, end_reach, infoset_reach, losses
 
 LEAST = 1e-9
 """Units per deal below which a loss is rounding."""
@@ -70,8 +69,8 @@ def _comes_to(strategies: Sequence[np.ndarray], deal: DealStages) -> list[float]
     """Returns how likely a deal comes to each of its stages."""
     comes = [1.0]
     for stage, strategy in zip(deal.stages, strategies, strict=True):
-        ends = node_reach(stage.tree, strategy)[stage.tree.infoset == TERMINAL]
-        comes.append(comes[-1] * float(ends[stage.redealt].sum()))
+        again = end_reach(stage.tree, strategy)[stage.redealt].sum() if stage.dealt_again else 0.0
+        comes.append(comes[-1] * float(again))
     return comes[:-1]
 
 

@@ -23,8 +23,8 @@ from kille_env.core.spec import Rules
 from kille_env.core.table import DEAL, OVER
 from kille_env.play.policy import Policy
 from kille_env.registry import load_game
-from kille_training.solving.byteskille.deals import Stage, build_deal, build_hand
-from kille_training.solving.byteskille.policies import strategy_of
+from kille_training.solving.byteskille.deals import HandStage, build_deal, build_hand
+from kille_training.solving.policies import strategy_of
 from kille_training.solving.trees.tree import TERMINAL, FlatTree
 from kille_training.solving.trees.values import choice_values, expected_values, infoset_reach
 
@@ -89,7 +89,7 @@ def expected(batch: Batch, table: int = 0) -> np.ndarray | None:
 class _Sets:
     """Finds the information set of a table in a tree, whoever deals and at whichever hand."""
 
-    def __init__(self, stage: Stage) -> None:
+    def __init__(self, stage: HandStage) -> None:
         self._counters = stage.positions[0]["redeals"], stage.positions[0]["deals"]
         self._rules, self._wide = stage.rules.record, stage.states.shape[1]
         keys = zip(stage.tree.player.tolist(), stage.states, strict=True)

@@ -11,8 +11,8 @@ from kille_env.play.options import one_of
 from kille_env.play.policy import resolve
 from kille_env.registry import Table
 from kille_training.evaluation.api import BOTH
-from kille_training.evaluation.exact import ExactNashConv, check_exact, exact_rows
-from kille_training.solving.byteskille.deals import build_deal
+from kille_training.evaluation.exact import ExactNashConv, exact_rows
+from kille_training.solving.build import build_deal, check_deal
 from kille_training.tables import RulesLike, seat
 
 
@@ -71,7 +71,7 @@ class NashConvCallback(BaseCallback):
         self._asked, self._transfer = (game, num_players, episode, rules), transfer
         if game is not None:
             table = Table.of(game, num_players, rules)
-            check_exact(table.num_players, table.rules)
+            check_deal(table.num_players, table.rules)
         one_of("play", play, (*PLAYS, BOTH))
         self.every, self.plays = every, PLAYS if play == BOTH else (play,)
         self.found: list[tuple[int, list[ExactNashConv]]] = []
@@ -80,7 +80,7 @@ class NashConvCallback(BaseCallback):
 
     def _on_training_start(self) -> None:
         table, (self._seated,), _ = seat([self.model], *self._asked, transfer=self._transfer)
-        check_exact(table.num_players, table.rules)
+        check_deal(table.num_players, table.rules)
         self.num_players, self.rules = table.num_players, table.rules
         deal = self._deal
         if deal is None or (deal.num_players, deal.rules) != (self.num_players, self.rules):

@@ -31,7 +31,7 @@ from kille_training.learn.runs import Run, versions
 from kille_training.learn.settings import DEFAULT_METHOD, TrainSettings, differences
 from kille_training.progress import Progress, part_of
 from kille_training.settings import build, plain
-from kille_training.solving.byteskille.deals import build_deal
+from kille_training.solving.build import build_deal
 
 
 class RunProgress(Protocol):

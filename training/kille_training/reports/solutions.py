@@ -8,14 +8,15 @@ import numpy as np
 from kille_env.files import write_whole
 from kille_training.evaluation.swap_map import SwapMap, Tally
 from kille_training.reports.plots import convergence, swap_heat_map
-from kille_training.solving.byteskille.deals import Stage, most_granted
-from kille_training.solving.byteskille.solution import DealProgress, Solution
-from kille_training.solving.byteskille.solve import first_hand_of
+from kille_training.solving.build import OWN
+from kille_training.solving.byteskille.deals import HandStage, most_granted
 from kille_training.solving.byteskille.text import REACHED
+from kille_training.solving.solution import DealProgress, Solution
+from kille_training.solving.solve import first_hand_of
 from kille_training.solving.trees.values import infoset_reach
 
 
-def swaps_of(strategy: np.ndarray, stage: Stage) -> SwapMap:
+def swaps_of(strategy: np.ndarray, stage: HandStage) -> SwapMap:
     """Returns how likely a swap is where all seats play a strategy [S], exactly."""
     weight = infoset_reach(stage.tree, strategy)
     rows = np.flatnonzero(weight > REACHED)
@@ -28,16 +29,19 @@ def swaps_of(strategy: np.ndarray, stage: Stage) -> SwapMap:
 def write_pictures(solution: Solution, folder: Path) -> None:
     """Draws the pictures of a solution into its folder, unless they are there.
 
-    These are swaps.svg, how likely a swap is by card and position, and for a deal convergence.svg,
-    NashConv over the iterations.
+    These are convergence.svg for a deal, NashConv over the iterations, and in Byteskille swaps.svg,
+    how likely a swap is by card and position.
     """
-    names = ("swaps.svg", "convergence.svg") if solution.progress else ("swaps.svg",)
+    swaps = ["swaps.svg"] if solution.settings.game == OWN else []
+    names = [*swaps, *(["convergence.svg"] if solution.progress else [])]
     if all((folder / name).exists() for name in names):
         return
-    strategy, stage = first_hand_of(solution)
-    write_whole(folder / "swaps.svg", swap_heat_map(swaps_of(strategy, stage)).encode())
-    if solution.progress:
+    hands = 1
+    if swaps:
+        strategy, stage = first_hand_of(solution)
         hands = most_granted(stage.rules) + 1 if stage.redealt.any() else 1
+        write_whole(folder / "swaps.svg", swap_heat_map(swaps_of(strategy, stage)).encode())
+    if solution.progress:
         curves = curves_of(solution.progress, hands)
         picture = convergence(curves, solution.settings.target / hands)
         write_whole(folder / "convergence.svg", picture.encode())

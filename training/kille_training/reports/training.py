@@ -13,7 +13,7 @@ from kille_env.play.policy import Policy
 from kille_env.registry import spec
 from kille_training.evaluation.api import MOST_POSITIONS
 from kille_training.evaluation.duplicate import Row
-from kille_training.evaluation.exact import ExactNashConv, deal_of, exact_rows
+from kille_training.evaluation.exact import ExactNashConv, exact_rows
 from kille_training.labels import measure_of, plural_of, position_names, unit_of
 from kille_training.learn.metrics import EXACT, MEASUREMENTS, PROGRESS, Table
 from kille_training.learn.runs import Run
@@ -23,6 +23,7 @@ from kille_training.reports.pages import Picture, Verdict, plot, render, signed,
 from kille_training.reports.plots import learning_curve, nash_conv_curve
 from kille_training.reports.scales import LogScale, Scale
 from kille_training.settings import plain
+from kille_training.solving.build import build_deal
 
 PICTURES: Mapping[str, Callable[[Policy, int, Rules, Callable[[int], None]], Picture]] = {
     "byteskille": byteskille.swaps
@@ -100,7 +101,7 @@ def write_run_page(
 
 def _yardsticks(num_players: int, rules: Rules) -> dict[str, float]:
     """Returns how far known players are from an equilibrium, in stakes, by their words."""
-    deal = deal_of(num_players, rules)
+    deal = build_deal(num_players, rules)
     found = {}
     for name, words in YARDSTICKS.items():
         player = as_policy(name, rules.game, num_players, rules)

@@ -23,12 +23,12 @@ from kille_agents.tabular import TabularPolicy
 from kille_env.core.jit import announce_compilation, kernel
 from kille_env.errors import KilleError
 from kille_env.registry import Table
-from kille_training.evaluation.exact import check_exact
 from kille_training.learn.method import Left
 from kille_training.learn.state import loaded, state_of
 from kille_training.settings import settings
-from kille_training.solving.byteskille.deals import DealStages, build_deal
-from kille_training.solving.byteskille.policies import policy_of
+from kille_training.solving.build import OWN, check_deal
+from kille_training.solving.byteskille.deals import Deal, build_deal
+from kille_training.solving.policies import policy_of
 from kille_training.solving.trees.tree import TERMINAL
 from kille_training.solving.trees.values import normalised
 
@@ -119,7 +119,9 @@ class Learner:
             KilleError: The table has no exact tree; the message says why.
         """
         try:
-            check_exact(table.num_players, table.rules)
+            if table.game != OWN:
+                raise KilleError(f"only deals of {OWN} have a tree of nodes")
+            check_deal(table.num_players, table.rules)
         except KilleError as error:
             raise KilleError(
                 f"mccfr walks in an exact tree: {error}; choose another method"
@@ -160,7 +162,7 @@ class Learner:
         self.done, self.rng = int(state["done"]), loaded(self.rng, state)
 
 
-def _average_of(deal: DealStages, weights: np.ndarray, name: str) -> TabularPolicy:
+def _average_of(deal: Deal, weights: np.ndarray, name: str) -> TabularPolicy:
     """Returns the average strategy as a policy; weights [S] of the sequences of all hands."""
     trees = [stage.tree for stage in deal.stages]
     ends = np.cumsum([tree.num_sequences for tree in trees])[:-1]
@@ -168,7 +170,7 @@ def _average_of(deal: DealStages, weights: np.ndarray, name: str) -> TabularPoli
     return policy_of(list(strategies), deal, name, by="mccfr")
 
 
-def _walkable(deal: DealStages) -> Hands:
+def _walkable(deal: Deal) -> Hands:
     """Returns the trees of a deal as arrays to walk in."""
     kinds = list({id(stage.tree): stage for stage in deal.stages}.values())
     trees = [stage.tree for stage in kinds]
@@ -205,7 +207,7 @@ def _joined(parts: Sequence[np.ndarray], starts: np.ndarray) -> np.ndarray:
     return np.concatenate([np.where(part < 0, part, part + start) for part, start in pairs])
 
 
-def _empty(hands: Hands, deal: DealStages) -> Memory:
+def _empty(hands: Hands, deal: Deal) -> Memory:
     """Returns the memory before the first iteration."""
     sequences = sum(stage.tree.num_sequences for stage in deal.stages)
     dealt = np.unique(np.concatenate([hands.child[low:high] for low, high in hands.deals]))

@@ -20,9 +20,9 @@ An information set is what `information_state` shows to the seat that decides.
 """
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -31,7 +31,7 @@ from kille_env.cards.pack import KILLE_CODES
 from kille_env.core import arguments
 from kille_env.core.batch import Batch
 from kille_env.core.jit import announce_compilation
-from kille_env.core.spec import Rules, width
+from kille_env.core.spec import Rules
 from kille_env.errors import CardError, KilleError, RulesError, shortened
 from kille_env.games.byteskille.rules import Redeal
 from kille_env.registry import load_game
@@ -50,14 +50,20 @@ from kille_training.solving.byteskille.grow import (
     Growth,
     Hands,
 )
+from kille_training.solving.stages import (
+    MEMORY_LIMIT,
+    DealStages,
+    Stage,
+    TreeTooLargeError,
+    observe,
+)
 from kille_training.solving.trees.tree import FlatTree
-from kille_training.solving.trees.values import expected_values
 
 MOST_SEATS = 4
 """Tables up to which the tree fits into the memory of an ordinary computer."""
 
-MEMORY_LIMIT = 4 * 2**30
-"""Bytes that a tree may take by default."""
+THROWN_IN = 15
+"""Hands thrown in for a kille that a tabular policy knows; more happen once in 10**16 deals."""
 
 MOST_STAGES = 1000
 """Rules that allow this many granted questions in a deal are refused: each is a stage to solve."""
@@ -67,10 +73,6 @@ SAMPLE = 2000  # deals from which the size of a tree is estimated
 SAMPLE_NODES = 1 << 19  # room for their nodes
 HAND_NODES = 1 << 10  # room for the tree of a hand whose cards are known; if need be, four times it
 NODE_BYTES = 4 + 4 + 4 + 8  # infoset, parent, sequence, probability
-
-
-class TreeTooLargeError(KilleError):
-    """A tree would take more memory than allowed."""
 
 
 def check_seats(num_players: int) -> None:
@@ -86,53 +88,49 @@ def check_seats(num_players: int) -> None:
         )
 
 
+def can_ask(num_players: int, rules: Rules) -> bool:
+    """Returns whether a question can have the cards dealt again."""
+    return num_players <= 3 and rules["fraga"] != "off" and most_granted(rules) > 0
+
+
+def check_stages(num_players: int, rules: Rules) -> None:
+    """Refuses tables whose deals have no trees, before any is grown.
+
+    Raises:
+        KilleError: The message says why, and what is possible.
+    """
+    check_seats(num_players)
+    if can_ask(num_players, rules) and most_granted(rules) >= MOST_STAGES:
+        raise KilleError(
+            f"max_redeals and max_deals allow {most_granted(rules)} granted questions in a deal, "
+            f"and each is a stage to solve; expected fewer than {MOST_STAGES}"
+        )
+
+
 # Stages
 
 
-@dataclass(frozen=True, eq=False)
-class Stage:
-    """One hand of a single deal as a tree, with its information sets.
-
-    Forehand is seat 0, and the last seat deals.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class HandStage(Stage):
+    """One hand of a single deal of Byteskille; it ends where the cards are dealt again.
 
     Attributes:
-        rules: The rules.
-        num_players: P.
-        granted: Questions granted before this hand.
-        thrown_in: How likely a hand is dealt again because of its cards.
-        num_deals: D, the number of different ways to deal.
         tree: The tree. Where the cards are dealt again it pays 0 (see `worth`).
-        masks: [I, A] int8, 1 for the legal actions of each information set.
+        thrown_in: How likely a hand is dealt again because of its cards.
         redealt: [T] bool, the leaves at which the cards are dealt again.
         outs: [T, 2**P] float64, how likely each set of seats (its bits) is out at each leaf; no
             columns unless asked for.
-        positions: [I] tables, one position of each information set.
     """
 
-    rules: Rules
-    num_players: int
-    granted: int
-    thrown_in: float
-    num_deals: int
     tree: FlatTree
-    masks: np.ndarray
+    thrown_in: float
     redealt: np.ndarray
     outs: np.ndarray
-    positions: np.ndarray
 
-    @cached_property
-    def states(self) -> np.ndarray:
-        """[I, F] uint8: the information states."""
-        game = load_game("byteskille")
-        wide = width(game.spec.information_state(self.num_players))
-        out = np.zeros((self.tree.num_infosets, wide), np.uint8)
-        game.information_state(self.positions, self.rules.record, self.tree.player, out)
-        return out
-
-    @cached_property
-    def observations(self) -> np.ndarray:
-        """[I, F] uint8: the observations of the seats that decide."""
-        return self.observed(0)
+    @property
+    def dealt_again(self) -> bool:
+        """Whether it is one of several hands of its deal."""
+        return bool(self.granted or self.redealt.any())
 
     def observed(self, thrown_in: int) -> np.ndarray:
         """Returns the observations [I, F] after a number of hands thrown in for a kille."""
@@ -140,10 +138,11 @@ class Stage:
         tables["deals"] += thrown_in
         return observe(tables, self.rules, self.num_players, self.tree.player)
 
-    @property
-    def information_sets(self) -> tuple[int, ...]:
-        """The number of information sets of each seat."""
-        return tuple(np.bincount(self.tree.player, minlength=self.num_players).tolist())
+    def ways_to_see(self) -> Iterator[np.ndarray]:
+        """Yields the observations [I, F] after each number of hands thrown in for a kille."""
+        left = self.rules.number("max_deals") - self.granted
+        for thrown_in in range(min(THROWN_IN + 1, left) if self.thrown_in else 1):
+            yield self.observed(thrown_in)
 
     def worth(self, continuation: np.ndarray) -> FlatTree:
         """Returns the tree in which dealing again pays the value [P] of the next hand's stage."""
@@ -153,37 +152,19 @@ class Stage:
         payoff[self.redealt] += continuation
         return self.tree.changed(payoff=payoff)
 
-    def after(self, granted: int) -> "Stage":
+    def after(self, granted: int) -> "HandStage":
         """Returns the stage of a later hand, of which only the counters differ."""
         tables = self.positions.copy()
         tables["redeals"] += granted - self.granted
         tables["deals"] += granted - self.granted
         return replace(self, granted=granted, positions=tables)
 
-    def by_action(self, strategy: np.ndarray) -> np.ndarray:
-        """Returns a strategy [S] with a row for each information set, [I, A]; 0 where illegal."""
-        rows = np.zeros(self.masks.shape)
-        rows[self.masks != 0] = strategy
-        return rows
 
-    def describe(self, information_set: int) -> str:
-        """Returns a text for an information set, as its seat sees it, on one line."""
-        game = load_game("byteskille")
-        seat = int(self.tree.player[information_set])
-        text = game.describe(self.positions[information_set], self.rules, seat)
-        return "; ".join(" ".join(line.split()) for line in text.splitlines())
+Deal = DealStages[HandStage]
+"""A single deal of Byteskille: a stage for each number of granted questions.
 
-
-def observe(tables: np.ndarray, rules: Rules, num_players: int, seats: np.ndarray) -> np.ndarray:
-    """Returns what a seat at each table observes, [N, F] uint8."""
-    game = load_game("byteskille")
-    if tables.dtype != game.spec.table or (tables["num_players"] != num_players).any():
-        raise RulesError(f"tables of byteskille with {num_players} seats are expected")
-    out = np.zeros((len(tables), width(game.spec.observation(num_players))), np.uint8)
-    if len(tables):
-        seats = arguments.seats(seats, num_players, len(tables)).astype(np.int64)
-        game.observe(tables, rules.record, seats, out)
-    return out
+All stages except the last share one tree: they differ only in counters that the seats see.
+"""
 
 
 def build_stage(
@@ -195,7 +176,7 @@ def build_stage(
     memory_limit: int = MEMORY_LIMIT,
     seats: Sequence[int] | None = None,
     shared: Sequence[int] = (),
-) -> Stage:
+) -> HandStage:
     """Grows the tree of one hand of a single deal.
 
     Args:
@@ -260,7 +241,9 @@ def build_stage(
             needed, nodes, leaves = (size + size // 4 for size in (needed, nodes, leaves))
 
 
-def build_hand(num_players: int, rules: Rules, cards: Sequence[int], *, granted: int = 0) -> Stage:
+def build_hand(
+    num_players: int, rules: Rules, cards: Sequence[int], *, granted: int = 0
+) -> HandStage:
     """Grows the tree of one hand of a single deal in which all dealt cards are known.
 
     The talon is not: a card that is drawn is any of those left.
@@ -363,18 +346,19 @@ def _too_large(
     )
 
 
-def _finish(growth: Growth, rules: Rules, granted: int) -> Stage:
+def _finish(growth: Growth, rules: Rules, granted: int) -> HandStage:
     """Makes a stage of what has been grown."""
     tree, sets = growth.finished()
     thrown_in = float(growth.scratch.thrown_in[0])
     dealt = tree.parent == 0
     tree.probability[dealt] /= 1.0 - thrown_in
-    return Stage(
+    return HandStage(
         rules=rules,
         num_players=growth.num_players,
         granted=granted,
         thrown_in=thrown_in,
         num_deals=int(dealt.sum()),
+        num_nodes=len(tree.infoset),
         tree=FlatTree.unchecked(growth.num_players, sets.player, sets.first, *tree[:5]),
         masks=sets.masks,
         redealt=tree.redealt,
@@ -386,56 +370,6 @@ def _finish(growth: Growth, rules: Rules, granted: int) -> Stage:
 # Whole deals
 
 
-@dataclass(frozen=True, eq=False)
-class DealStages:
-    """A single deal with all its questions: a stage for each number of granted questions.
-
-    All stages except the last share one tree: they differ only in counters that the seats see.
-
-    Attributes:
-        stages: From no granted question on; in the last one no more can be granted.
-    """
-
-    stages: tuple[Stage, ...]
-
-    @property
-    def num_players(self) -> int:
-        """P."""
-        return self.stages[0].num_players
-
-    @property
-    def first_stage(self) -> Stage:
-        """The first hand."""
-        return self.stages[0]
-
-    @property
-    def information_sets(self) -> tuple[int, ...]:
-        """The number of information sets of each seat, in all hands."""
-        return tuple(np.sum([stage.information_sets for stage in self.stages], axis=0).tolist())
-
-    @property
-    def num_nodes(self) -> int:
-        """The number of nodes of all hands."""
-        return sum(stage.tree.num_nodes for stage in self.stages)
-
-    def backwards(self, solve: Callable[[Stage, FlatTree], np.ndarray]) -> tuple[np.ndarray, ...]:
-        """Solves the stages, the last one first.
-
-        Args:
-            solve: Returns a strategy [S] for a stage, given the tree in which dealing again pays
-                the value of the next stage.
-
-        Returns:
-            The strategies, in the order of the stages.
-        """
-        value, strategies = np.zeros(self.num_players), []
-        for stage in reversed(self.stages):
-            tree = stage.worth(value)
-            strategies.append(solve(stage, tree))
-            value = expected_values(tree, strategies[-1])
-        return tuple(reversed(strategies))
-
-
 def build_deal(
     num_players: int,
     rules: Rules | str | Mapping[str, Any] | None = None,
@@ -443,7 +377,7 @@ def build_deal(
     cards: Sequence[str] | None = None,
     memory_limit: int = MEMORY_LIMIT,
     shared: Sequence[int] = (),
-) -> DealStages:
+) -> Deal:
     """Grows the trees of a single deal with all its questions; arguments as in `build_stage`.
 
     Raises:
@@ -454,7 +388,7 @@ def build_deal(
     )
     stage = build()
     if not stage.redealt.any():
-        return DealStages((stage,))
+        return Deal((stage,))
     last = most_granted(stage.rules)
     if last >= MOST_STAGES:
         raise KilleError(
@@ -462,4 +396,4 @@ def build_deal(
             f"stage to solve; expected fewer than {MOST_STAGES}"
         )
     earlier = (stage.after(granted) for granted in range(last))
-    return DealStages((*earlier, build(granted=last)))
+    return Deal((*earlier, build(granted=last)))

@@ -13,14 +13,16 @@ from kille_env.errors import KilleError
 from kille_env.extras import needs
 from kille_env.play.policy import PlayerLike, Policy, resolve
 from kille_env.registry import spec
-from kille_training.solving.byteskille.deals import MEMORY_LIMIT, DealStages, build_deal
-from kille_training.solving.byteskille.policies import (
+from kille_training.solving.build import OWN
+from kille_training.solving.byteskille.deals import Deal, build_deal
+from kille_training.solving.policies import (
     policy_of,
     strategies_of,
     strategy_of,
 )
-from kille_training.solving.byteskille.solution import settings_of
-from kille_training.solving.byteskille.solve import solve
+from kille_training.solving.solution import settings_of
+from kille_training.solving.solve import solve
+from kille_training.solving.stages import MEMORY_LIMIT
 from kille_training.solving.trees.efg import EfgTree
 from kille_training.solving.trees.values import expected_values
 
@@ -42,7 +44,7 @@ class ExportedDeal:
 
     path: Path
     efg: EfgTree
-    deal: DealStages
+    deal: Deal
     continuation: np.ndarray
     later: tuple[np.ndarray, ...]
 
@@ -120,6 +122,8 @@ def export_efg(
         KilleError: There is no single finite tree of this table; the message says why.
         OSError: The file cannot be written.
     """
+    if game != OWN:
+        raise KilleError(f"only deals of {OWN} are kept as trees of nodes and can be exported")
     settings = settings_of(game, num_players, rules)
     if settings.rules["episode"] != "deal":
         raise KilleError(
@@ -148,7 +152,7 @@ def _open_spiel() -> Any:
     return pyspiel
 
 
-def _labelled(deal: DealStages, continuation: np.ndarray) -> EfgTree:
+def _labelled(deal: Deal, continuation: np.ndarray) -> EfgTree:
     """Returns the tree of the first hand with the names of actions and what seats know."""
     stage = deal.first_stage
     table = spec("byteskille")

@@ -24,8 +24,8 @@ from kille_env.games.byteskille.rules import Action
 from kille_env.play.policy import Policy, has_memory, searches
 from kille_env.registry import spec
 from kille_training.solving.byteskille.matches import STATE, Hand, Match, MatchStrategy, State
-from kille_training.solving.byteskille.policies import as_strategy, ask
-from kille_training.solving.byteskille.solution import METHOD, Found
+from kille_training.solving.policies import as_strategy, ask
+from kille_training.solving.solution import METHOD, Found
 from kille_training.solving.trees.cfr import CFR
 from kille_training.solving.trees.sequences import payable_form
 from kille_training.solving.trees.tree import FlatTree
@@ -375,10 +375,10 @@ def match_strategy_of(policy: Policy, match: Match) -> MatchStrategy:
             f"{policy.name} remembers or looks ahead; only policies that answer by what they see "
             "alone are measured exactly in matches"
         )
-    hands, buys = [], []
+    hands, buys, names = [], [], spec("byteskille").actions
     for state in match.states:
         stage = match.hands[state.hand].stage
-        answers = ask(policy, _seen(match, state), stage.masks, stage.describe)
+        answers = ask(policy, _seen(match, state), stage.masks, names, stage.describe)
         hands.append(as_strategy(answers, stage.masks, stage.tree))
         buys.append(np.zeros(len(state.after.buyer)))
         nodes, tables = state.after.decisions, state.after.tables[0]
@@ -386,7 +386,7 @@ def match_strategy_of(policy: Policy, match: Match) -> MatchStrategy:
             masks = np.zeros((len(nodes), stage.masks.shape[1]), dtype=np.int8)
             masks[:, [Action.DECLINE, Action.BUY]] = 1
             seen = match.observe(tables, state.after.buyer[nodes])
-            answers = ask(policy, seen, masks, lambda row: f"buying in, decision {row}.")
+            answers = ask(policy, seen, masks, names, lambda row: f"buying in, decision {row}.")
             buys[-1][nodes] = answers[:, Action.BUY]
     return MatchStrategy(tuple(hands), tuple(buys))
 

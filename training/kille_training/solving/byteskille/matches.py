@@ -40,7 +40,8 @@ from kille_env.core.table import DEAL
 from kille_env.errors import KilleError
 from kille_env.games.byteskille.rules import Action, Phase, Redeal, deal, deal_again, go_out
 from kille_env.registry import load_game
-from kille_training.solving.byteskille.deals import MEMORY_LIMIT, Stage, build_stage, observe
+from kille_training.solving.byteskille.deals import HandStage, build_stage
+from kille_training.solving.stages import MEMORY_LIMIT, observe
 from kille_training.solving.trees.tree import FlatTree
 from kille_training.solving.trees.values import expected_values
 
@@ -70,7 +71,7 @@ class Hand:
         results: [T, O] float64, how likely each outcome is at each leaf.
     """
 
-    stage: Stage
+    stage: HandStage
     seats: tuple[int, ...]
     outcomes: tuple[int, ...]
     results: np.ndarray
@@ -226,7 +227,7 @@ class Match:
     antes: np.ndarray
 
     @property
-    def first_stage(self) -> Stage:
+    def first_stage(self) -> HandStage:
         """The first hand."""
         return self.hands[self.states[0].hand].stage
 
@@ -480,7 +481,7 @@ class _Explorer:
         )
 
 
-def _with_outcomes(stage: Stage, seats: Sequence[int]) -> Hand:
+def _with_outcomes(stage: HandStage, seats: Sequence[int]) -> Hand:
     """Returns a stage with its possible outcomes."""
     possible = np.flatnonzero(stage.outs.any(axis=0))
     outcomes, results = possible.tolist(), stage.outs[:, possible]

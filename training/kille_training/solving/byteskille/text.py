@@ -14,14 +14,14 @@ import numpy as np
 
 from kille_env.cards.pack import KILLE_PACK, Kind
 from kille_env.cards.sets import members
-from kille_env.core.spec import Rules
 from kille_env.games.byteskille.rules import UNDONE, Event, Phase, price
 from kille_env.registry import spec
 from kille_env.words.text import counted
 from kille_training.labels import position_names
-from kille_training.solving.byteskille.deals import DealStages, Stage
+from kille_training.solving.byteskille.deals import Deal, HandStage
 from kille_training.solving.byteskille.match_solving import MatchNashConv
 from kille_training.solving.byteskille.matches import Match, MatchStrategy, State
+from kille_training.solving.text import SURE, heading
 from kille_training.solving.trees.values import NashConv, infoset_reach
 
 REACHED = 1e-6
@@ -29,9 +29,6 @@ REACHED = 1e-6
 
 FREQUENT = 1e-3
 """How likely a situation must be to be described."""
-
-SURE = 0.995
-"""The probability from which an action counts as certain."""
 
 MOST_SHOWN = 20
 """States that are shown, and decisions to buy in: those that come up most often."""
@@ -61,7 +58,7 @@ class _Seen(NamedTuple):
     chances: tuple[float, ...]
 
 
-def strategy_text(strategies: Sequence[np.ndarray], deal: DealStages, measured: NashConv) -> str:
+def strategy_text(strategies: Sequence[np.ndarray], deal: Deal, measured: NashConv) -> str:
     """Returns a strategy as Markdown.
 
     Args:
@@ -88,37 +85,7 @@ def strategy_text(strategies: Sequence[np.ndarray], deal: DealStages, measured: 
     return "\n".join(lines) + "\n"
 
 
-def heading(
-    what: str, rules: Rules, measured: NashConv, nash_conv: str, known: str, sets: Sequence[int]
-) -> list[str]:
-    """Returns the title of a strategy and the table of its seats, as lines of Markdown.
-
-    Args:
-        what: What is played.
-        rules: Its rules.
-        measured: What its seats earn and could gain.
-        nash_conv: What NashConv means here.
-        known: The title of the last column.
-        sets: [P], the information sets of each seat.
-    """
-    lines = [
-        f"# Byteskille, {what} with {len(sets)} seats",
-        "",
-        f"Rules: {rules_text(rules)}.",
-        "",
-        f"NashConv {measured.total:.2g} units{nash_conv}, each by its best response.",
-        "",
-        f"| seat | earns | could gain | {known} |",
-        "|---|---|---|---|",
-    ]
-    names = position_names(len(sets))
-    gains = measured.improvement.clip(0.0)  # rounding falls below
-    for row in zip(names, measured.values, gains, sets, strict=True):
-        lines.append("| {} | {:+.6f} | {:.1g} | {:,} |".format(*row))
-    return lines
-
-
-def hand_text(strategy: np.ndarray, stage: Stage) -> list[str]:
+def hand_text(strategy: np.ndarray, stage: HandStage) -> list[str]:
     """Returns what the seats do in a hand, seat by seat, as lines of Markdown.
 
     Args:
@@ -151,7 +118,7 @@ def situations(seen: Sequence[_Seen]) -> list[str]:
     return lines
 
 
-def first_turns(strategy: np.ndarray, stage: Stage) -> list[tuple[str, str, str]]:
+def first_turns(strategy: np.ndarray, stage: HandStage) -> list[tuple[str, str, str]]:
     """Returns seat, situation and choice where every seat before has stood."""
     names = position_names(stage.num_players)
     sets = _sets_of(strategy, stage)
@@ -164,7 +131,7 @@ def first_turns(strategy: np.ndarray, stage: Stage) -> list[tuple[str, str, str]
     return turns
 
 
-def _how_to_read(stage: Stage, sets: Sequence[_Seen]) -> list[str]:
+def _how_to_read(stage: HandStage, sets: Sequence[_Seen]) -> list[str]:
     reached, most = len(sets), stage.tree.num_infosets
     return [
         "How to read it: for each seat, the situations in which it decides, with how often they "
@@ -179,20 +146,7 @@ def _how_to_read(stage: Stage, sets: Sequence[_Seen]) -> list[str]:
     ]
 
 
-def rules_text(rules: Rules) -> str:
-    """Returns a preset and the switches that differ from it."""
-    game = spec(rules.game)
-    preset = str(rules["preset"])
-    base = game.resolve(preset, episode=rules["episode"]).as_dict()
-    other = [
-        f"{name} {str(value).lower() if isinstance(value, bool) else value}"
-        for name, value in rules.as_dict().items()
-        if base[name] != value
-    ]
-    return ", ".join([preset, *other])
-
-
-def _sets_of(strategy: np.ndarray, stage: Stage) -> list[_Seen]:
+def _sets_of(strategy: np.ndarray, stage: HandStage) -> list[_Seen]:
     """Returns the reached information sets."""
     weight, chances = infoset_reach(stage.tree, strategy), stage.by_action(strategy)
     found = []
@@ -242,7 +196,7 @@ def _lowest_known(position: Any, seat: int, num_players: int) -> int | None:
     return min(cards, key=_rank, default=None)
 
 
-def _situation(position: Any, seat: int, stage: Stage) -> str:
+def _situation(position: Any, seat: int, stage: HandStage) -> str:
     """Returns what has happened before a decision, without the cards."""
     names = position_names(stage.num_players)
     names[seat] = "you"

@@ -25,9 +25,9 @@ from kille_env.core.jit import kernel
 from kille_env.errors import KilleError, did_you_mean
 from kille_env.files import BROKEN, read_arrays, write_arrays
 from kille_training.solving.trees.sequences import SequenceForm, sequence_form
-from kille_training.solving.trees.tree import FlatTree
 from kille_training.solving.trees.values import (
     NashConv,
+    Tree,
     check_strategy,
     nash_conv,
     normalised,
@@ -116,9 +116,7 @@ class CFR:
     saved and resumed at any iteration; the result is the same to the bit.
     """
 
-    def __init__(
-        self, tree: FlatTree, method: str = "cfr+", form: SequenceForm | None = None
-    ) -> None:
+    def __init__(self, tree: Tree, method: str = "cfr+", form: SequenceForm | None = None) -> None:
         """Prepares the tree.
 
         Args:
@@ -244,7 +242,7 @@ class CFR:
         write_arrays(path, about, self.state())
 
     @classmethod
-    def load(cls, path: Path, tree: FlatTree) -> Self:
+    def load(cls, path: Path, tree: Tree) -> Self:
         """Returns a solver that resumes where the saved one stopped.
 
         Args:

@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kille_env.errors import KilleError
+from kille_training.solving.trees.sequence_game import SequenceGame
 from kille_training.solving.trees.tree import TERMINAL, FlatTree
 from kille_training.solving.trees.values import node_reach
 
@@ -75,8 +76,8 @@ class PayableForm:
                 weight[begin : begin + len(found)] = found
 
 
-def sequence_form(tree: FlatTree) -> SequenceForm:
-    """Returns the sequence form of a tree.
+def sequence_form(tree: FlatTree | SequenceGame) -> SequenceForm:
+    """Returns the sequence form of a tree or of a game without nodes, for solvers.
 
     Raises:
         KilleError: An information set has no node.
@@ -89,12 +90,26 @@ def payable_form(tree: FlatTree) -> PayableForm:
     return _build(tree, True)
 
 
-def _build(tree: FlatTree, every: bool) -> PayableForm:
-    """Builds a form with every entry, or only with those that pay something."""
-    players = tree.num_players
+def _ends_of(tree: FlatTree) -> tuple[SequenceGame, np.ndarray]:
+    """Returns a tree without its nodes, and the first node of each information set."""
     met = tree.first_nodes()
     if (met < 0).any():
         raise KilleError(f"information set {int(np.argmin(met))} has no node in the tree")
+    last, ends = tree.last_sequences(), tree.infoset == TERMINAL
+    chance = node_reach(tree, np.ones(tree.num_sequences))[ends]
+    before = last[met, tree.player]
+    pay = chance[:, None] * tree.payoff
+    game = SequenceGame(tree.num_players, tree.player, tree.first, before, last[ends], chance, pay)
+    return game, met
+
+
+def _build(tree: FlatTree | SequenceGame, every: bool) -> PayableForm:
+    """Builds a form with every entry, or only with those that pay something."""
+    if isinstance(tree, SequenceGame):
+        game, met = tree, np.arange(tree.num_infosets)
+    else:
+        game, met = _ends_of(tree)
+    players = game.num_players
     order = np.lexsort((met, tree.player))
     sizes = np.diff(tree.first)[order]
     begin = np.concatenate([[0], np.cumsum(sizes)]) + players
@@ -103,11 +118,8 @@ def _build(tree: FlatTree, every: bool) -> PayableForm:
     slot[np.repeat(tree.first[:-1][order], sizes) + offsets] = np.arange(tree.num_sequences)
     slot += np.uint32(players)
 
-    last = tree.last_sequences()
-    before = _slots(slot, last[met[order], tree.player[order]], tree.player[order])
-    ends = tree.infoset == TERMINAL
-    last = _slots(slot, last[ends], np.arange(players))
-    reach = node_reach(tree, np.ones(tree.num_sequences))[ends]
+    before = _slots(slot, game.before[order], tree.player[order])
+    last = _slots(slot, game.last, np.arange(players))
 
     num_slots = tree.num_sequences + players
     counts = np.zeros(num_slots, dtype=np.int64)
@@ -115,7 +127,7 @@ def _build(tree: FlatTree, every: bool) -> PayableForm:
     counting, numbers, num_entries = [], [], 0
     for player in range(players):
         own = last[:, player].astype(np.int64)
-        weight = reach * tree.payoff[:, player]
+        weight = game.pay[:, player]
         counted = (every | (weight != 0.0)) & (own >= players)
         own, weight = own[counted], weight[counted]
         others = np.delete(last[counted], player, axis=1)
@@ -147,7 +159,7 @@ def _build(tree: FlatTree, every: bool) -> PayableForm:
         np.array(columns, dtype=np.uint32),
         np.ascontiguousarray(table, dtype=np.uint32),
     )
-    return PayableForm(form, reach, tuple(counting), tuple(numbers))
+    return PayableForm(form, game.chance, tuple(counting), tuple(numbers))
 
 
 def _slots(slot: np.ndarray, sequences: np.ndarray, players: np.ndarray) -> np.ndarray:

@@ -17,7 +17,17 @@ import numpy as np
 from kille_env.core.arguments import is_whole
 from kille_env.core.jit import kernel
 from kille_env.errors import PolicyError, shortened
+from kille_training.solving.trees.sequence_game import (
+    SequenceGame,
+    reach_of,
+    sequence_reach,
+    sweep,
+    values_of,
+)
 from kille_training.solving.trees.tree import TERMINAL, FlatTree
+
+Tree = FlatTree | SequenceGame
+"""A game in either form: all that stands here takes both, unless it speaks of nodes."""
 
 TOLERANCE = 1e-6
 """Largest distance from 1 of the sum of an information set's probabilities: float32 rounding."""
@@ -63,13 +73,13 @@ class NashConv:
         return float(self.improvement.max())
 
 
-def uniform(tree: FlatTree) -> np.ndarray:
+def uniform(tree: Tree) -> np.ndarray:
     """Returns the strategy that takes every action of an information set equally often, [S]."""
     sizes = np.diff(tree.first)
     return np.repeat(1.0 / sizes, sizes)
 
 
-def normalised(tree: FlatTree, weights: np.ndarray) -> np.ndarray:
+def normalised(tree: Tree, weights: np.ndarray) -> np.ndarray:
     """Returns weights [S] as a strategy; uniform in the sets whose weights are all 0."""
     if not tree.num_infosets:
         return np.zeros(0)
@@ -77,7 +87,7 @@ def normalised(tree: FlatTree, weights: np.ndarray) -> np.ndarray:
     return np.where(totals > 0.0, weights / np.where(totals > 0.0, totals, 1.0), uniform(tree))
 
 
-def greedy(tree: FlatTree, strategy: np.ndarray) -> np.ndarray:
+def greedy(tree: Tree, strategy: np.ndarray) -> np.ndarray:
     """Returns the pure strategy of the most likely actions, the first of equals, [S]."""
     pure = np.zeros(tree.num_sequences)
     if tree.num_infosets:
@@ -88,7 +98,7 @@ def greedy(tree: FlatTree, strategy: np.ndarray) -> np.ndarray:
     return pure
 
 
-def check_strategy(tree: FlatTree, strategy: np.ndarray) -> np.ndarray:
+def check_strategy(tree: Tree, strategy: np.ndarray) -> np.ndarray:
     """Returns the strategy as float64, each information set's probabilities divided by their sum.
 
     Args:
@@ -113,6 +123,13 @@ def check_strategy(tree: FlatTree, strategy: np.ndarray) -> np.ndarray:
     return checked / np.repeat(sums, np.diff(tree.first))
 
 
+def end_reach(tree: Tree, strategy: np.ndarray) -> np.ndarray:
+    """Returns how likely play by a strategy [S] is to end at each terminal node, [T]."""
+    if isinstance(tree, SequenceGame):
+        return tree.chance * sequence_reach(tree, strategy)[tree.last + 1].prod(axis=1)
+    return node_reach(tree, strategy)[tree.infoset == TERMINAL]
+
+
 def node_reach(tree: FlatTree, strategy: np.ndarray) -> np.ndarray:
     """Returns how likely play by a strategy [S] is to come to each node, [M].
 
@@ -126,21 +143,25 @@ def node_reach(tree: FlatTree, strategy: np.ndarray) -> np.ndarray:
     return reach
 
 
-def infoset_reach(tree: FlatTree, strategy: np.ndarray) -> np.ndarray:
+def infoset_reach(tree: Tree, strategy: np.ndarray) -> np.ndarray:
     """Returns how likely play by a strategy [S] is to come to each information set, [I]."""
+    if isinstance(tree, SequenceGame):
+        return reach_of(tree, _numbers(tree, strategy))
     decides = tree.infoset >= 0
     reach = node_reach(tree, strategy)[decides]
     return np.bincount(tree.infoset[decides], reach, tree.num_infosets)
 
 
-def expected_values(tree: FlatTree, strategy: np.ndarray) -> np.ndarray:
+def expected_values(tree: Tree, strategy: np.ndarray) -> np.ndarray:
     """Returns what each player earns when all play a strategy (see `check_strategy`), [P]."""
+    if isinstance(tree, SequenceGame):
+        return values_of(tree, check_strategy(tree, strategy))
     values = np.zeros(tree.num_players)
     _sum_payoffs(tree, node_reach(tree, check_strategy(tree, strategy)), values)
     return values
 
 
-def best_response(tree: FlatTree, strategy: np.ndarray, player: int) -> BestResponse:
+def best_response(tree: Tree, strategy: np.ndarray, player: int) -> BestResponse:
     """Returns the best response of one player to what the others do under a strategy.
 
     Args:
@@ -152,7 +173,7 @@ def best_response(tree: FlatTree, strategy: np.ndarray, player: int) -> BestResp
     return _respond(tree, check_strategy(tree, strategy), player, _room(tree))
 
 
-def losses(tree: FlatTree, strategy: np.ndarray, player: int) -> np.ndarray:
+def losses(tree: Tree, strategy: np.ndarray, player: int) -> np.ndarray:
     """Returns where a player loses what its best response would gain, [I]; their sum is that gain.
 
     The loss of an information set is how often play comes there, times how much the choice there
@@ -165,7 +186,7 @@ def losses(tree: FlatTree, strategy: np.ndarray, player: int) -> np.ndarray:
     """
     strategy, room = check_strategy(tree, strategy), _room(tree)
     player = _known_player(tree, player)
-    count = _weigh(tree, player, strategy, room)
+    count = _prepare(tree, player, strategy, room)
     _choose(tree, count, strategy, room, strategy.copy())
     own = np.ones(tree.num_sequences + 1)  # how likely the player itself plays up to each sequence
     lost = np.zeros(tree.num_infosets)
@@ -208,7 +229,7 @@ def choice_values(
     return room.gain[0, 1:] / given, reach
 
 
-def nash_conv(tree: FlatTree, strategy: np.ndarray) -> NashConv:
+def nash_conv(tree: Tree, strategy: np.ndarray) -> NashConv:
     """Returns what each player could still gain under a strategy (see `check_strategy`)."""
     strategy, room = check_strategy(tree, strategy), _room(tree)
     answers = [_respond(tree, strategy, player, room) for player in range(tree.num_players)]
@@ -216,7 +237,7 @@ def nash_conv(tree: FlatTree, strategy: np.ndarray) -> NashConv:
     return NashConv(np.array([answer.value for answer in answers]) - values, values)
 
 
-def _numbers(tree: FlatTree, strategy: np.ndarray) -> np.ndarray:
+def _numbers(tree: Tree, strategy: np.ndarray) -> np.ndarray:
     """Returns a copy of a strategy as float64; refuses other shapes and numbers not finite."""
     try:
         checked = np.array(strategy, dtype=np.float64)
@@ -232,14 +253,14 @@ def _numbers(tree: FlatTree, strategy: np.ndarray) -> np.ndarray:
     return checked
 
 
-def _check_all(tree: FlatTree, strategy: np.ndarray, right: np.ndarray, what: str) -> None:
+def _check_all(tree: Tree, strategy: np.ndarray, right: np.ndarray, what: str) -> None:
     """Refuses a strategy that is not right [S] everywhere."""
     if not right.all():
         number = int(np.searchsorted(tree.first, np.argmin(right), side="right")) - 1
         raise _complaint(tree, strategy, number, what)
 
 
-def _known_player(tree: FlatTree, player: int) -> int:
+def _known_player(tree: Tree, player: int) -> int:
     if not is_whole(player) or not 0 <= player < tree.num_players:
         raise PolicyError(
             f"there is no player {shortened(player)}; the players are 0 to {tree.num_players - 1}"
@@ -247,7 +268,7 @@ def _known_player(tree: FlatTree, player: int) -> int:
     return int(player)
 
 
-def _complaint(tree: FlatTree, strategy: np.ndarray, number: int, what: str) -> PolicyError:
+def _complaint(tree: Tree, strategy: np.ndarray, number: int, what: str) -> PolicyError:
     """Returns an error that names an information set and shows its probabilities."""
     row = strategy[tree.first[number] : tree.first[number + 1]]
     return PolicyError(
@@ -270,18 +291,32 @@ class _Room(NamedTuple):
     met: np.ndarray  # [I], the player's information sets, none before one that leads to it
 
 
-def _room(tree: FlatTree) -> _Room:
+def _room(tree: Tree) -> _Room:
+    nodes = 0 if isinstance(tree, SequenceGame) else tree.num_nodes
     return _Room(
-        weight=np.empty(tree.num_nodes),
-        last=np.empty(tree.num_nodes, dtype=np.int32),
+        weight=np.empty(nodes),
+        last=np.empty(nodes, dtype=np.int32),
         gain=np.empty((2, tree.num_sequences + 1)),
         before=np.empty(tree.num_infosets, dtype=np.int32),
         met=np.empty(tree.num_infosets, dtype=np.int32),
     )
 
 
-def _respond(tree: FlatTree, strategy: np.ndarray, player: int, room: _Room) -> BestResponse:
-    count = _weigh(tree, player, strategy, room)
+def _prepare(tree: Tree, player: int, strategy: np.ndarray, room: _Room) -> int:
+    """Fills the room for a player's best response; returns how many information sets it has."""
+    if not isinstance(tree, SequenceGame):
+        return _weigh(tree, player, strategy, room)
+    room.gain[0] = 0.0
+    sweep(tree, player, sequence_reach(tree, strategy), room.gain[0])
+    room.gain[1] = room.gain[0]
+    room.before[:] = tree.before + 1
+    mine = np.flatnonzero(tree.player == player)
+    room.met[: len(mine)] = mine
+    return len(mine)
+
+
+def _respond(tree: Tree, strategy: np.ndarray, player: int, room: _Room) -> BestResponse:
+    count = _prepare(tree, player, strategy, room)
     response = strategy.copy()
     _choose(tree, count, strategy, room, response)
     return BestResponse(float(room.gain[1, 0]), float(room.gain[0, 0]), response)

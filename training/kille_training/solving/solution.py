@@ -26,7 +26,9 @@ from kille_env.files import read_json, write_whole
 from kille_env.registry import Table, spec
 from kille_training.labels import position_names, unit_of
 from kille_training.results import Result, TextTable
-from kille_training.solving.byteskille.deals import Stage, check_seats
+from kille_training.solving.build import OWN, check_deal
+from kille_training.solving.byteskille.deals import check_seats
+from kille_training.solving.stages import MEMORY_LIMIT, Stage, TreeTooLargeError
 from kille_training.solving.trees.cfr import VARIANTS
 
 MATCH_TARGET = 1e-4
@@ -34,6 +36,9 @@ MATCH_TARGET = 1e-4
 
 SETTINGS, PROGRESS = "settings.json", "progress.csv"
 TEXT, SOLUTION = "strategy.md", "solution.json"
+
+MIXED_TARGET = 1e-4
+"""NashConv at which a deal counts as solved by default in games whose solutions mix."""
 
 METHOD, ITERATIONS = "dcfr", 100_000
 
@@ -91,6 +96,7 @@ def settings_of(
     target: float | None = None,
     iterations: int | None = None,
     method: str = METHOD,
+    memory_limit: int = MEMORY_LIMIT,
 ) -> SolveSettings:
     """Returns checked settings; arguments as in `solve`.
 
@@ -109,18 +115,19 @@ def settings_of(
             "num_players",
             f"{game} is played by {found.min_players} to {found.max_players}, got {num_players}",
         ) from None
-    if game != "byteskille":
-        raise SolveError(
-            "game",
-            f"there is no exact tree of {game}, only of byteskille; kille evaluate "
-            f"measures what a player of {game} earns",
-        )
+    if game != OWN and resolved["episode"] == "match":
+        raise SolveError("episode", f"only whole pots of {OWN} are solved; solve a single deal")
     try:
-        check_seats(seats)
-    except KilleError as error:
-        raise SolveError("num_players", str(error)) from None
+        if game == OWN:
+            check_seats(seats)
+        else:
+            check_deal(seats, resolved, memory_limit)
+    except TreeTooLargeError as error:
+        raise SolveError("num_players" if game == OWN else "memory", str(error)) from None
     if target is None:
         target = 1e-9 if seats <= 3 else 1e-7  # a larger tree takes longer
+        if game != OWN:
+            target = MIXED_TARGET
         if resolved["episode"] == "match":
             target = MATCH_TARGET * resolved.number("stake") * seats
     iterations = ITERATIONS if iterations is None else iterations

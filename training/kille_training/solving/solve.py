@@ -12,13 +12,7 @@ import numpy as np
 from kille_agents.tabular import TABULAR, load_tabular, save_tabular
 from kille_env.core.spec import Rules
 from kille_env.files import write_whole
-from kille_training.solving.byteskille.deal_solver import solve_deal
-from kille_training.solving.byteskille.deals import (
-    MEMORY_LIMIT,
-    Stage,
-    TreeTooLargeError,
-    build_deal,
-)
+from kille_training.solving.build import OWN, build_deal
 from kille_training.solving.byteskille.match_solving import (
     MatchProgress,
     greedy_match,
@@ -28,13 +22,15 @@ from kille_training.solving.byteskille.match_solving import (
     solve_match,
 )
 from kille_training.solving.byteskille.matches import Match, MatchStrategy, build_match
-from kille_training.solving.byteskille.policies import (
+from kille_training.solving.byteskille.text import match_text, strategy_text
+from kille_training.solving.deal_solver import solve_deal
+from kille_training.solving.policies import (
     greedy_of,
     nash_conv_of,
     policy_of,
     strategies_of,
 )
-from kille_training.solving.byteskille.solution import (
+from kille_training.solving.solution import (
     METHOD,
     TEXT,
     DealProgress,
@@ -46,7 +42,9 @@ from kille_training.solving.byteskille.solution import (
     SolveSettings,
     settings_of,
 )
-from kille_training.solving.byteskille.text import match_text, strategy_text
+from kille_training.solving.stages import MEMORY_LIMIT, DealStages, Stage, TreeTooLargeError
+from kille_training.solving.text import deal_text
+from kille_training.solving.trees.values import NashConv
 
 Observer = Callable[[DealProgress | MatchProgress], None]
 """Called after each measurement of a deal's hand, or each group of a match's states."""
@@ -77,12 +75,14 @@ def solve(
         True
 
     Args:
-        game: "byteskille", the only game of which there is an exact tree.
-        num_players: Seats; 2 to 4 fit into memory, 2 or 3 in a match. None is the game's default.
+        game: The game. Of the five-card games and Knack, only small tables fit into memory: their
+            presets `tiny` and `small`.
+        num_players: Seats; of Byteskille 2 to 4 fit, 2 or 3 in a match. None is the game's default.
         rules: A preset, or switches, or resolved rules.
-        episode: "deal" or "match", a whole pot; None is what `rules` say, or else "deal".
+        episode: "deal", or "match", a whole pot of Byteskille; None is what `rules` say, or else
+            "deal".
         target: NashConv at which it is solved, in units per deal or match; the default is 1e-9,
-            with 4 seats 1e-7, of a match 1e-4 of its pot.
+            with 4 seats 1e-7, of a match 1e-4 of its pot, of other games 1e-4.
         iterations: At most this many in each hand of a deal; the default is 100,000.
         method: "cfr", "cfr+", "dcfr" (discounted CFR) or "pcfr+" (predictive CFR+).
         memory: GiB that a tree may take.
@@ -95,16 +95,17 @@ def solve(
         RulesError: The rules are impossible.
         KilleError: The match has too many states, or a file in the folder is broken.
     """
-    settings = settings_of(game, num_players, rules, episode, target, iterations, method)
     if not memory > 0:
         raise SolveError("memory", f"expected a positive number of GiB, got {memory}")
+    limit = int(memory * 2**30)
+    settings = settings_of(game, num_players, rules, episode, target, iterations, method, limit)
     try:
         if out is not None:
-            return _solve(Folder(Path(out)), settings, int(memory * 2**30), observer)
+            return _solve(Folder(Path(out)), settings, limit, observer)
         with tempfile.TemporaryDirectory() as place:
             whole = "-match" if settings.rules["episode"] == "match" else ""
             folder = Folder(Path(place) / f"solved-{game}-{settings.num_players}{whole}")
-            return _solve(folder, settings, int(memory * 2**30), observer)
+            return _solve(folder, settings, limit, observer)
     except TreeTooLargeError as error:
         raise SolveError("memory", str(error)) from None
 
@@ -117,6 +118,12 @@ def first_hand_of(solution: Solution) -> tuple[np.ndarray, Stage]:
     kind = KINDS[settings.rules["episode"]]
     trees = kind.build(settings.num_players, settings.resolve(), memory_limit=sys.maxsize)
     return _first_hand(kind.strategy_of(solution.policy, trees), trees)
+
+
+def _deal_text(strategies: Any, deal: DealStages, measured: NashConv) -> str:
+    """Returns a strategy as text; of Byteskille in more words."""
+    text = strategy_text if deal.rules.game == OWN else deal_text
+    return text(strategies, deal, measured)
 
 
 class _Kind(NamedTuple):
@@ -150,7 +157,7 @@ KINDS = {
         strategy_of=strategies_of,
         greedy=greedy_of,
         nash_conv=nash_conv_of,
-        text=strategy_text,
+        text=_deal_text,
     ),
     "match": _Kind(
         build=build_match,

@@ -25,10 +25,11 @@ from kille_env.play.policy import (
     has_memory,
 )
 from kille_env.registry import load_game, spec
-from kille_training.solving.byteskille.deals import DealStages, Stage
-from kille_training.solving.trees.tree import FlatTree
+from kille_training.solving.stages import DealStages, Stage
+from kille_training.solving.trees.sequence_game import SequenceGame
 from kille_training.solving.trees.values import (
     NashConv,
+    Tree,
     best_response,
     expected_values,
     greedy,
@@ -40,9 +41,6 @@ Asked = Policy | Decider
 
 BATCH = 1 << 14
 """Information sets per call of a policy."""
-
-THROWN_IN = 15
-"""Hands thrown in for a kille that a tabular policy knows; more happen once in 10**16 deals."""
 
 
 def strategy_of(policies: Asked | Sequence[Asked], stage: Stage) -> np.ndarray:
@@ -74,7 +72,8 @@ def strategy_of(policies: Asked | Sequence[Asked], stage: Stage) -> np.ndarray:
             _ask_in_order(cast(Decider, policy), stage, sets, answers)
         else:
             seen = stage.observations[sets], masks[sets]
-            answers[sets] = ask(cast(Policy, policy), *seen, describe)
+            actions = spec(stage.rules.game).actions
+            answers[sets] = ask(cast(Policy, policy), *seen, actions, describe)
     return as_strategy(answers, masks, stage.tree)
 
 
@@ -91,7 +90,7 @@ def _ask_in_order(player: Decider, stage: Stage, sets: np.ndarray, answers: np.n
         PolicyError: The stage is one of several hands of a deal, or the player returned what is no
             distribution over the legal actions.
     """
-    if stage.granted or stage.redealt.any():
+    if stage.dealt_again:
         raise PolicyError(
             f"{player.name} remembers the hands before a granted question, and the tree of a hand "
             "does not know them; measure with fraga: off"
@@ -128,14 +127,21 @@ def tables_of(stage: Stage) -> Batch:
     return batch
 
 
-def sets_before(tree: FlatTree) -> np.ndarray:
+def sets_before(tree: Tree) -> np.ndarray:
     """Returns each seat's own information set before each of its sets, [I] int64; -1 for none."""
-    last = tree.last_sequences()[tree.first_nodes(), tree.player]
+    if isinstance(tree, SequenceGame):
+        last = tree.before
+    else:
+        last = tree.last_sequences()[tree.first_nodes(), tree.player]
     return np.where(last < 0, -1, tree.first.searchsorted(last, side="right") - 1)
 
 
 def ask(
-    policy: Policy, observations: np.ndarray, masks: np.ndarray, describe: Callable[[int], str]
+    policy: Policy,
+    observations: np.ndarray,
+    masks: np.ndarray,
+    actions: Sequence[str],
+    describe: Callable[[int], str],
 ) -> np.ndarray:
     """Returns what a policy does, [N, A].
 
@@ -143,6 +149,7 @@ def ask(
         policy: The policy.
         observations: [N, F].
         masks: [N, A].
+        actions: [A], what the actions are called, for errors.
         describe: Returns a text for a row, for errors.
 
     Raises:
@@ -159,10 +166,8 @@ def ask(
             if found.shape != legal.shape:
                 raise
             row, problem = _first_wrong(policy.name, found, legal)
-            actions = np.array(spec("byteskille").actions)[legal[row] != 0]
-            raise PolicyError(
-                f"{problem}; {describe(begin + row)} Legal: {', '.join(actions)}"
-            ) from error
+            names = ", ".join(np.array(actions)[legal[row] != 0])
+            raise PolicyError(f"{problem}; {describe(begin + row)} Legal: {names}") from error
         answers[begin : begin + BATCH] = found
     return answers
 
@@ -177,7 +182,7 @@ def _first_wrong(name: str, found: np.ndarray, masks: np.ndarray) -> tuple[int, 
     raise AssertionError("no row is wrong")
 
 
-def as_strategy(answers: np.ndarray, masks: np.ndarray, tree: FlatTree) -> np.ndarray:
+def as_strategy(answers: np.ndarray, masks: np.ndarray, tree: Tree) -> np.ndarray:
     """Returns probabilities of actions [I, A] as a strategy [S]."""
     chosen = answers[masks != 0]  # row by row, action by action: as sequences are numbered
     return chosen / np.repeat(np.add.reduceat(chosen, tree.first[:-1]), np.diff(tree.first))
@@ -245,9 +250,8 @@ def policy_of(
     for stage, strategy in zip(stages, strategies, strict=True):
         # Unreached sets count equally.
         weight = infoset_reach(stage.tree, strategy) + np.finfo(np.float64).tiny
-        left = stage.rules.number("max_deals") - stage.granted
-        for thrown_in in range(min(THROWN_IN + 1, left) if stage.thrown_in else 1):
-            seen.append(stage.observed(thrown_in))
+        for observations in stage.ways_to_see():
+            seen.append(observations)
             rows.append(stage.by_action(strategy) * weight[:, None])
     observations, number = np.unique(np.concatenate(seen), axis=0, return_inverse=True)
     summed = np.zeros((len(observations), rows[0].shape[1]))

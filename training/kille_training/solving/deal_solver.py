@@ -11,11 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kille_training.solving.byteskille.deals import DealStages, Stage
-from kille_training.solving.byteskille.solution import DealProgress, Folder, Found, SolveSettings
+from kille_training.solving.solution import DealProgress, Folder, Found, SolveSettings
+from kille_training.solving.stages import DealStages, Stage
 from kille_training.solving.trees.cfr import CFR
-from kille_training.solving.trees.tree import FlatTree
-from kille_training.solving.trees.values import NashConv, nash_conv
+from kille_training.solving.trees.values import NashConv, Tree, nash_conv
 
 SAVE_SECONDS = 20.0
 """Seconds between two checkpoints of a hand."""
@@ -59,11 +58,11 @@ class _DealSolver:
     iterations: int = 0
     last: tuple[Stage, np.ndarray] | None = None
 
-    def solve_hand(self, stage: Stage, tree: FlatTree) -> np.ndarray:
+    def solve_hand(self, stage: Stage, tree: Tree) -> np.ndarray:
         """Returns the strategy of a hand, given the tree that pays what follows it."""
         if self.last is not None:
             before, strategy = self.last
-            same = np.array_equal(before.tree.infoset, stage.tree.infoset)
+            same = np.array_equal(before.tree.first, stage.tree.first)
             if same and nash_conv(tree, strategy).total <= self.target:
                 return strategy
         path = self.folder.hand(stage.granted)

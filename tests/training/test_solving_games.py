@@ -1,0 +1,225 @@
+"""The builder that grows deals of any game: against other builders, OpenSpiel and play."""
+
+import numpy as np
+import pytest
+
+import kille_env
+import kille_training as kt
+from kille_env.adapters.open_spiel import Form, Position
+from kille_env.core.spec import Rules
+from kille_env.errors import KilleError
+from kille_env.registry import spec
+from kille_training.solving.build import grow_stage
+from kille_training.solving.byteskille.deals import build_stage
+from kille_training.solving.stages import Stage
+from kille_training.solving.trees.build import Chance, Decision, Terminal, flatten
+from kille_training.solving.trees.cfr import CFR
+from kille_training.solving.trees.values import (
+    best_response,
+    expected_values,
+    greedy,
+    infoset_reach,
+    losses,
+    nash_conv,
+    uniform,
+)
+
+pytestmark = pytest.mark.compiled
+
+FEW = ["BL", "BL", "L4", "SV", "VH", "GO", "KI", "KI"]
+
+
+def a_strategy(stage: Stage, seed: int) -> dict[tuple[int, bytes], np.ndarray]:
+    """Returns a random strategy by what the seats know; some actions are never taken."""
+    found = {}
+    for seat, state, mask in zip(stage.tree.player, stage.states, stage.masks, strict=True):
+        rng = np.random.default_rng([seed, seat, *state])
+        row = (rng.random(len(mask)) ** 4 * (rng.random(len(mask)) < 0.8) + 1e-9) * mask
+        found[int(seat), state.tobytes()] = row / row.sum()
+    return found
+
+
+def in_tree(stage: Stage, strategy: dict[tuple[int, bytes], np.ndarray]) -> np.ndarray:
+    """Returns it for a tree, [S]; sets without a choice may be missing in it."""
+    rows = [
+        strategy.get((int(seat), state.tobytes()), mask)
+        for seat, state, mask in zip(stage.tree.player, stage.states, stage.masks, strict=True)
+    ]
+    return np.array(rows)[stage.masks != 0]
+
+
+def assert_same_game(one: Stage, other: Stage) -> None:
+    """Two trees have the same choices, values, best responses and reach."""
+    assert one.information_sets == tuple(
+        np.bincount(other.tree.player[other.masks.sum(axis=1) > 1], minlength=one.num_players)
+    )
+    for seed in range(3):
+        known = a_strategy(one, seed)
+        mine, theirs = in_tree(one, known), in_tree(other, known)
+        for seat in range(one.num_players):
+            response = best_response(one.tree, mine, seat)
+            expected = best_response(other.tree, theirs, seat)
+            assert response.value == pytest.approx(expected.value, abs=1e-12)
+            assert response.on_policy == pytest.approx(expected.on_policy, abs=1e-12)
+            gained = expected.value - expected.on_policy
+            assert losses(one.tree, mine, seat).sum() == pytest.approx(gained, abs=1e-12)
+        values = expected_values(other.tree, theirs)
+        np.testing.assert_allclose(expected_values(one.tree, mine), values, atol=1e-12)
+        reach, choice = infoset_reach(other.tree, theirs), other.masks.sum(axis=1) > 1
+        there = [(s, k.tobytes()) for s, k in zip(other.tree.player, other.states, strict=True)]
+        reached = dict(zip(there, reach, strict=True))
+        here = [(s, k.tobytes()) for s, k in zip(one.tree.player, one.states, strict=True)]
+        assert set(here) == {key for key, free in zip(there, choice, strict=True) if free}
+        np.testing.assert_allclose(
+            infoset_reach(one.tree, mine), [reached[key] for key in here], atol=1e-12
+        )
+
+
+@pytest.mark.parametrize(
+    ("seats", "rules"),
+    [
+        (2, {"two_player": "ordinary"}),
+        (3, {}),
+        (3, {"preset": "wikipedia", "gok_call": "any_time", "stock_redraw": True}),
+        (4, {}),
+    ],
+)
+def test_it_grows_byteskille_as_its_own_builder_does(seats: int, rules: dict) -> None:
+    resolved = spec("byteskille").resolve({**rules, "fraga": "off"})
+    own = build_stage(seats, resolved, cards=FEW)
+    assert_same_game(grow_stage(seats, resolved, cards=FEW), own)
+
+
+def walked(num_players: int, rules: Rules) -> Stage:
+    """Returns a deal's tree with nodes, by a plain walk over the positions of OpenSpiel's adapter.
+
+    What cannot be divided is left on the table, and a seat's share of it is added here.
+    """
+    form, table, zero_sum = (
+        Form(rules.game, num_players, rules, (), 0),
+        {},
+        spec(rules.game).zero_sum,
+    )
+
+    def expand(position: Position) -> Terminal | Chance | Decision:
+        if position.doing is not None:
+            total = sum(position.left.values())
+            shares = [count / total for count in position.left.values()]
+            return Chance(shares, [position.after(kind) for kind in position.left])
+        if position.player < 0:
+            pay = position.table["reward"][0, :num_players].copy()
+            if "left_on_table" in pay_fields:
+                pay += position.table["left_on_table"][0] / num_players
+            return Terminal(pay if zero_sum else pay - pay.mean())
+        game, size = form.game, spec(rules.game).information_state(num_players)
+        wide = size[-1].offset + size[-1].size
+        known = form.look(game.information_state, position.table, position.player, wide, np.uint8)
+        key = position.player, known.tobytes()
+        table.setdefault(key, position)
+        after = [position.after(action) for action in position.legal]
+        return Decision(position.player, known.tobytes(), after)
+
+    pay_fields = spec(rules.game).table.names or ()
+    found = flatten(form.start, expand, num_players)
+    seats = found.tree.player.tolist()
+    met = [table[key] for key in zip(seats, found.information, strict=True)]
+    masks = np.zeros((len(met), spec(rules.game).num_actions), np.int8)
+    for row, position in zip(masks, met, strict=True):
+        row[position.legal] = 1
+    return Stage(
+        rules=rules, num_players=num_players, num_deals=0, num_nodes=found.tree.num_nodes,
+        tree=found.tree, masks=masks, positions=np.concatenate([each.table for each in met]),
+    )  # fmt: skip
+
+
+SMALLEST = {"preset": "tiny", "pack": "BL+L8+KI"}
+
+
+@pytest.mark.parametrize(
+    ("game", "seats", "rules"),
+    [
+        ("krypkille", 2, SMALLEST),
+        ("krypkille", 3, {**SMALLEST, "max_discards": 0, "allpass_lowest": 3}),
+    ],
+)
+def test_it_is_the_game_that_a_plain_walk_finds(game: str, seats: int, rules: dict) -> None:
+    resolved = spec(game).resolve(rules)
+    assert_same_game(grow_stage(seats, resolved), walked(seats, resolved))
+
+
+@pytest.mark.parametrize(
+    ("game", "seats", "rules", "cards"),
+    [
+        ("krypkille", 3, {"preset": "tiny", "pack": "BL+L4+L8+L12+KI"}, ()),
+        ("knack", 2, {}, ("JS", "QS", "KS", "AS", "QH", "KH", "AH")),
+    ],
+)
+def test_merging_the_orders_of_a_hand_loses_nothing(game, seats, rules, cards) -> None:
+    resolved = spec(game).resolve(rules)
+    merged = grow_stage(seats, resolved, cards=cards)
+    plain = grow_stage(seats, resolved, cards=cards, merged=False)
+    assert plain.num_nodes > 2 * merged.num_nodes
+    assert_same_game(merged, plain)
+
+
+@pytest.mark.parametrize(("game", "rules"), [("krypkille", "tiny")])
+def test_uniform_play_earns_what_the_tree_says(game: str, rules: str) -> None:
+    stage = grow_stage(3, spec(game).resolve(rules))
+    expected = expected_values(stage.tree, uniform(stage.tree))
+    batch = kille_env.make_batch(game, num_tables=100_000, num_players=3, rules=rules, seed=4)
+    batch.restart = False
+    batch.reset(dealer=2)
+    rng, earned = np.random.default_rng(5), np.zeros((100_000, 3))
+    while not batch.over.all():
+        batch.step((rng.random(batch.mask.shape) * batch.mask).argmax(axis=1))
+        earned += batch.reward
+    if not spec(game).zero_sum:
+        earned -= earned.mean(axis=1, keepdims=True)
+    wide = 4.0 * earned.std(axis=0) / np.sqrt(len(earned))
+    assert (np.abs(earned.mean(axis=0) - expected) < wide).all()
+
+
+def test_a_small_table_is_as_hard_as_its_page_says() -> None:
+    """Figures of a model of the same table that was written apart from this code."""
+    stage = grow_stage(2, spec("krypkille").resolve("tiny"))
+    assert nash_conv(stage.tree, uniform(stage.tree)).total == pytest.approx(14.1, abs=0.05)
+    solver = CFR(stage.tree, "pcfr+")
+    found = solver.run(3000, until=1e-4)
+    assert found is not None and found.total <= 1e-4
+    pure = greedy(stage.tree, solver.average)
+    assert nash_conv(stage.tree, pure).total == pytest.approx(0.52, abs=0.02)
+
+
+def test_solving_it_is_solving_the_tree() -> None:
+    resolved = spec("byteskille").resolve({"two_player": "ordinary", "fraga": "off"})
+    grown = grow_stage(2, resolved, cards=FEW)
+    solver = CFR(grown.tree, "dcfr")
+    found = solver.run(2000, until=1e-9)
+    assert found is not None and found.total <= 1e-9
+    own = build_stage(2, resolved, cards=FEW)
+    theirs = CFR(own.tree, "dcfr")
+    theirs.run(2000, until=1e-9)
+    np.testing.assert_allclose(found.values, nash_conv(own.tree, theirs.average).values, atol=1e-8)
+    assert nash_conv(grown.tree, uniform(grown.tree)).total > 0.1
+
+
+def test_it_refuses_what_a_tree_cannot_hold() -> None:
+    with pytest.raises(KilleError, match="dealt again"):
+        grow_stage(2, spec("byteskille").resolve({"two_player": "ordinary"}), cards=FEW)
+
+
+def test_one_door_solves_measures_and_plays_a_small_table(tmp_path) -> None:
+    table = {"game": "krypkille", "num_players": 2, "rules": "tiny"}
+    solution = kt.solve(**table, target=0.5, out=tmp_path / "solved")
+    assert 0.0 < solution.nash_conv <= 0.51 and "Krypkille" in solution.text
+    found = kt.evaluate(tmp_path / "solved", deals=200, against=["uniform"], losses=3)
+    assert found.exact is not None and len(found.losses) == 3
+    (sampled,) = (row for row in found.exact if row.play == "sampled")
+    assert sampled.nash_conv == pytest.approx(solution.nash_conv, abs=1e-9)
+    assert kt.nash_conv(uniform_policy, **table).nash_conv == pytest.approx(14.14, abs=0.01)
+    with pytest.raises(KilleError, match="krypkille with 4 seats has about"):
+        kt.nash_conv("uniform", "krypkille", 4)
+
+
+def uniform_policy(observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    return mask / mask.sum(axis=1, keepdims=True)
