@@ -19,9 +19,10 @@ import numpy as np
 from blocks import filled, table, write
 
 from kille_env.registry import spec
-from kille_training.solving.build import grow_stage
+from kille_training.solving.build import check_deal, grow_stage
 from kille_training.solving.policies import nash_conv_of, strategies_of
 from kille_training.solving.solve import solve
+from kille_training.solving.stages import TreeTooLargeError
 from kille_training.solving.text import SURE
 from kille_training.solving.trees.values import greedy, infoset_reach, nash_conv, uniform
 
@@ -116,6 +117,11 @@ def main(arguments: list[str]) -> int:
         part = arguments[1] if len(arguments) > 1 else ""
         for game, preset, seats in TABLES:
             if part not in _name(game, preset, seats):
+                continue
+            try:
+                check_deal(seats, spec(game).resolve(preset), int(MEMORY * 2**30))
+            except TreeTooLargeError as error:
+                print(error, file=sys.stderr)
                 continue
             print(_name(game, preset, seats), file=sys.stderr)
             asked = [sys.executable, __file__, "--one", game, preset, str(seats)]

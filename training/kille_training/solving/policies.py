@@ -90,6 +90,11 @@ def _ask_in_order(player: Decider, stage: Stage, sets: np.ndarray, answers: np.n
         PolicyError: The stage is one of several hands of a deal, or the player returned what is no
             distribution over the legal actions.
     """
+    if isinstance(stage.tree, SequenceGame):
+        raise PolicyError(
+            f"{player.name} remembers the decisions at which it had no choice, and the tree of "
+            f"{stage.rules.game} has none of them; measure it with exact=False"
+        )
     if stage.dealt_again:
         raise PolicyError(
             f"{player.name} remembers the hands before a granted question, and the tree of a hand "
