@@ -99,7 +99,10 @@ class Metadata:
             )
         if self.num_players != num_players:
             wrong.append(f"it was made for {self.seats} seats, not {num_players}")
-        mine, theirs = dict(self.rules), rules.as_dict()
+        # A switch that is younger than the policy has its default: play as it was before.
+        preset, theirs = str(self.rules.get("preset")), rules.as_dict()
+        younger = {each.name: each.value_for(preset) for each in spec(game).switches}
+        mine = {**younger, **self.rules}
         for name in sorted((mine.keys() | theirs.keys()) - {"preset"}):
             if mine.get(name) != theirs.get(name):
                 its = shortened(mine.get(name))

@@ -100,6 +100,17 @@ def test_another_version_or_game_is_refused(tmp_path):
             load_network(tmp_path, "byteskille", 3, RULES)
 
 
+def test_a_switch_that_is_younger_than_a_policy_has_its_default(tmp_path):
+    rules = dict(RULES.as_dict())
+    younger = rules.pop("max_redeals")
+    made_for = metadata(rules=rules)
+    save_network(NetworkPolicy(made_for, network_weights(made_for)), tmp_path)
+    load_network(tmp_path, "byteskille", 3, RULES)
+    other = spec("byteskille").resolve({"max_redeals": younger + 1}, episode=RULES["episode"])
+    with pytest.raises(PolicyError, match=f"its rule max_redeals is {younger}, not {younger + 1}"):
+        load_network(tmp_path, "byteskille", 3, other)
+
+
 def test_a_preset_with_another_name_and_the_same_switches_fits(tmp_path, policy):
     save_network(policy, tmp_path)
     switches = {key: value for key, value in RULES.as_dict().items() if key != "preset"}
