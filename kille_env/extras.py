@@ -30,6 +30,7 @@ EXTRAS: dict[str, dict[str, str]] = {
     },
     "render": {"pygame": "pygame", "resvg-py": "resvg_py"},
     "web": {"jinja2": "jinja2", "starlette": "starlette", "uvicorn": "uvicorn"},
+    "gpu": {"numba-cuda[cu13]": "numba_cuda"},
     "ray": {"ray": "ray"},
     "rllib": {"ray[rllib]": "ray.rllib", "dm-tree": "tree"},
     "agilerl": {"agilerl": "agilerl", "peft": "peft"},

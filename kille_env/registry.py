@@ -12,6 +12,7 @@ from kille_env.core.registry import (
     spec,
     version_of,
 )
+from kille_env.errors import RulesError, shortened
 
 if TYPE_CHECKING:
     from kille_env.core.batch import Batch
@@ -40,6 +41,7 @@ def make_batch(
     seed: int | None = None,
     threads: int = 1,
     restart: bool = True,
+    device: str = "cpu",
 ) -> "Batch":
     """Makes many tables of a game; see `kille_env.core.batch.Batch`.
 
@@ -65,16 +67,28 @@ def make_batch(
         threads: Slices that are stepped in parallel; results do not depend on it.
         restart: Whether a finished table begins its next match in the same step. Matches that the
             cards decide before anybody acts are then skipped.
+        device: "cpu", or "cuda" for an NVIDIA GPU (extra `gpu`), which returns a
+            `kille_env.core.device.DeviceBatch`: the same matches, in arrays that never leave it.
 
     Raises:
         UnknownGameError: No such game.
-        RulesError: No such switch, preset or value, or an impossible number of seats, tables or
-            threads.
+        RulesError: No such switch, preset, value or device, or an impossible number of seats,
+            tables or threads.
+        MissingLibraryError: The extra `gpu` is not installed.
+        KilleError: There is no GPU.
     """
     from kille_env.core.batch import Batch
 
     game = load_game(name)
     resolved = game.spec.resolve(rules, episode=episode)
+    if device == "cuda":
+        from kille_env.core.device import DeviceBatch
+
+        if threads != 1:
+            raise RulesError(f"threads is {threads}; a batch on a GPU takes no number of threads")
+        return DeviceBatch(game, num_tables, num_players, resolved, seed, restart)  # type: ignore[return-value]
+    if device != "cpu":
+        raise RulesError(f"device is {shortened(device)}, expected 'cpu' or 'cuda'")
     return Batch(game, num_tables, num_players, resolved, seed, threads, restart)
 
 

@@ -28,6 +28,7 @@ SCRIPTS = {
         "performance",
         "pictures",
         "front",
+        "gpu",
         "leaderboard",
     )
 }

@@ -446,7 +446,7 @@ class Batch(SeenTables):
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickles the tables, not the kernels."""
         settings = self.num_tables, self.num_players, self.rules, 0, self.threads, self.restart
-        return _again, (self.game.module.__name__, settings, self._begun_by, self._arrays())
+        return again, (self.game.module.__name__, settings, self._begun_by, self._arrays())
 
     def _identity(self, rules: Rules | None) -> dict[str, Any]:
         return {
@@ -473,20 +473,27 @@ class Batch(SeenTables):
             if len(again):
                 self._tables["again"][table] = again
 
-    def refuse(self, table: int, action: int) -> NoReturn:
-        """Raises the error about an illegal action: table, seat, action and what is legal."""
+    def refuse(self, table: int, action: int, number: int | None = None) -> NoReturn:
+        """Raises the error about an illegal action: table, seat, action and what is legal.
+
+        Args:
+            table: The table.
+            action: The action.
+            number: What to call the table where it is a copy of another; None is its own number.
+        """
         known = 0 <= action < self.spec.num_actions
         name = f"{action} ({self.spec.actions[action]})" if known else f"{action}"
         legal = ", ".join(f"{a} ({self.action_text(a, table)})" for a in self._legal(table))
         raise IllegalActionError(
-            f"table {table}, seat {self.seat[table]}: action {name} is not legal now. "
-            f"Legal: {legal}"
+            f"table {table if number is None else number}, seat {self.seat[table]}: action {name} "
+            f"is not legal now. Legal: {legal}"
         )
 
 
-def _again(
+def again(
     game: str, settings: tuple[Any, ...], begun_by: Rules | None, arrays: tuple[np.ndarray, ...]
 ) -> Batch:
+    """Returns a batch that holds copied tables: the settings are those of `Batch`, by place."""
     batch = Batch(game_of(game), *settings)
     batch._begun_by = begun_by
     for its, kept in zip(batch._arrays(), arrays, strict=True):

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from kille_env.core import loops
-from kille_env.core.jit import bind, loop
+from kille_env.core.jit import bind
 from kille_env.core.spec import GameSpec, Rules
 from kille_env.core.table import OVER, table_dtype
 from kille_env.errors import KilleError, RulesError, shortened
@@ -135,19 +135,29 @@ class Game:
         functions["SECRET_ACTIONS"] = secret
         functions["_deal"] = bind(loops._deal, functions)
         functions["_show"] = bind(loops._show, functions)
+        functions["_step"] = bind(loops._step, functions)
         self._functions = functions
         self.seed = loops.seed_tables
 
     def __getattr__(self, name: str) -> Any:
         """Makes a loop when it is first asked for: facts and texts need no compiler."""
-        if name in VIEWS:
-            made = loop(loops.view_tables, {"view": self._own[VIEWS[name]]})
-        elif name in LOOPS:
-            made = loop(LOOPS[name], self._functions)
-        else:
-            raise AttributeError(f"a game has no {name!r}", name=name, obj=self)
+        made = self.kernel(name)
+        made = getattr(made, "compiled", made)  # a step of one table should take no detour
         setattr(self, name, made)
         return made
+
+    @property
+    def step_of_one(self) -> Any:
+        """The kernel that steps one table, `loops._step`."""
+        return self._functions["_step"]
+
+    def kernel(self, name: str) -> Any:
+        """Returns a loop as other kernels call it, a new one each time."""
+        if name in VIEWS:
+            return bind(loops.view_tables, {"view": self._own[VIEWS[name]]})
+        if name in LOOPS:
+            return bind(LOOPS[name], self._functions)
+        raise AttributeError(f"a game has no {name!r}", name=name, obj=self)
 
     def result(self, table: np.record, rules: Rules) -> dict[str, Any]:
         """Returns the record notation's result of the hand that has just ended."""

@@ -194,8 +194,8 @@ def kernel(function: F) -> F:
     return function if PLAIN else Kernel(function)  # type: ignore[return-value]
 
 
-def bind(template: F, functions: dict[str, Any]) -> F:
-    """Returns a kernel like `template` that finds its global names in `functions`.
+def filled(template: F, functions: dict[str, Any]) -> F:
+    """Returns a plain function like `template` that finds its global names in `functions`.
 
     The core's loops call `deal`, `apply` or `observe` without knowing a game.
 
@@ -206,7 +206,12 @@ def bind(template: F, functions: dict[str, Any]) -> F:
     globals_ = {**template.__globals__, **functions}
     copy = types.FunctionType(template.__code__, globals_, template.__name__)
     copy.__qualname__, copy.__module__ = template.__qualname__, template.__module__
-    return kernel(copy)  # type: ignore[return-value]
+    return copy  # type: ignore[return-value]
+
+
+def bind(template: F, functions: dict[str, Any]) -> F:
+    """Returns a kernel like `template` that finds its global names in `functions`; see `filled`."""
+    return kernel(filled(template, functions))
 
 
 def loop(template: F, functions: dict[str, Any]) -> F:

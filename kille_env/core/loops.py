@@ -66,18 +66,18 @@ def show_tables(tables, rules, which, seats, observations, masks, rewards, termi
             rewards[i, :] = 0.0
             terminated[i] = tables[i]["phase"] == OVER and not tables[i]["truncated"]
             truncated[i] = tables[i]["phase"] == OVER and tables[i]["truncated"]
-            _show(tables[i], rules[0], i, seats, observations, masks)
+            _show(tables[i], rules[0], i, seats, observations[i], masks[i])
 
 
-def _show(table, rules, i, seats, observations, masks):
+def _show(table, rules, i, seats, observation, mask):
     seat = np.int64(table["seat"])
     seats[i] = seat
     if seat >= 0:
-        observe(table, rules, seat, observations[i])
-        legal_actions(table, rules, seat, masks[i])
+        observe(table, rules, seat, observation)
+        legal_actions(table, rules, seat, mask)
     else:
-        observations[i, :] = 0
-        masks[i, :] = 0
+        observation[:] = 0
+        mask[:] = 0
 
 
 @kernel
@@ -120,37 +120,48 @@ def step_tables(
     illegal = first_illegal(seats, masks, actions, which)
     if illegal >= 0:
         return illegal
-    num_players = rewards.shape[1]
     for i in range(tables.shape[0]):
         ahead = min(i + AHEAD, tables.shape[0] - 1)
         if which[ahead]:
             prefetch(tables, ahead)
-        if not which[i]:
+        if which[i]:
+            _step(
+                tables[i], rules[0], i, actions[i], seats, observations[i], masks[i], rewards[i],
+                terminated, truncated, restart,
+            )  # fmt: skip
+        else:
             rewards[i, :] = 0.0
-            continue
-        table = tables[i]
-        waits = table["seat"] < 0
-        pays = waits or not SECRET_ACTIONS[actions[i]]
-        if not waits:
-            apply(table, rules[0], actions[i])
-            if table["phase"] <= OVER:
-                pays = True  # that the deal has ended is no secret
-                table["stacked"] = 0
-                _deal(table, rules[0], False)
-        for seat in range(num_players):
-            rewards[i, seat] = table["reward"][seat] if pays else 0.0
-            table["reward"][seat] = 0.0 if pays else table["reward"][seat]
-        if waits:
-            continue
-        over = table["phase"] == OVER
-        terminated[i] = over and not table["truncated"]
-        truncated[i] = over and table["truncated"]
-        while restart and table["phase"] == OVER:
-            begin(table, rules[0], -1)
-            table["stacked"] = 0
-            _deal(table, rules[0], False)
-        _show(table, rules[0], i, seats, observations, masks)
     return -1
+
+
+def _step(
+    table, rules, i, action, seats, observation, mask, reward, terminated, truncated, restart
+):
+    """Plays a legal action at table i; see `step_tables`. On a GPU it is what a thread does.
+
+    The table, `observation`, `mask` and `reward` may be copies that lie nearer than the arrays.
+    """
+    waits = table["seat"] < 0
+    pays = waits or not SECRET_ACTIONS[action]
+    if not waits:
+        apply(table, rules, action)
+        if table["phase"] <= OVER:
+            pays = True  # that the deal has ended is no secret
+            table["stacked"] = 0
+            _deal(table, rules, False)
+    for seat in range(reward.shape[0]):
+        reward[seat] = table["reward"][seat] if pays else 0.0
+        table["reward"][seat] = 0.0 if pays else table["reward"][seat]
+    if waits:
+        return
+    over = table["phase"] == OVER
+    terminated[i] = over and not table["truncated"]
+    truncated[i] = over and table["truncated"]
+    while restart and table["phase"] == OVER:
+        begin(table, rules, -1)
+        table["stacked"] = 0
+        _deal(table, rules, False)
+    _show(table, rules, i, seats, observation, mask)
 
 
 def apply_tables(tables, rules, actions, which):

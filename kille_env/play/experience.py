@@ -203,7 +203,7 @@ class SeatStreams:
             raise RulesError(f"seats are 0 to {num_players - 1}, got {shortened(seats)}")
         first = self._count
         self._make_room(first + len(tables))
-        _decide(tables, seats, first, self._open, self._accrued, self._reward, self._next)
+        open_decisions(tables, seats, first, self._open, self._accrued, self._reward, self._next)
 
     def _make_room(self, count: int) -> None:
         """Counts so many rows, with room for what comes of them."""
@@ -225,7 +225,7 @@ class SeatStreams:
         rewards = arguments.numbers("rewards", rewards, np.float64, self._open.shape)
         ended = arguments.which(ended, len(rewards))
         streams = (self._open, self._accrued, self._undecided, self._reward, self._next)
-        _pay(rewards, ended, *streams)
+        pay_streams(rewards, ended, *streams)
 
     def forget(self) -> None:
         """Drops open decisions and what they have earned, where a reset interrupts the matches."""
@@ -275,7 +275,8 @@ class SeatStreams:
 
 
 @kernel
-def _decide(tables, seats, first, open_, accrued, reward, following):
+def open_decisions(tables, seats, first, open_, accrued, reward, following):
+    """Opens decisions, rows `first` and on, and completes those before them."""
     for number in range(tables.shape[0]):
         table, seat, row = tables[number], seats[number], first + number
         before = open_[table, seat]
@@ -287,7 +288,8 @@ def _decide(tables, seats, first, open_, accrued, reward, following):
 
 
 @kernel
-def _pay(rewards, ended, open_, accrued, undecided, reward, following):
+def pay_streams(rewards, ended, open_, accrued, undecided, reward, following):
+    """Credits rewards, and completes the decisions of matches that have ended."""
     for table in range(rewards.shape[0]):
         for seat in range(rewards.shape[1]):
             accrued[table, seat] += rewards[table, seat]
@@ -363,6 +365,8 @@ class Collector:
                 policy that is not there.
             PolicyError: No such player.
         """
+        if not isinstance(batch, Batch):
+            raise KilleError("a Collector needs device='cpu'; on a GPU `collect` plays matches")
         if observation not in KINDS:
             raise RulesError(
                 f"observation is {shortened(observation)}, expected 'float', 'seats' or 'box'"
@@ -524,7 +528,9 @@ def collect(
         True
 
     Args:
-        batch: The tables; their matches are over afterwards.
+        batch: The tables; their matches are over afterwards. Those on a GPU are played there: the
+            policy gets tensors and the decisions are tensors, see
+            `kille_env.play.torch_experience.collect`.
         policy: See `Collector`, as for the other arguments.
         observation: "float", "seats" or "box"; see `Collector`.
         seed: Seed of the batch; None goes on with its random streams.
@@ -533,4 +539,16 @@ def collect(
     Raises:
         KilleError: See `Collector`.
     """
+    if not isinstance(batch, Batch):
+        return _collect_on_gpu(batch, policy, observation, seed, seating)
     return Collector(batch, policy, observation=observation, seed=seed, seating=seating).finish()
+
+
+def _collect_on_gpu(
+    batch: Any, policy: Any, observation: str, seed: int | None, seating: Any
+) -> Transitions:
+    from kille_env.play import torch_experience
+
+    if seating is not None:
+        raise RulesError("on a GPU one policy plays all seats; a seating needs device='cpu'")
+    return torch_experience.collect(batch, policy, observation=observation, seed=seed)

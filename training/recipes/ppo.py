@@ -2,7 +2,8 @@
 
 The trap: a seat's rewards and its next decision come while others act. `collect` returns each
 decision with both, `advantages` runs along each seat's own. Entropy and learning rate fall to 0, or
-play stays off the equilibrium. It uses one core; for several, run one process per seed.
+play stays off the equilibrium. It uses one core (for several, run one process per seed), or with
+`--device cuda` a GPU, which tables and network never leave; give it more of them by `--tables`.
 """
 
 import argparse
@@ -13,7 +14,7 @@ from torch import nn
 from kille_env import LiveOpponent, collect, make_batch
 from kille_training import evaluate
 
-TABLES, PARTS, EPOCHS, RATE, ENTROPY, CLIP = 2048, 4, 4, 2e-3, 0.1, (0.8, 1.2)
+PARTS, EPOCHS, RATE, ENTROPY, CLIP = 4, 4, 2e-3, 0.1, (0.8, 1.2)
 
 
 class Learner(nn.Module):
@@ -30,17 +31,18 @@ class Learner(nn.Module):
         return logits.log_softmax(1), self.critic(observation)[:, 0]
 
 
-def train(game="byteskille", num_players=3, decisions=2_700_000, seed=0):
+def train(game="byteskille", num_players=3, decisions=2_700_000, seed=0, tables=2048, device="cpu"):
     """Trains on single deals; returns a player."""
     torch.set_num_threads(1)
     torch.manual_seed(seed)
-    batch = make_batch(game, TABLES, num_players, episode="deal", seed=seed)
-    learner = Learner(batch.observation.shape[1], batch.spec.num_actions, 1)
+    batch = make_batch(game, tables, num_players, episode="deal", seed=seed, device=device)
+    learner = Learner(batch.observation.shape[1], batch.spec.num_actions, 1).to(device)
     optimizer = torch.optim.Adam(learner.parameters(), eps=1e-5)
 
     @torch.no_grad()
     def policy(observation, mask):
-        return learner(torch.as_tensor(observation), torch.as_tensor(mask))[0].double().softmax(1)
+        seen, legal = (torch.as_tensor(array, device=device) for array in (observation, mask))
+        return learner(seen, legal)[0].double().softmax(1)
 
     done = 0
     while (left := 1 - done / decisions) > 0:
@@ -51,7 +53,7 @@ def train(game="byteskille", num_players=3, decisions=2_700_000, seed=0):
         values = learner(seen, mask)[1].detach()
         gain = torch.as_tensor(played.advantages(values)).float()
         returns, gain = gain + values, (gain - gain.mean()) / gain.std()
-        order = torch.cat([torch.randperm(len(seen)) for _ in range(EPOCHS)])
+        order = torch.cat([torch.randperm(len(seen), device=device) for _ in range(EPOCHS)])
         for part in order.tensor_split(EPOCHS * PARTS):
             odds, value = learner(seen[part], mask[part])
             ratio = (odds.gather(1, action[part, None])[:, 0] - before[part]).exp()
@@ -72,7 +74,9 @@ if __name__ == "__main__":
     parser.add_argument("--players", type=int, default=3, help="seats")
     parser.add_argument("--decisions", type=int, default=2_700_000)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--tables", type=int, default=2048)
+    parser.add_argument("--device", default="cpu", help="cpu or cuda")
     options = parser.parse_args()
     table = options.game, options.players
-    player = train(*table, options.decisions, options.seed)
+    player = train(*table, options.decisions, options.seed, options.tables, options.device)
     print(evaluate(player, *table, episode="deal"))

@@ -133,9 +133,9 @@ def legal_actions(table, rules, seat, out):
     phase, acts = table["phase"], seat == table["seat"]
     speaks = acts & (phase == Phase.SPEAK)
     hand = np.uint64(table["hand"][index(seat)]) if acts & (phase == Phase.PLAY) else np.uint64(0)
-    out[Action.KNOCK] = speaks
-    out[Action.CHECK] = speaks & (table["knockers"] == 0)
-    out[Action.FOLD] = speaks
+    out[index(Action.KNOCK)] = speaks
+    out[index(Action.CHECK)] = speaks & (table["knockers"] == 0)
+    out[index(Action.FOLD)] = speaks
     # Who can must head the trick with any card that does; else any card goes (D-F07, D-F08).
     cards = playable(table, hand, False, rules["follow"] == Follow.LOWEST)
     write_types(cards, out, Action.PLAY)

@@ -148,8 +148,8 @@ def legal_actions(table, rules, seat, out):
         most = min(most, talon_left(table))
     if not acts or phase != Phase.DISCARD:
         most = -1
-    out[Action.DECLARE] = guesses
-    out[Action.PASS] = guesses
+    out[index(Action.DECLARE)] = guesses
+    out[index(Action.PASS)] = guesses
     write_discards(hand, rules["hand"], most, out, Action.DISCARD, Action.PLAY)
     write_types(hand if acts & (phase == Phase.LEAD) else np.uint64(0), out, Action.PLAY)
 

@@ -155,11 +155,11 @@ def legal_actions(table, rules, seat, out):
     most = rules["max_discards"] if acts & (phase == Phase.EXCHANGE) else -1
     hand = np.uint64(table["hand"][index(seat)])
     held = hand if acts & (phase == Phase.PLAY) else np.uint64(0)
-    out[Action.BUD] = speaks | shows
-    out[Action.KNOCK] = speaks
-    out[Action.STAY] = folds
-    out[Action.FOLD] = folds & may_fold
-    out[Action.SHOW] = shows
+    out[index(Action.BUD)] = speaks | shows
+    out[index(Action.KNOCK)] = speaks
+    out[index(Action.STAY)] = folds
+    out[index(Action.FOLD)] = folds & may_fold
+    out[index(Action.SHOW)] = shows
     write_discards(hand, rules["hand"], most, out, Action.DISCARD, Action.PLAY)
     # "Om spelaren på tur har ett eller flera kort av minst lika hög valör [...] måste hen sticka
     # över med något av dessa kort. Om spelaren inte kan sticka över, måste hen spela sin lägsta

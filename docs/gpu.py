@@ -1,0 +1,100 @@
+"""Makes the tables of docs/gpu.md from what `benchmarks/gpu.py` has measured.
+
+python docs/gpu.py            write them
+python docs/gpu.py --check    exit with 1 if they are stale
+"""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from blocks import filled, table, write
+
+DOCS = Path(__file__).parent
+PAGE, DATA = DOCS / "gpu.md", DOCS / "data" / "gpu.jsonl"
+
+
+def rows(part: str) -> list[dict[str, Any]]:
+    """Returns what was measured of a part."""
+    lines = map(json.loads, DATA.read_text(encoding="utf-8").splitlines())
+    return [line for line in lines if line["part"] == part]
+
+
+def millions(rate: float) -> str:
+    """Returns decisions per second as millions, with three digits."""
+    return f"{rate / 1e6:,.{max(0, 3 - len(str(int(rate / 1e6))))}f}"
+
+
+def steps() -> str:
+    """Returns the rates of the games, and of Pgx's, by the number of tables."""
+    own, others = rows("steps"), rows("pgx")
+    sizes = sorted({row["tables"] for row in own})
+    found = {(row["game"], row["tables"]): millions(row["rate"]) for row in own + others}
+    games = dict.fromkeys(row["game"] for row in own + others)
+    core = {row["game"]: millions(row["core_rate"]) for row in own}
+    head = ("M decisions/s", *(f"{size:,}" for size in sizes), "one CPU core, 4,096")
+    return table(
+        head,
+        [
+            (game, *(found.get((game, size), "") for size in sizes), core.get(game, ""))
+            for game in games
+        ],
+    )
+
+
+def costs() -> str:
+    """Returns what a table and a kernel take, and how long the first step."""
+    starts = {row["game"]: row for row in rows("start")}
+    last = {row["game"]: row for row in rows("steps")}
+    head = ("game", "seats", "bytes a table", "registers", "bytes spilled")
+    seconds = ("first step, nothing compiled", "compiled before")
+    return table(
+        (*head, *seconds),
+        [
+            (
+                game,
+                *(str(row[name]) for name in ("seats", "table_bytes", "registers")),
+                str(row["spilled_bytes"]),
+                f"{starts[game]['cold_seconds']:.0f} s",
+                f"{starts[game]['warm_seconds']:.1f} s",
+            )
+            for game, row in last.items()
+        ],
+    )
+
+
+def train() -> str:
+    """Returns what PPO reaches on both."""
+    head = ("device", "tables", "seconds", "decisions", "decisions/s", "NashConv, units")
+    return table(
+        head,
+        [
+            (
+                f"`--device {row['device']}`",
+                f"{row['tables']:,}",
+                f"{row['seconds']:.0f}",
+                f"{row['decisions'] / 1e6:.1f} M",
+                f"{row['decisions'] / row['seconds'] / 1e6:.2f} M",
+                f"{row['nash_conv']:.4f}",
+            )
+            for row in sorted(rows("train"), key=lambda row: row["device"])
+        ],
+    )
+
+
+def machine() -> str:
+    """Returns what was measured on."""
+    row = rows("steps")[0]
+    versions = ", ".join(f"{name} {row[name]}" for name in ("numba", "numba-cuda", "numpy"))
+    return f"Measured on one {row['gpu']}: {versions}, pgx {rows('pgx')[0]['pgx']}."
+
+
+def built() -> dict[Path, str]:
+    """Returns what the page should hold."""
+    blocks = {"steps": steps, "costs": costs, "train": train, "machine": machine}
+    return {PAGE: filled(PAGE, blocks)}
+
+
+if __name__ == "__main__":
+    sys.exit(write(built(), "--check" in sys.argv[1:]))
