@@ -142,6 +142,8 @@ SMALLEST = {"preset": "tiny", "pack": "BL+L8+KI"}
     [
         ("krypkille", 2, SMALLEST),
         ("krypkille", 3, {**SMALLEST, "max_discards": 0, "allpass_lowest": 3}),
+        ("kungsholmskille", 2, SMALLEST),
+        ("femkortskille", 2, SMALLEST),
     ],
 )
 def test_it_is_the_game_that_a_plain_walk_finds(game: str, seats: int, rules: dict) -> None:
