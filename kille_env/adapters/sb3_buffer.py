@@ -13,7 +13,7 @@ import numpy as np
 from kille_env.core import arguments
 from kille_env.errors import KilleError
 from kille_env.extras import needs
-from kille_env.play.experience import SeatStreams, advantages
+from kille_env.play.streams import SeatStreams, advantages
 
 with needs("train"):
     from sb3_contrib.common.maskable.buffers import (

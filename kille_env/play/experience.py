@@ -11,298 +11,23 @@ middle of their matches. Both let one policy play all seats, or several play sea
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from operator import attrgetter
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from kille_env.core import arguments
 from kille_env.core.batch import Batch
-from kille_env.core.fixed import read_only
 from kille_env.core.floats import READINGS, Reading
-from kille_env.core.jit import kernel
 from kille_env.errors import KilleError, RulesError, shortened
 from kille_env.play.functions import FunctionPolicy
 from kille_env.play.play import Players
 from kille_env.play.policy import Player, PlayerLike, pick_actions, plays, resolve
+from kille_env.play.streams import END, SeatStreams, Transitions
 
-END, OPEN = -1, -2
-"""What stands for a decision's next one: the match ended after it; it is not known yet."""
 KINDS = (*READINGS, "box")
 PolicyFunction = Callable[[np.ndarray, np.ndarray], Any]
 """From observations [N, F] and masks [N, A] to probabilities [N, A], an array or a tensor."""
-
-
-class Transitions(NamedTuple):
-    """D decisions, each with all that came of it; a later one of a stream stands further back.
-
-    Attributes:
-        observation: [D, F] what the seat saw, uint8 or float32; [D, S] where seats are read.
-        mask: [D, A] int8, what it was allowed to do.
-        action: [D] int64, what it did.
-        reward: [D] float64, units: all that it earned until its next decision or the end.
-        next_observation: [D, F] what it saw at its next decision, or after the end.
-        next_mask: [D, A] int8, what it was allowed to do then; zeros after the end.
-        terminated: [D] bool, whether the match ended by the rules before its next decision.
-        truncated: [D] bool, whether a cap ended it. The rules pay everything out then, so there is
-            nothing to estimate either.
-        log_probability: [D] float64, of the action, under the policy that chose it.
-        table: [D] int64, where.
-        seat: [D] int64, whose.
-        position: [D] int64, distance from forehand: 0 for forehand, P - 1 for the dealer.
-        following: [D] int64, index of the seat's next decision in these arrays; -1 if the match
-            ended, or if that decision will be complete in a later call of `Collector.collect`.
-    """
-
-    observation: np.ndarray
-    mask: np.ndarray
-    action: np.ndarray
-    reward: np.ndarray
-    next_observation: np.ndarray
-    next_mask: np.ndarray
-    terminated: np.ndarray
-    truncated: np.ndarray
-    log_probability: np.ndarray
-    table: np.ndarray
-    seat: np.ndarray
-    position: np.ndarray
-    following: np.ndarray
-
-    def advantages(
-        self,
-        values: Any,
-        next_values: Any = None,
-        *,
-        gamma: float = 1.0,
-        gae_lambda: float = 1.0,
-    ) -> np.ndarray:
-        """Returns generalized advantage estimates along each seat's stream, [D] float64.
-
-        Returns to learn values from are these plus `values`.
-
-        Args:
-            values: [D] value of each observation, in units.
-            next_values: [D] value of each next observation. It counts only where the match goes on
-                and the next decision is not among these; `collect` leaves no such decisions.
-            gamma: Discount from one decision of a seat to its next.
-            gae_lambda: From 0 (one-step estimates) to 1 (what was earned in the end).
-
-        Raises:
-            KilleError: `next_values` are needed, or these are not [D] numbers.
-        """
-        shape = self.reward.shape
-        own, following = _checked("values", values, shape), _later(self.following, shape)
-        ahead = np.where(following >= 0, own[following], 0.0)
-        cut = (self.following < 0) & ~(self.terminated | self.truncated)
-        if cut.any():
-            if next_values is None:
-                raise KilleError(
-                    f"the matches of {cut.sum()} decisions go on after these; give the values of "
-                    "next_observation as next_values"
-                )
-            ahead[cut] = _checked("next_values", next_values, shape)[cut]
-        return advantages(self.reward, own, ahead, following, gamma, gae_lambda)
-
-
-def advantages(
-    reward: np.ndarray,
-    values: np.ndarray,
-    next_values: np.ndarray,
-    following: np.ndarray,
-    gamma: float,
-    gae_lambda: float,
-) -> np.ndarray:
-    """Returns generalized advantage estimates, [D] float64.
-
-    Args:
-        reward: [D] float64.
-        values: [D] float64.
-        next_values: [D] float64, 0 where nothing follows.
-        following: [D] int64, index of the next decision of the stream, further back; or negative.
-        gamma: Discount.
-        gae_lambda: From 0 to 1.
-
-    Raises:
-        RulesError: The arrays are not [D], or `following` points at no later decision.
-    """
-    shape = np.shape(reward)[:1]
-    reward, values, next_values = (
-        _checked(name, value, shape)
-        for name, value in (("reward", reward), ("values", values), ("next_values", next_values))
-    )
-    found = reward + gamma * next_values - values
-    _run_backwards(found, _later(following, shape), gamma * gae_lambda)
-    return found
-
-
-def _checked(name: str, value: Any, shape: tuple[int, ...]) -> np.ndarray:
-    return arguments.numbers(name, value, np.float64, shape)
-
-
-def _later(following: Any, shape: tuple[int, ...]) -> np.ndarray:
-    """Return `following` as int64 [D] if each is negative or points at a later decision."""
-    given = arguments.numbers("following", following, np.int64, shape)
-    wrong = (given >= 0) & ((given >= len(given)) | (given <= np.arange(len(given))))
-    if wrong.any():
-        row = int(np.argmax(wrong))
-        raise RulesError(
-            f"following is {given[row]} at decision {row} of {len(given)}; expected the index of "
-            "a later decision, or a negative number for none"
-        )
-    return given
-
-
-@kernel
-def _run_backwards(found, following, decay):
-    """Adds to each decision's own error what its stream's later ones say."""
-    for index in range(found.shape[0] - 1, -1, -1):
-        if following[index] >= 0:
-            found[index] += decay * found[following[index]]
-
-
-def _shown(name: str) -> Any:
-    """Return a property that shows an array, read-only."""
-    return property(lambda streams: read_only(getattr(streams, name)))
-
-
-class SeatStreams:
-    """Which seat's decision is open, and what it has earned: N tables, P seats.
-
-    A decision has a row, counted from 0 in the order of decisions. Arrays are read-only views that
-    the next call overwrites.
-
-    Attributes:
-        count: Rows so far.
-        open: [N, P] row of each seat's open decision, -1 for none.
-        accrued: [N, P] float64, units earned since that decision.
-        undecided: [N, P] float64, units earned in matches in which the seat decided nothing.
-    """
-
-    def __init__(self, num_tables: int, num_players: int) -> None:
-        shape = (num_tables, num_players)
-        self._count = 0
-        self._open = np.full(shape, -1, dtype=np.int64)
-        self._accrued, self._undecided = np.zeros((2, *shape))
-        self._reward = np.zeros(num_tables)
-        self._next = np.full(num_tables, OPEN, dtype=np.int64)
-
-    count = property(attrgetter("_count"))
-    open, accrued, undecided = map(_shown, ("_open", "_accrued", "_undecided"))
-
-    def decide(self, tables: np.ndarray, seats: np.ndarray) -> None:
-        """Opens the decisions of seats, [M] int64 each, and completes those before them.
-
-        Raises:
-            RulesError: No such tables or seats, or not a seat for each table.
-        """
-        num_tables, num_players = self._open.shape
-        tables = arguments.rows(tables, num_tables)
-        seats = arguments.numbers("seats", seats, np.int64, tables.shape)
-        if len(seats) and not (seats.min() >= 0 and seats.max() < num_players):
-            raise RulesError(f"seats are 0 to {num_players - 1}, got {shortened(seats)}")
-        first = self._count
-        self._make_room(first + len(tables))
-        open_decisions(tables, seats, first, self._open, self._accrued, self._reward, self._next)
-
-    def _make_room(self, count: int) -> None:
-        """Counts so many rows, with room for what comes of them."""
-        self._count = count
-        while len(self._next) < count:
-            self._reward = np.concatenate([self._reward, np.zeros_like(self._reward)])
-            self._next = np.concatenate([self._next, np.full_like(self._next, OPEN)])
-
-    def pay(self, rewards: np.ndarray, ended: np.ndarray) -> None:
-        """Credits what a step brought, and completes the decisions of matches that it ended.
-
-        Args:
-            rewards: [N, P] float64, what each seat earned in the step.
-            ended: [N] bool.
-
-        Raises:
-            RulesError: They have other shapes.
-        """
-        rewards = arguments.numbers("rewards", rewards, np.float64, self._open.shape)
-        ended = arguments.which(ended, len(rewards))
-        streams = (self._open, self._accrued, self._undecided, self._reward, self._next)
-        pay_streams(rewards, ended, *streams)
-
-    def forget(self) -> None:
-        """Drops open decisions and what they have earned, where a reset interrupts the matches."""
-        self._open[:] = -1
-        self._accrued[:] = 0.0
-
-    def load(self, open_: np.ndarray, accrued: np.ndarray) -> None:
-        """Goes on with open decisions, rows 0 to O - 1, and what they have earned.
-
-        Raises:
-            RulesError: They have other shapes, or the rows are not these; nothing has changed.
-        """
-        shape = self._open.shape
-        open_ = arguments.numbers("open", open_, np.int64, shape)
-        accrued = arguments.numbers("accrued", accrued, np.float64, shape)
-        rows = open_[open_ >= 0]
-        if open_.min() < -1 or not np.array_equal(rows, np.arange(len(rows))):
-            raise RulesError(
-                f"open is {shortened(open_)}; expected -1, or else 0, 1, 2, ... in order"
-            )
-        self._open[:], self._accrued[:] = open_, accrued
-        self._make_room(len(rows))
-        self._next[:] = OPEN
-
-    def completed(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Returns the decisions that are complete.
-
-        Returns:
-            [D] rows; [D] float64 rewards; [D] rows of the next decisions, complete or not, or END;
-            [D] index into these arrays of the next decision, -1 where it is not complete or none.
-        """
-        following = self._next[: self._count]
-        rows = np.flatnonzero(following != OPEN)
-        index = np.full(self._count + 1, -1, dtype=np.int64)  # the last one is that of END
-        index[rows] = np.arange(len(rows))
-        following = following[rows]
-        return rows, self._reward[rows], following, index[following]
-
-    def carry(self) -> np.ndarray:
-        """Forgets what is complete; returns the rows [O] of open decisions, now rows 0 to O - 1."""
-        open_ = self._open >= 0
-        rows = self._open[open_]
-        self._open[open_] = np.arange(len(rows))
-        self._count = len(rows)
-        self._next[:] = OPEN
-        return rows
-
-
-@kernel
-def open_decisions(tables, seats, first, open_, accrued, reward, following):
-    """Opens decisions, rows `first` and on, and completes those before them."""
-    for number in range(tables.shape[0]):
-        table, seat, row = tables[number], seats[number], first + number
-        before = open_[table, seat]
-        if before >= 0:
-            reward[before] = accrued[table, seat]
-            following[before] = row
-            accrued[table, seat] = 0.0
-        open_[table, seat] = row
-
-
-@kernel
-def pay_streams(rewards, ended, open_, accrued, undecided, reward, following):
-    """Credits rewards, and completes the decisions of matches that have ended."""
-    for table in range(rewards.shape[0]):
-        for seat in range(rewards.shape[1]):
-            accrued[table, seat] += rewards[table, seat]
-            if not ended[table]:
-                continue
-            row = open_[table, seat]
-            if row >= 0:
-                reward[row] = accrued[table, seat]
-                following[row] = END
-            else:
-                undecided[table, seat] += accrued[table, seat]
-            accrued[table, seat] = 0.0
-            open_[table, seat] = -1
 
 
 def _rows_of(seen: np.ndarray, rows: np.ndarray, reading: Reading | None) -> np.ndarray:
@@ -547,8 +272,8 @@ def collect(
 def _collect_on_gpu(
     batch: Any, policy: Any, observation: str, seed: int | None, seating: Any
 ) -> Transitions:
-    from kille_env.play import torch_experience
-
     if seating is not None:
         raise RulesError("on a GPU one policy plays all seats; a seating needs device='cpu'")
+    from kille_env.play import torch_experience
+
     return torch_experience.collect(batch, policy, observation=observation, seed=seed)

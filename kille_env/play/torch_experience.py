@@ -14,9 +14,9 @@ from kille_env.core.device import DeviceBatch, cuda, launch, on_device
 from kille_env.core.floats import READINGS
 from kille_env.errors import PolicyError, RulesError
 from kille_env.extras import needs
-from kille_env.play.experience import END, OPEN, Transitions, open_decisions, pay_streams
 from kille_env.play.kernels import chance_of, decision_key
 from kille_env.play.policy import SUM_TOLERANCE
+from kille_env.play.streams import END, OPEN, Transitions, open_decisions, pay_streams
 
 with needs("train"):
     import torch

@@ -14,11 +14,12 @@ from kille_env.adapters.vector import SeatVectorEnv
 from kille_env.core.floats import seat_layout
 from kille_env.core.jit import kernel
 from kille_env.errors import IllegalActionError, KilleError, PolicyError
-from kille_env.play.experience import Collector, SeatStreams, Transitions, advantages
+from kille_env.play.experience import Collector
 from kille_env.play.functions import LiveOpponent
 from kille_env.play.play import Players
 from kille_env.play.policy import UniformPolicy, resolve
 from kille_env.play.seats import SeatTables
+from kille_env.play.streams import SeatStreams, Transitions, advantages
 
 RULES = kille_env.spec("byteskille").resolve(episode="deal")
 SHORT, INDICES = np.ones(2, np.bool_), np.array([0, 1, 2])

@@ -129,6 +129,8 @@ def modules_with_kernels():
     for package in ("kille_env", "kille_agents", "kille_training"):
         folders = importlib.import_module(package).__path__
         for module in pkgutil.walk_packages(folders, f"{package}."):
+            if module.name == "kille_env.core.device":  # needs the extra gpu
+                continue
             spec = module.module_finder.find_spec(module.name, None)  # pyright: ignore
             text = Path(spec.origin).read_text() if spec and spec.origin else ""
             if "core.jit import" in text and any(w in text for w in ("@kernel", "loop(", "bind(")):
@@ -228,7 +230,7 @@ def run(code, *paths, **environment):
 KEYS = """
 import json
 from kille_env import load_game
-from kille_env.play import experience, kernels, policy
+from kille_env.play import kernels, policy, streams
 from kille_env.core import digest, jit
 jit.Kernel.compiled = property(lambda kernel: kernel)  # the compiler is not needed
 game, choose = load_game("byteskille"), policy.UniformPolicy.choose
@@ -237,7 +239,7 @@ print(json.dumps({name: digest.sources_of(loop).digest for name, loop in {
     "knack": load_game("knack").step,
     "rounds": kernels.bound(kernels.play_on, choose, game),
     "choices": kernels.bound(kernels.choose_rows, choose),
-    "experience": experience._run_backwards,
+    "streams": streams._run_backwards,
 }.items()}))
 """
 
@@ -245,9 +247,9 @@ EDITS = {
     "games/byteskille/rules.py": {"byteskille", "rounds"},
     "cards/pack.py": {"byteskille", "knack", "rounds"},
     "play/policy.py": {"rounds", "choices"},
-    "play/experience.py": {"experience"},
+    "play/streams.py": {"streams"},
     "adapters/gym.py": set(),
-    "core/compiler.py": {"byteskille", "knack", "rounds", "choices", "experience"},
+    "core/compiler.py": {"byteskille", "knack", "rounds", "choices", "streams"},
 }
 """Files, and the kernels that an edit there compiles anew."""
 
