@@ -22,10 +22,12 @@ from kille_env.registry import Table
 from kille_training.learn.best_response import LEARNER, Search, search_response
 from kille_training.learn.methods.maskable_ppo import Learner
 from kille_training.learn.settings import load_settings
-from kille_training.solving.byteskille.deals import Deal, HandStage, build_deal
+from kille_training.solving.byteskille.deals import Deal, build_deal
 from kille_training.solving.policies import nash_conv, policy_of
+from kille_training.solving.stages import Stage
 from kille_training.solving.trees.cfr import CFR
 from kille_training.solving.trees.tree import FlatTree
+from kille_training.solving.trees.values import Tree
 
 ROOT = Path(__file__).parents[1]
 RECIPE = ROOT / "configs" / "learning" / "credit.yaml"
@@ -99,7 +101,8 @@ def _train(seats: int, rules: Rules) -> Iterator[tuple[int, Policy]]:
 def _average(iterations: int, deal: Deal) -> Policy:
     """Returns the average strategy of a few iterations in each stage."""
 
-    def solve(stage: HandStage, tree: FlatTree) -> np.ndarray:
+    def solve(_: Stage, tree: Tree) -> np.ndarray:
+        assert isinstance(tree, FlatTree)
         solver = CFR(tree, "cfr+")
         solver.run(iterations)
         return solver.average

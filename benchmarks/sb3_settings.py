@@ -117,7 +117,7 @@ def measured(run: Run) -> dict[str, Any]:
     }
     exact = None
     if run.game == "byteskille":
-        exact = round(float(kt.nash_conv(model, run.game, run.num_players).total), 9)
+        exact = round(float(kt.nash_conv(model, run.game, run.num_players)), 9)
     return {"earned": earned, "nash_conv": exact, "seconds": round(seconds, 1)}
 
 

@@ -24,6 +24,7 @@ from kille_training.solving.policies import nash_conv_of, strategies_of
 from kille_training.solving.solve import solve
 from kille_training.solving.stages import TreeTooLargeError
 from kille_training.solving.text import SURE
+from kille_training.solving.trees.sequence_game import SequenceGame
 from kille_training.solving.trees.values import greedy, infoset_reach, nash_conv, uniform
 
 DOCS = Path(__file__).parent
@@ -60,6 +61,7 @@ def measure(game: str, preset: str, seats: int) -> dict:
     seconds = time.perf_counter() - began
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     stage = grow_stage(seats, rules)
+    assert isinstance(stage.tree, SequenceGame)
     (strategy,) = strategies_of(found.policy, stage)
     reach = infoset_reach(stage.tree, strategy)
     mixed = np.maximum.reduceat(strategy, stage.tree.first[:-1]) < SURE

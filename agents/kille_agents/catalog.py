@@ -31,14 +31,14 @@ from kille_agents.trained import TRAINED, cards, trained, trained_player
 from kille_env.core.spec import Rules
 from kille_env.errors import PolicyError, RulesError, did_you_mean, shortened
 from kille_env.files import BROKEN, read_json
-from kille_env.play.policy import Player, PlayerLike, Policy, UniformPolicy, made_for, plays
+from kille_env.play.policy import Player, PlayerLike, UniformPolicy, made_for, plays
 from kille_env.registry import spec
 from kille_env.words.text import listed
 
 SEARCHERS: dict[str, type[Search]] = {kind.name: kind for kind in (FlatSearch, TreeSearch)}
 """Players that look ahead from the rule of thumb, by name; `decide` asks them."""
 
-BASELINES: dict[str, Callable[[int, Rules], Policy]] = {
+BASELINES: dict[str, Callable[[int, Rules], Player]] = {
     "uniform": lambda num_players, rules: UniformPolicy(),
     "rule_of_thumb": rule_of_thumb,
     **SEARCHERS,

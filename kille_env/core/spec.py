@@ -345,7 +345,7 @@ class GameSpec:
             size = self.pack.size - len(self.left_out(rules))
             sit = f"seat at most {most}" if most else "nobody can play by them"
             raise RulesError(
-                f"{self.name} with {seats} players may take {self.cards_needed(rules, seats)} "
+                f"{self.name} with {seats} players may take {self.cards_needed(rules, int(seats))} "
                 f"cards, and the pack of these rules has {size}: {sit}, or choose rules that put "
                 "more cards into the pack or give a seat fewer"
             )

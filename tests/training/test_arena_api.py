@@ -127,7 +127,7 @@ def test_results_are_data_frames():
     order = standings[standings["seats"] == 2]["entrant"].tolist()
     assert crosstable.index.tolist() == crosstable.columns.tolist() == order
     ratings = found.ratings(2)
-    assert ratings.index[0] == order[0] and (ratings["low"] < ratings["elo"]).all()
+    assert ratings.index[0] == order[0] and (ratings["low"] < ratings["elo"]).to_numpy().all()
     for method in (found.crosstable, found.ratings):
         with pytest.raises(ConfigError, match=r"num_players is None, expected .* 2 or 3"):
             method()

@@ -287,7 +287,7 @@ def test_what_cannot_be_solved_is_refused_before_anything_is_written(here, capsy
         (["byteskille", "--set", "memory=0"], "--set memory: expected a positive number of GiB"),
         (["byteskille", "--rules", "episode=evening"], "episode"),
         (["byteskille", "--set", "memory=much"], "memory is 'much'"),
-        (["byteskille", "--set", "metod=cfr"], "Did you mean 'method'"),
+        (["byteskille", "--set", "methodx=cfr"], "Did you mean 'method'"),
         (
             ["byteskille", "--rules", "episode=match", "--set", "iterations=5"],
             "--set iterations: is for the hands of a deal",

@@ -39,6 +39,7 @@ def write_pictures(solution: Solution, folder: Path) -> None:
     hands = 1
     if swaps:
         strategy, stage = first_hand_of(solution)
+        assert isinstance(stage, HandStage)
         hands = most_granted(stage.rules) + 1 if stage.redealt.any() else 1
         write_whole(folder / "swaps.svg", swap_heat_map(swaps_of(strategy, stage)).encode())
     if solution.progress:

@@ -46,7 +46,9 @@ def deal_text(strategies: Sequence[np.ndarray], deal: DealStages, measured: Nash
         mine = np.flatnonzero(stage.tree.player == seat)
         often = mine[np.argsort(-reach[mine].round(12), kind="stable")][:MOST_SETS]
         lines += ["", f"## {name.capitalize()}", ""]
-        lines += [_line(stage, number, reach[number], chances[number]) for number in often.tolist()]
+        lines += [
+            _line(stage, number, float(reach[number]), chances[number]) for number in often.tolist()
+        ]
     return "\n".join(lines) + "\n"
 
 

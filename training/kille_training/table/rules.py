@@ -71,7 +71,7 @@ def rules_for(game: Game, rules: Rules, num_players: int) -> dict[str, Any]:
     suited = all(len(code) == 2 and code[1] in "CDHS" for code in pack.codes)
     ranking = list({code[0]: code for code in pack.codes}.values() if suited else pack.codes)
     if chosen := rules.as_dict().get("pack"):
-        ranking = [code for code in ranking if code in chosen.split("+")]
+        ranking = [code for code in ranking if code in str(chosen).split("+")]
     return {
         "sentences": " ".join(SENTENCES.get(facts.name, (first,))),
         "ranking": ranking,

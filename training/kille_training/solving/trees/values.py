@@ -305,7 +305,7 @@ def _room(tree: Tree) -> _Room:
 def _prepare(tree: Tree, player: int, strategy: np.ndarray, room: _Room) -> int:
     """Fills the room for a player's best response; returns how many information sets it has."""
     if not isinstance(tree, SequenceGame):
-        return _weigh(tree, player, strategy, room)
+        return int(_weigh(tree, player, strategy, room))
     room.gain[0] = 0.0
     sweep(tree, player, sequence_reach(tree, strategy), room.gain[0])
     room.gain[1] = room.gain[0]
