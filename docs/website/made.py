@@ -4,6 +4,7 @@ import dataclasses
 import inspect
 import re
 from collections.abc import Iterator, Sequence
+from importlib import import_module
 
 import click
 from tables import layouts
@@ -18,6 +19,8 @@ SETTINGS = {
     "Tournaments": (TournamentSettings, "`kille tournament` and `kt.play_tournament`"),
 }
 """The settings that people write, with who reads them."""
+
+ROOTS = ("kille_env", "kille_agents", "kille_training")
 
 API = {
     "environments": (
@@ -246,7 +249,8 @@ def _contents_of_api() -> str:
 def _api(title: str, what: str, modules: Sequence[str]) -> str:
     parts = [f"# {title}\n\n{what}"]
     for module in modules:
-        parts.append(
-            f"## `{module}`\n\n```{{eval-rst}}\n.. automodule:: {module}\n   :members:\n```"
-        )
+        # What a package's root exports stands there, and once.
+        others = {name for root in ROOTS if root != module for name in import_module(root).__all__}
+        options = f"   :members:\n   :exclude-members: {', '.join(sorted(others))}"
+        parts.append(f"## `{module}`\n\n```{{eval-rst}}\n.. automodule:: {module}\n{options}\n```")
     return "\n\n".join(parts) + "\n"
