@@ -339,8 +339,8 @@ def test_order_of_calls() -> None:
             call()
     plain = make(2)
     plain.reset(seed=1)
-    with pytest.raises(KilleError, match="render_mode"):
-        plain.render()
+    with pytest.warns(UserWarning, match="render_mode"):
+        assert plain.render() is None
 
 
 def test_agents_that_do_not_exist_are_refused_by_name() -> None:

@@ -50,7 +50,8 @@ def test_every_player_was_measured_at_the_default_table(game):
     assert set(told["earned"]) == everybody
     spec = kille_env.spec(game)
     assert told["num_players"] == spec.default_players
-    assert told["rules"] == spec.resolve(episode="deal").as_dict()
+    # Switches that are younger than the measurement have their defaults.
+    assert spec.resolve(told["rules"]) == spec.resolve(episode="deal")
 
 
 @pytest.mark.parametrize("name", ["byteskille/maniac", "knack/tipsy", "krypkille/bold"])

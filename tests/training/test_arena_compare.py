@@ -146,7 +146,7 @@ def test_the_page_of_a_comparison_answers_its_question(tmp_path):
     assert found.interval() in text[text.index("The way to it") :]
     assert "Crosstable" not in text and "deals" not in text[: text.index('id="players"')]
     assert kt.report(tmp_path / "c", out=tmp_path / "again.html").read_text() == page
-    with pytest.raises(ConfigError, match="exact"):
+    with pytest.raises(ConfigError, match="needs single deals"):
         kt.report(tmp_path / "c", exact=True)
 
 
