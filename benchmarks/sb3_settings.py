@@ -4,14 +4,14 @@ MaskablePPO learns single deals by self-play in every game with `settings(venv)`
 two tables each, with several seeds; then, in two games, with one setting changed at a time, with
 the library's own defaults, and in one seat against the rule of thumb. What came of it is measured
 by `kille_training.evaluate`, and exactly where it can be. Every finished run is a line of `--out`
-and is not repeated. `--write` puts the tables into docs/sb3_settings.md.
+and is not repeated.
 """
 
 import argparse
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass
 from multiprocessing import get_context
@@ -23,10 +23,7 @@ import numpy as np
 from curves import Journal
 from markdown_tables import table
 
-ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT / "docs"))
-PAGE = ROOT / "docs" / "sb3_settings.md"
-OUT = ROOT / "docs" / "data" / "sb3_settings.jsonl"
+OUT = Path("runs/sb3_settings.jsonl")
 DEALS = 5_000
 SEATS = {
     "byteskille": (2, 3),
@@ -172,7 +169,6 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--workers", type=int, default=2, help="processes")
     parser.add_argument("--out", type=Path, default=OUT, help="file of finished runs")
-    parser.add_argument("--write", action="store_true", help=f"write {PAGE.relative_to(ROOT)}")
     options = parser.parse_args()
     journal = Journal(options.out)
     missing = [
@@ -188,14 +184,6 @@ def main() -> None:
             journal.add(asdict(run), {"deals": DEALS}, **job.result())
             print(f"{done} of {len(missing)}: {run}", file=sys.stderr, flush=True)
     print(f"{reached(journal.lines)}\n\n{bought(journal.lines)}")
-    if options.write:
-        import blocks  # beside the pages
-
-        made: Mapping[str, Callable[[], str]] = {
-            "reached": lambda: reached(journal.lines),
-            "bought": lambda: bought(journal.lines),
-        }
-        PAGE.write_text(blocks.filled(PAGE, made), encoding="utf-8")
 
 
 if __name__ == "__main__":

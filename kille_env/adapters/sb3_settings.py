@@ -1,6 +1,6 @@
-"""What a model of Stable-Baselines3 learns each game with: measured defaults.
+"""What a model of Stable-Baselines3 learns each game with; see docs/training.md.
 
-`benchmarks/sb3_settings.py` measures them, and what each of them buys.
+`benchmarks/sb3_settings.py` measures what they reach, and what each of them buys.
 """
 
 from copy import deepcopy
