@@ -15,22 +15,20 @@ with needs("train"):
     from torch import nn
 
 _ONE_CARD: dict[str, Any] = {
+    "n_steps": 8_192,  # decisions of a rollout, at all tables together
     "batch_size": 2048,
     "learning_rate": 2e-3,
     "ent_coef": 0.1,  # nearly every deal is decided by one swap: it has to be tried
     "policy_kwargs": {"net_arch": [64, 64], "activation_fn": nn.Tanh},
 }
 _TRICKS: dict[str, Any] = {
+    "n_steps": 16_384,  # a deal has five to forty decisions: most are to fit in whole
     "batch_size": 2048,
     "learning_rate": 1e-3,
     "ent_coef": 0.05,
     "vf_coef": 0.01,  # returns are tens of units; their gradient must not drown the policy's
     "policy_kwargs": {"net_arch": [128, 128], "activation_fn": nn.ReLU},
 }
-_ROLLOUTS = {"byteskille": 8_192}
-"""Decisions of a rollout. In other games a deal has five to forty decisions, and most are to fit
-in whole."""
-_ROLLOUT = 16_384
 
 
 def settings(env: SelfPlayVecEnv | SeatVecEnv) -> dict[str, Any]:
@@ -62,17 +60,16 @@ def settings(env: SelfPlayVecEnv | SeatVecEnv) -> dict[str, Any]:
             f"settings are of a SelfPlayVecEnv or a SeatVecEnv, got a {type(env).__name__}; give "
             "the environment before it is wrapped, and change `env` in what is returned"
         )
-    game = env.table.game
-    own = _ONE_CARD if game == "byteskille" else _TRICKS
+    own = deepcopy(_ONE_CARD if env.table.game == "byteskille" else _TRICKS)
     found: dict[str, Any] = {
+        **own,
         "policy": "MlpPolicy",
         "env": env,
-        "n_steps": max(1, _ROLLOUTS.get(game, _ROLLOUT) // env.num_envs),
+        "n_steps": max(1, own["n_steps"] // env.num_envs),
         "n_epochs": 4,
         "gamma": 1.0,  # rewards are money
         "gae_lambda": 1.0,
         "device": "cpu",
-        **deepcopy(own),
     }
     if isinstance(env, SelfPlayVecEnv):
         found["rollout_buffer_class"] = SeatStreamBuffer

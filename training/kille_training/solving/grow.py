@@ -27,6 +27,7 @@ from kille_env.core.jit import bind, index, kernel, loop
 from kille_env.core.spec import Rules, width
 from kille_env.core.table import DEAL, OVER
 from kille_env.errors import KilleError
+from kille_training.solving.slots import fill_slots, slot_of
 from kille_training.solving.trees.sequence_game import SequenceGame
 
 CHANCE, FORCED = -2, -3
@@ -115,38 +116,6 @@ NUM_TYPES, COPIES = 0, 1
 
 
 @kernel
-def _hash(row):
-    """FNV-1a over words, folded."""
-    value = np.uint64(0xCBF29CE484222325)
-    for number in range(row.shape[0]):
-        value = (value ^ np.uint64(row[number])) * np.uint64(0x100000001B3)
-        value ^= value >> np.uint64(29)
-    return value
-
-
-@kernel
-def _slot(row, slots, rows):
-    """Returns the slot of a row's number, or the free slot that it is to take."""
-    slot = np.int64(_hash(row) & np.uint64(slots.shape[0] - 1))
-    while slots[slot] >= 0:
-        other = slots[slot]
-        same = True
-        for i in range(row.shape[0]):
-            same &= rows[other, i] == row[i]
-        if same:
-            break
-        slot = (slot + 1) & (slots.shape[0] - 1)
-    return slot
-
-
-@kernel
-def _fill_slots(slots, rows, count):
-    """Makes a hash table of some rows that are all different; it begins as -1."""
-    for number in range(count):
-        slots[_slot(rows[number], slots, rows)] = number
-
-
-@kernel
 def _in_hands(table, card):
     """Returns the seat whose hand, a set of cards, holds a card; -1 if none does."""
     for seat in range(np.int64(table["num_players"])):
@@ -180,7 +149,7 @@ def _find_set_of(job, path, depth, sets, size):
         row[word] = 0
     information_state(table, rules, seat, path.row_bytes[: job.num_features])
     path.row_bytes[job.num_features] = seat
-    slot = _slot(row, sets.slots, sets.rows)
+    slot = slot_of(row, sets.slots, sets.rows)
     found = np.int64(sets.slots[slot])
     if found >= 0:
         if sets.before[found] != path.last[depth, seat]:
@@ -279,7 +248,7 @@ def _count_types(table, end, talon, place):
 def _add_end(path, depth, ends, size):
     """Writes down an end: how often chance leads there, and what it pays."""
     last, table, weight = path.last[depth], path.stack[depth], path.weight[depth]
-    slot = _slot(last, ends.slots, ends.last)
+    slot = slot_of(last, ends.slots, ends.last)
     number = np.int64(ends.slots[slot])
     if number < 0:
         number = size[ENDS]
@@ -518,5 +487,5 @@ def _enlarged(arrays: Any, filled: int, rows: np.ndarray, longer: tuple[str, ...
             grown[: len(array)] = array
         larger[name] = grown
     arrays = type(arrays)(**larger)
-    _fill_slots(arrays.slots, arrays.last if isinstance(arrays, Ends) else arrays.rows, filled)
+    fill_slots(arrays.slots, arrays.last if isinstance(arrays, Ends) else arrays.rows, filled)
     return arrays

@@ -20,6 +20,7 @@ from kille_env.games.byteskille import (
 )
 from kille_env.games.byteskille.rules import Redeal
 from kille_training.solving.byteskille.dealing import TYPES
+from kille_training.solving.slots import slot_of
 from kille_training.solving.trees.tree import CHANCE, TERMINAL
 
 DEALS, NODES, LEAVES, SETS, CLASH = range(5)
@@ -88,31 +89,6 @@ class Scratch(NamedTuple):
 
 
 @kernel
-def _hash(row):
-    """FNV-1a over words, folded."""
-    value = np.uint64(0xCBF29CE484222325)
-    for word in row:
-        value = (value ^ word) * np.uint64(0x100000001B3)
-        value ^= value >> np.uint64(29)
-    return value
-
-
-@kernel
-def _slot(row, slots, rows):
-    """Returns the slot of a row's number, or the free slot that it is to take."""
-    slot = np.int64(_hash(row) & np.uint64(slots.shape[0] - 1))
-    while slots[slot] >= 0:
-        other = rows[slots[slot]]
-        same = True
-        for i in range(row.shape[0]):
-            same &= other[i] == row[i]
-        if same:
-            break
-        slot = (slot + 1) & (slots.shape[0] - 1)
-    return slot
-
-
-@kernel
 def _infoset_of(job, table, sets, scratch, size):
     """Returns the number of a table's information set, a new one if need be; -1 after a clash."""
     rules, seat = job.rules[0], np.int64(table["seat"])
@@ -127,7 +103,7 @@ def _infoset_of(job, table, sets, scratch, size):
                 information_state(table, rules, other, seen[begin : begin + job.num_features])
                 begin += job.num_features
     legal_actions(table, rules, seat, mask)
-    slot = _slot(row, sets.slots, sets.rows)
+    slot = slot_of(row, sets.slots, sets.rows)
     found = np.int64(sets.slots[slot])
     if found >= 0:
         for action in range(mask.shape[0]):

@@ -7,12 +7,12 @@ there; terminal nodes with equal sequences are one. A sweep over the terminal no
 sequence of a player is worth, and one pass back over its information sets a best response.
 """
 
-import hashlib
 from typing import NamedTuple, Self
 
 import numpy as np
 
 from kille_env.core.jit import kernel
+from kille_training.solving.trees.tree import digest_of
 
 
 class SequenceGame(NamedTuple):
@@ -60,11 +60,7 @@ class SequenceGame(NamedTuple):
 
     def fingerprint(self) -> str:
         """Returns a digest of the whole game."""
-        digest = hashlib.sha256(str(self.num_players).encode())
-        for name, array in zip(self._fields[1:], self[1:], strict=True):
-            digest.update(f"{name} {array.dtype} {array.shape}".encode())
-            digest.update(np.ascontiguousarray(array).data)
-        return digest.hexdigest()
+        return digest_of(self)
 
 
 def sequence_reach(game: SequenceGame, strategy: np.ndarray) -> np.ndarray:

@@ -37,6 +37,15 @@ MOST_PLAYERS = 127
 """Players of a tree, at most: their numbers are int8."""
 
 
+def digest_of(game: Any) -> str:
+    """Returns a digest of a named tuple of a number of players and arrays."""
+    digest = hashlib.sha256(str(game.num_players).encode())
+    for name, array in zip(game._fields[1:], game[1:], strict=True):
+        digest.update(f"{name} {array.dtype} {array.shape}".encode())
+        digest.update(np.ascontiguousarray(array).data)
+    return digest.hexdigest()
+
+
 class FlatTree(_Fields):
     """A finite extensive-form game of P players with perfect recall.
 
@@ -104,11 +113,7 @@ class FlatTree(_Fields):
 
     def fingerprint(self) -> str:
         """Returns a digest of the whole tree."""
-        digest = hashlib.sha256(str(self.num_players).encode())
-        for name, array in zip(self._fields[1:], self[1:], strict=True):
-            digest.update(f"{name} {array.dtype} {array.shape}".encode())
-            digest.update(np.ascontiguousarray(array).data)
-        return digest.hexdigest()
+        return digest_of(self)
 
     def last_sequences(self) -> np.ndarray:
         """Returns each player's last own sequence before each node, [M, P] int32; -1 for none."""
