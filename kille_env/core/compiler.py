@@ -11,6 +11,7 @@ they are translated only; their callers, into which they vanish, are optimized a
 `kille_env.core.plain` does the same without private parts, in more time.
 """
 
+import hashlib
 import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -23,7 +24,7 @@ import numba
 import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, event, types
-from numba.core.caching import FunctionCache
+from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.extending import lower_builtin, models, register_model, type_callable, typeof_impl
@@ -45,11 +46,36 @@ CHANGE_CODE = ("BOUNDSCHECK", "OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE", "DEBUGIN
 """Numba's settings that change what it makes of a function."""
 
 
+class _Files(IndexDataCacheFile):
+    """A file for each version of a function, which says itself what it holds.
+
+    Numba numbers the files and says in another one which is which. Two processes that save at once
+    then leave a number that stands for the one's version and a file with the other's, which
+    a third takes: a kernel for one game's tables that runs on another's.
+    """
+
+    def save(self, key: Any, data: Any) -> None:
+        """Saves a version, whole or not at all."""
+        self._save_data(self._name(key), (key, data))
+
+    def load(self, key: Any) -> Any:
+        """Returns a version, None if it is not there."""
+        try:
+            found, data = self._load_data(self._name(key))
+        except FileNotFoundError:
+            return None
+        return data if found == key else None
+
+    def _name(self, key: Any) -> str:
+        return f"{hashlib.sha256(repr(key).encode()).hexdigest()[:32]}.nbc"
+
+
 class _Cache(FunctionCache):
     """Numba's cache of a function, which goes on without if the disk is full."""
 
     def __init__(self, function: Callable[..., Any], say: Callable[[OSError], None]) -> None:
         super().__init__(function)
+        self._cache_file = _Files(self.cache_path, "", "")  # the folder says what it is made from
         self._say = say
 
     def save_overload(self, sig: Any, data: Any) -> None:

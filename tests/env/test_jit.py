@@ -38,6 +38,66 @@ if __name__ == "__main__":
     with announce_compilation("tiny"):
         print(tenfold(4), sum(tenfold.compiled.stats.cache_hits.values()))
 """,
+    "last.py": """
+from kille_env.core.jit import kernel
+
+@kernel
+def last(table):
+    return table["last"]
+""",
+    "race.py": '''
+"""Two processes compile a kernel for a table each, and save it as closely together as can be."""
+
+import multiprocessing
+import os
+import subprocess
+import sys
+
+import numpy as np
+
+from tiny.last import last
+
+SIZES = (3, 30)
+
+
+def read(number):
+    table = np.zeros(1, [("first", "u8", (SIZES[number],)), ("last", "i8")])
+    table["last"] = 5 + number
+    return int(last(table[0]))
+
+
+def one_of_two(number, here, first, done):
+    """Process 1 has looked and waits; 0 saves its first file; 1 saves all; 0 saves the rest."""
+    replace, saved = os.replace, []
+
+    def together(*places):
+        if not saved and number == 1:
+            here.set()
+            assert first.wait(60)
+        elif number == 0:
+            assert (done if saved else here).wait(60)
+        replace(*places)
+        saved.append(places)
+        if number == 0:
+            first.set()
+
+    os.replace = together
+    assert read(number) == 5 + number
+    done.set() if number == 1 else first.set()
+
+
+if __name__ == "__main__":
+    if len(sys.argv) == 1:
+        context = multiprocessing.get_context("spawn")
+        events = [context.Event() for _ in range(3)]
+        racers = [context.Process(target=one_of_two, args=(n, *events)) for n in range(2)]
+        [racer.start() for racer in racers]
+        [racer.join() for racer in racers]
+        assert not any(racer.exitcode for racer in racers)
+        subprocess.run([sys.executable, "-m", "tiny.race", "again"], check=True)
+    else:
+        print(read(0), read(1), sum(last.compiled.stats.cache_hits.values()))
+''',
 }
 
 
@@ -49,10 +109,10 @@ def tiny(tmp_path):
     for name, text in MODULES.items():
         (package / name).write_text(text)
 
-    def run(**environment):
+    def run(module="main", **environment):
         paths = [str(tmp_path), str(Path(jit.__file__).parents[2])]
         done = subprocess.run(
-            [sys.executable, "-m", "tiny.main"],
+            [sys.executable, "-m", f"tiny.{module}"],
             capture_output=True,
             text=True,
             check=True,
@@ -64,8 +124,7 @@ def tiny(tmp_path):
                 **environment,
             },
         )
-        value, hits = map(int, done.stdout.split())
-        return value, hits, done.stderr
+        return *map(int, done.stdout.split()), done.stderr
 
     return run
 
@@ -90,6 +149,11 @@ def test_the_first_start_says_what_it_does_and_others_are_warm_until_a_source_ch
     assert tiny()[:2] == (70, 0)
     helper.write_text(helper.read_text().replace("STEP = 3", "STEP = 1"))
     assert tiny()[:2] == (50, 1)  # the first cache is still there
+
+
+@pytest.mark.compiled
+def test_two_processes_that_save_at_once_never_get_each_others_code(tiny):
+    assert tiny("race") == (5, 6, 2, "")
 
 
 @pytest.mark.compiled
