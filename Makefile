@@ -22,7 +22,7 @@ help: ## list the verbs
 	@echo
 	@echo "  PYTHON=python3.12  the interpreter that .venv is made with (3.11 or newer)"
 	@echo "  ARGS='...'         passed to the command, as in: make demo ARGS=--json"
-	@echo "  PYTHONS='...'      the interpreters of test-pythons"
+	@echo "  PYTHONS='...'      the interpreters of test-pythons and test-wheel"
 
 # Setting up. The constraints pin torch to its build without CUDA.
 
@@ -111,6 +111,10 @@ test-oldest: ## run quick tests with the lowest declared version of every depend
 .PHONY: test-pythons
 test-pythons: ## run quick tests with each Python from 3.11 on that is found, or those in PYTHONS
 	$(PYTHON) tests/environments.py pythons $(PYTHONS)
+
+.PHONY: test-wheel
+test-wheel: wheel ## use the wheel with each Python from 3.11 on: bare, newest and oldest versions
+	$(PYTHON) tests/environments.py wheel $(PYTHONS)
 
 .PHONY: lint
 lint: $(VENV)/.installed-dev ## check style, formatting and spelling

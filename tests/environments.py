@@ -3,6 +3,7 @@
     python tests/environments.py libraries [GROUP ...]   # all groups of `GROUPS`, or some
     python tests/environments.py oldest [ARGUMENT ...]   # of pytest
     python tests/environments.py pythons [PYTHON ...]    # each from 3.11 on that is found, or some
+    python tests/environments.py wheel [PYTHON ...]      # the wheel in dist/: bare, newest, oldest
 
 An environment is made once, and again when pyproject.toml or constraints.txt has changed.
 """
@@ -13,6 +14,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
@@ -44,10 +46,10 @@ QUICK = (
 def main() -> int:
     """Runs what the command line asks for; returns the exit status."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("what", choices=("libraries", "oldest", "pythons"))
+    parser.add_argument("what", choices=("libraries", "oldest", "pythons", "wheel"))
     what, rest = parser.parse_known_args()
-    run = {"libraries": libraries, "oldest": oldest, "pythons": pythons}[what.what]
-    return run(rest)
+    runs = {"libraries": libraries, "oldest": oldest, "pythons": pythons, "wheel": wheel}
+    return runs[what.what](rest)
 
 
 def libraries(groups: Sequence[str]) -> int:
@@ -70,26 +72,54 @@ def libraries(groups: Sequence[str]) -> int:
 
 def oldest(arguments: Sequence[str]) -> int:
     """Tests the lowest declared version of every dependency, all together."""
-    names = [*DECLARED["dependencies"], *DECLARED["optional-dependencies"]["train"]]
-    lowest = [name for name in map(pinned, names) if name.partition("==")[0] not in ELSEWHERE]
-    python = environment(ROOT / ".venv-oldest", sys.executable, ".[train]", *lowest)
-    versions(python, [line.partition("==")[0] for line in (*lowest, *ELSEWHERE)])
+    python = environment(ROOT / ".venv-oldest", sys.executable, ".[train]", *lowest())
+    versions(python, [line.partition("==")[0] for line in (*lowest(), *ELSEWHERE)])
     # Old versions warn of what new ones of their own dependencies change.
     return pytest(python, ["-W", "default", "-m", "not slow", *(arguments or QUICK)])
 
 
 def pythons(asked: Sequence[str]) -> int:
     """Tests every Python from 3.11 on that is found."""
-    names = asked or [name for name in map("python3.{}".format, range(11, 20)) if works(name)]
     failed = []
-    for name in names:
-        found = output([name, "-c", "import sys; print('.'.join(map(str, sys.version_info[:3])))"])
+    for found, name in interpreters(asked):
         python = environment(ROOT / ".venv-pythons" / found, name, ".[train]")
         print(f"Python {found}", flush=True)
         if pytest(python, ["-m", "not slow", *QUICK]):
             failed.append(found)
-    print(f"tested: {', '.join(names)}; failed: {', '.join(failed) or 'none'}")
+    print(f"failed: {', '.join(failed) or 'none'}")
     return bool(failed)
+
+
+def wheel(asked: Sequence[str]) -> int:
+    """Uses the wheel in dist/ as somebody would who has nothing else: `tests/smoke.py`."""
+    built = sorted((ROOT / "dist").glob("*.whl"))
+    if not built:
+        sys.exit("there is no wheel in dist/: build one with `make wheel`")
+    bare, train, failed = str(built[-1]), f"{built[-1]}[train]", []
+    for found, name in interpreters(asked):
+        for what, needed in (("bare", [bare]), ("newest", [train]), ("oldest", [train, *lowest()])):
+            folder = ROOT / ".venv-wheel" / f"{found}-{what}"
+            shutil.rmtree(folder, ignore_errors=True)  # the wheel may be another one
+            python = environment(folder, name, *needed)
+            with tempfile.TemporaryDirectory() as elsewhere:
+                smoke = [python, "-P", "-W", "default", str(ROOT / "tests" / "smoke.py")]
+                status = subprocess.call(smoke, cwd=elsewhere)
+            failed += [f"{found}, {what}"] if status else []
+    print(f"the wheel failed on: {', '.join(failed) or 'none'}")
+    return bool(failed)
+
+
+def interpreters(asked: Sequence[str]) -> list[tuple[str, str]]:
+    """Returns versions and names of the Pythons asked for, or of all that are found."""
+    names = asked or [name for name in map("python3.{}".format, range(11, 20)) if works(name)]
+    code = "import sys; print('.'.join(map(str, sys.version_info[:3])))"
+    return [(output([name, "-c", code]), name) for name in names]
+
+
+def lowest() -> list[str]:
+    """Returns the lowest declared version of every dependency, but for `ELSEWHERE`."""
+    names = [*DECLARED["dependencies"], *DECLARED["optional-dependencies"]["train"]]
+    return [name for name in map(pinned, names) if name.partition("==")[0] not in ELSEWHERE]
 
 
 def pinned(requirement: str) -> str:
@@ -108,7 +138,7 @@ def works(python: str) -> bool:
 
 
 def environment(folder: Path, interpreter: str, *requirements: str) -> str:
-    """Makes an environment with this checkout and torch at its pinned version, if need be.
+    """Makes an environment with this package, and torch at its pinned version if it trains.
 
     Args:
         folder: Where it is.
@@ -126,8 +156,11 @@ def environment(folder: Path, interpreter: str, *requirements: str) -> str:
     torch = next(line for line in pins if line.startswith("torch=="))
     install = [python, "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
     run([interpreter, "-m", "venv", str(folder)])
-    run([*install, torch])  # by itself, so that nothing brings another build
-    run([*install, torch, "--editable", *requirements, *TOOLS])
+    pinned_torch = [torch] if "[train" in requirements[0] else []
+    if pinned_torch:
+        run([*install, torch])  # by itself, so that nothing brings another build
+    editable = ["--editable"] if requirements[0].startswith(".") else []
+    run([*install, *pinned_torch, *editable, *requirements, *TOOLS])
     made.touch()
     return python
 

@@ -11,8 +11,9 @@ import kille_env
 from reference.scripts import script
 
 ROOT = Path(__file__).parents[1]
+FIRST = ("README", "CONTRIBUTING", "CHANGELOG", "CODE_OF_CONDUCT", "SECURITY")
 PAGES = [
-    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")),
+    *(ROOT / f"{name}.md" for name in FIRST),
     *sorted((ROOT / "docs").rglob("*.md")),
     *sorted(ROOT.glob("[a-z]*/README.md")),
 ]
