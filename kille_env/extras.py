@@ -43,6 +43,9 @@ EXTRAS: dict[str, dict[str, str]] = {
 }
 """Every extra for users: the distributions that it brings, and what each is imported as."""
 
+INSTALL = 'in your clone of kille-env, pip install ".[{}]"'
+"""What brings an extra; of a published package it is `pip install "kille-env[{}]"`."""
+
 
 def missing(error: ModuleNotFoundError, extra: str) -> MissingLibraryError:
     """Returns the error to raise where an optional library is not installed.
@@ -58,7 +61,7 @@ def missing(error: ModuleNotFoundError, extra: str) -> MissingLibraryError:
     users = (name for name in modules if name.startswith("kille_") and name != __name__)
     *_, user = ("this", *users)
     return MissingLibraryError(
-        f'{user} needs {error.name}, which is not installed: pip install "kille-env[{extra}]"',
+        f"{user} needs {error.name}, which is not installed: {INSTALL.format(extra)}",
         name=error.name,
     )
 

@@ -263,4 +263,4 @@ def test_the_base_install_draws_nothing(monkeypatch: pytest.MonkeyPatch) -> None
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "Byteskille, deal 1" in done.stdout
-    assert done.stdout.count('pip install "kille-env[render]"') == 2
+    assert done.stdout.count('pip install ".[render]"') == 2

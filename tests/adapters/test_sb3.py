@@ -406,7 +406,7 @@ def test_without_the_library_the_error_says_how_to_install_it() -> None:
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
     )
-    assert 'pip install "kille-env[train]"' in done.stdout
+    assert 'pip install ".[train]"' in done.stdout
 
 
 def test_the_short_name_leads_to_the_same_classes() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-pytest.importorskip("ray.rllib", reason='pip install "kille-env[rllib]"')
+pytest.importorskip("ray.rllib", reason='pip install ".[rllib]"')
 
 import ray
 from ray.cluster_utils import Cluster

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-pytest.importorskip("tianshou", reason='pip install "kille-env[tianshou]"')
+pytest.importorskip("tianshou", reason='pip install ".[tianshou]"')
 
 import torch
 from gymnasium.spaces import Discrete

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-pytest.importorskip("torchrl", reason='pip install "kille-env[torchrl]"')
+pytest.importorskip("torchrl", reason='pip install ".[torchrl]"')
 
 import torch
 from tensordict.nn import TensorDictModule

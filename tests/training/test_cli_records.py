@@ -89,7 +89,7 @@ def test_an_interrupted_command_ends_with_130_and_leaves_nothing(kille, tmp_path
 
 def test_a_missing_package_is_named_with_the_way_to_install_it(refused, monkeypatch):
     monkeypatch.setitem(cli.COMMANDS, "train", ("kille_training.no_such_module:train", ""))
-    assert 'pip install "kille-env[train]"' in refused("train")
+    assert 'pip install ".[train]"' in refused("train")
 
 
 def test_a_reader_who_has_enough_is_no_error(recorded):
