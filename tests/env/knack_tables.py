@@ -41,7 +41,8 @@ class Table(trick_tables.Table):
         clockwise = [dealt[(first + step) % self.players] for step in range(self.players)]
         deck = [card for cards in clockwise for card in cards[:2]]
         deck += [cards[2] for cards in clockwise] + talon.split()
-        return self._deal(deck + [code for code in self.spec.pack.codes if code not in deck])
+        pack = self.spec.pack.codes_without(self.spec.left_out(self.rules))
+        return self._deal(deck + [code for code in pack if code not in deck])
 
     def act(self, script: str) -> "Table":
         """Plays decisions like "0 knock, 1 fold, 0 AH, 1 *7C"."""

@@ -20,8 +20,13 @@ from env.hidden_cards import draw, p_value
 from env.knack_tables import Table, play
 from kille_env.play.decisions import Decisions, History
 
-PACK = kille_env.spec("knack").pack.codes
+PACK, PRESETS = kille_env.spec("knack").pack.codes, kille_env.spec("knack").presets
 KNACK = importlib.import_module("reference.knack")
+
+
+def pack_of(table: Table) -> list[str]:
+    """The cards that are played with."""
+    return table.spec.pack.codes_without(table.spec.left_out(table.rules))
 
 
 # Every determinization, by the twin
@@ -33,7 +38,7 @@ def replay(table: Table, dealt: dict[int, list[str]], down: str | None) -> Any:
     deck = [card for other in order for card in dealt[other][:2]]
     deck += [dealt[other][2] for other in order]
     deck.append(table.decks[0][len(deck)])
-    deck += [card for card in PACK if card not in set(deck)]
+    deck += [card for card in pack_of(table) if card not in set(deck)]
     match = KNACK.Match(table.players, table.rules.as_dict(), table.first_dealer, lambda: deck)
     try:
         for text in table.actions:
@@ -73,7 +78,7 @@ def possible(table: Table, seat: int) -> set[tuple[int, ...]]:
         for cards in combinations(sorted(free), 3 - len(opened[other])):
             deal(rest[1:], free - set(cards), {**dealt, other: [*opened[other], *cards]})
 
-    deal(others, frozenset(PACK) - known, {seat: list(true.dealt[seat])})
+    deal(others, frozenset(pack_of(table)) - known, {seat: list(true.dealt[seat])})
     return found
 
 
@@ -135,6 +140,12 @@ POSITIONS: dict[str, tuple[Any, ...]] = {
     "before the play nothing is known but what one sees": (
         *("AC 7C 8C | 6D 7D 8D", "0 knock"),
         {1: comb(32, 3)},
+    ),
+    # Five of ten cards are unseen. Seat 0 would have led the king of trumps.
+    "no card that is left out is dealt": (
+        *("TH KS TS | QH JS AS", "0 knock, 1 knock, 0 TS, 1 JS"),
+        {0: comb(5, 2), 1: comb(5 - 1, 2)},
+        {"preset": "tiny", "turn_up": "AH"},
     ),
 }
 
@@ -234,8 +245,10 @@ def random_table(rng: random.Random) -> Table:
     """A table in its first deal, under any rules, after some random decisions."""
     players = rng.randint(2, 11)
     rules = {"must_trump": rng.random() < 0.5, "remainder": rng.choice(("draw", "left"))}
+    if players <= 3:
+        rules["preset"] = rng.choice(PRESETS)
     table = Table(players, rng.randrange(players), **rules)
-    cards = rng.sample(PACK, 3 * players + 1)
+    cards = rng.sample(pack_of(table), 3 * players + 1)
     table.deal(" | ".join(" ".join(cards[3 * s : 3 * s + 3]) for s in range(players)), cards[-1])
     joins = rng.choice((0.5, 0.95))
     for _ in range(rng.randrange(4 * players)):

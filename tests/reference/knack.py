@@ -105,7 +105,8 @@ class Match:
         """Deal three cards each: "först ett varv med två kort och sedan ett varv med ett kort"."""
         self.deals += 1
         deck = list(self.next_deck())
-        if in_order(deck) != PACK:
+        played_with = self.rules["pack"].split("+") if self.rules["pack"] else PACK
+        if in_order(deck) != in_order(played_with):
             raise ValueError("the deck is not a whole pack")
         order = self._clockwise(self.dealer + 1, range(self.num_players))
         self.hand: dict[int, list[str]] = {seat: [] for seat in order}

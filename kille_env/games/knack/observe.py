@@ -65,7 +65,7 @@ def observation_parts(num_players: int) -> tuple[Part, ...]:
             "own cards: 1 and how many higher ones of the suit are not seen; else 0",
             9,
         ),
-        Part("gone", CARDS, "cards that it has seen played or turned up"),
+        Part("gone", CARDS, "cards that it has seen played or turned up, or are left out"),
         Part("dealer", p, "is the dealer"),
         Part("joined", p, "has knocked"),
         Part("to_speak", p, "is yet to knock or fold"),

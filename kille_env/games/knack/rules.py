@@ -12,7 +12,7 @@ from enum import IntEnum
 import numpy as np
 
 from kille_env.cards.features import write_bits
-from kille_env.cards.pack import draw, take_pack
+from kille_env.cards.pack import draw, leave_out, left_out, take_pack
 from kille_env.cards.seats import bit, has, next_seat, seat_left_of
 from kille_env.cards.sets import card_bit
 from kille_env.core.jit import index, kernel
@@ -89,7 +89,7 @@ TABLE = table_dtype(
     MAX_PLAYERS,
     CARDS,
     [
-        ("shown", np.uint64),  # cards that were played open, and the card turned up
+        ("shown", np.uint64),  # cards left out or played open, and the card turned up
         ("void", np.uint64),  # by suit, P bits each: the seats that publicly lack it
         ("hand", np.uint64, (MAX_PLAYERS,)),  # by seat: set of cards; folded hands stay
         ("bet_sizes", np.int64, (MAX_SIZES,)),
@@ -155,14 +155,14 @@ def begin(table, rules, dealer):
     table["remainder"] = 0
     table["shared"] = 0
     table["left_on_table"] = 0
-    _clear_deal(table)
+    _clear_deal(table, rules)
     table["cards"][:] = -1
 
 
 @kernel
-def _clear_deal(table):
+def _clear_deal(table, rules):
     table["hand"][:] = 0
-    table["shown"] = 0
+    table["shown"] = left_out(rules)  # nobody can hold them
     table["joined"] = 0
     table["folded"] = 0
     table["played_for"] = 0
@@ -187,8 +187,10 @@ def deal(table, rules):
     """Deals "först ett varv med två kort och sedan ett varv med ett kort", and turns up trumps."""
     table["dealer"] = table["next_dealer"]
     new_deal(table)
-    _clear_deal(table)
+    _clear_deal(table, rules)
     take_pack(table)
+    if left_out(rules) != 0:
+        leave_out(table, left_out(rules))
     num_players = int(table["num_players"])
     seat = np.int64(table["dealer"])
     for first, last in ((0, 2), (2, 3)):
@@ -201,7 +203,7 @@ def deal(table, rules):
     card = draw(table)
     table["turn_up"] = card
     table["trump"] = SUIT_OF[index(card)]
-    table["shown"] = card_bit(card)
+    table["shown"] |= card_bit(card)
     table["phase"] = Phase.JOIN
     table["seat"] = next_seat(table, table["dealer"])
 

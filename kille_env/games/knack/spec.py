@@ -1,5 +1,6 @@
 """The facts about Knack: its switches and presets, and its `SPEC`."""
 
+from kille_env.cards.pack import pack_switch
 from kille_env.core.spec import GameSpec, Rules, Switch, member_names
 from kille_env.games.knack.determinize import bounds
 from kille_env.games.knack.observe import (
@@ -18,6 +19,9 @@ from kille_env.games.knack.rules import (
     Remainder,
 )
 from kille_env.games.knack.words import MEANINGS, NOTES, RESULT_KEYS
+
+_TWO_SUITS = "TH+JH+QH+KH+AH+TS+JS+QS+KS+AS"
+_THREE_SUITS = "QD+KD+AD+JH+QH+KH+AH+JS+QS+KS+AS"
 
 SWITCHES = (
     Switch(
@@ -49,6 +53,7 @@ SWITCHES = (
         member_names(Remainder),
         decision="D-N05",
     ),
+    pack_switch(KNACK_PACK, {"standard": None, "tiny": _TWO_SUITS, "small": _THREE_SUITS}, "D-N13"),
 )
 
 
@@ -73,6 +78,11 @@ def _max_decisions(rules: Rules, num_players: int) -> int:
     return (1 + TRICKS) * num_players
 
 
+def _cards_needed(rules: Rules, num_players: int) -> int:
+    """The cards that leave the pack: the hands and the card turned up."""
+    return TRICKS * num_players + 1
+
+
 SPEC = GameSpec(
     name="knack",
     title="Knack",
@@ -83,7 +93,7 @@ SPEC = GameSpec(
     default_players=4,
     actions=ACTIONS,
     phases=member_names(Phase),
-    presets=("standard",),
+    presets=("standard", "tiny", "small"),
     switches=SWITCHES,
     table=TABLE,
     observation=observation_parts,
@@ -96,5 +106,6 @@ SPEC = GameSpec(
     meanings=MEANINGS,
     notes=NOTES,
     bounds=bounds,
+    cards_needed=_cards_needed,
     result_keys=RESULT_KEYS,
 )

@@ -28,6 +28,7 @@ from kille_env.core.spec import Rules, member_names
 from kille_env.core.starts import check_keys
 from kille_env.errors import RulesError
 from kille_env.games.knack.rules import (
+    CARDS,
     KNACK_PACK,
     RANKS,
     START_SIZES,
@@ -429,7 +430,7 @@ def describe_rules(rules: Rules, num_players: int) -> str:
         f"Knack is a Swedish card game. {seats_at(num_players)} With {TRICKS} cards you decide "
         f"whether you join; the dealer pays for each of the {TRICKS} tricks, but whoever joins and "
         "takes none pays a bet.",
-        section("Cards", _cards()),
+        section("Cards", _cards(rules)),
         section("A deal", _deal()),
         section("Tricks", _tricks(rules)),
         section("Leading", _leads(num_players)),
@@ -440,13 +441,19 @@ def describe_rules(rules: Rules, num_players: int) -> str:
     )
 
 
-def _cards() -> list[str]:
-    ranks = [f"{code[0]} {name}" for code, name in zip(KNACK_PACK.codes, RANK_NAMES, strict=False)]
-    suits = [f"{letter} {name}" for letter, name in zip(SUITS, SUIT_NAMES, strict=True)]
+def _cards(rules: Rules) -> list[str]:
+    cards = [card for card in range(CARDS) if not rules.number("pack") >> card & 1]
+    ranks = [
+        f"{KNACK_PACK.codes[rank][0]} {RANK_NAMES[rank]}"
+        for rank in sorted({card % RANKS for card in cards})
+    ]
+    suits = [f"{SUITS[s]} {SUIT_NAMES[s]}" for s in sorted({card // RANKS for card in cards})]
+    each = f"{len(ranks)} ranks in {len(suits)} suits, one card of each"
+    if len(cards) < len(ranks) * len(suits):
+        each = " ".join(map(KNACK_PACK.code, cards))
     return [
-        f"There are {KNACK_PACK.size} cards: {RANKS} ranks in {len(SUITS)} suits, one card of "
-        "each. A code is the rank and the suit: "
-        f"{KNACK_PACK.codes[0]} is the {KNACK_PACK.names[0]}.",
+        f"There are {len(cards)} cards: {each}. A code is the rank and the suit: "
+        f"{KNACK_PACK.code(cards[0])} is the {KNACK_PACK.name(cards[0])}.",
         f"Ranks, from the lowest to the highest: {', '.join(ranks)}.",
         f"Suits: {', '.join(suits)}.",
     ]
