@@ -356,7 +356,7 @@ class DeviceBatch(Fixed):
         The arguments are those of `kille_env.make_batch`.
 
         Raises:
-            KilleError: There is no GPU.
+            KilleError: There is no GPU, or its threads have no room for such a table.
         """
         if not cuda.is_available():
             raise KilleError(
@@ -368,15 +368,21 @@ class DeviceBatch(Fixed):
         self.num_players = self.spec.check_players(num_players, self.rules)
         self.num_tables = n = arguments.whole("num_tables", num_tables, 1)
         self.restart = arguments.flag("restart", restart)
-        self._rules = cuda.to_device(np.array(self.rules.record))
         features = width_of(self.spec.observation, self.num_players)
+        size = self.spec.table.itemsize + features + self.spec.num_actions
+        threads = min(STEP_THREADS, SHARED // size // 8 * 8)
+        if not threads:
+            raise KilleError(
+                f"a table of {self.spec.name} with what its seat sees takes {size:,} bytes, of "
+                f"which eight do not fit into the {SHARED:,} that threads of a GPU share; use "
+                "device='cpu', or a smaller record"
+            )
+        self._block = {"block": threads, "shared": threads * size}
+        self._rules = cuda.to_device(np.array(self.rules.record))
         self.tables, tables = _array((n,), self.spec.table)
         self.observation, seen = _array((n, features), np.dtype(np.uint8))
         self.mask, masks = _array((n, self.spec.num_actions), np.dtype(np.int8))
         self._words = tables, seen, masks
-        size = self.spec.table.itemsize + features + self.spec.num_actions
-        threads = min(STEP_THREADS, SHARED // size // 8 * 8)
-        self._block = {"block": threads, "shared": threads * size}
         self.seat = cuda.device_array(n, np.int8)
         self.reward = cuda.device_array((n, self.num_players), np.float64)
         self.terminated = cuda.device_array(n, np.bool_)

@@ -108,6 +108,15 @@ def test_without_a_gpu_an_error_says_so():
         kille_env.make_batch("knack", device="cuda")
 
 
+def test_tables_too_large_for_what_threads_share_are_refused(monkeypatch):
+    from kille_env.core import device
+
+    monkeypatch.setattr(device, "SHARED", 1000)
+    monkeypatch.setattr(device.cuda, "is_available", lambda: True)
+    with pytest.raises(KilleError, match=r"a table of knack .* takes [\d,]+ bytes, .* 1,000 "):
+        kille_env.make_batch("knack", device="cuda")
+
+
 def test_devices_are_checked():
     with pytest.raises(RulesError, match="device is 'gpu', expected 'cpu' or 'cuda'"):
         kille_env.make_batch("knack", device="gpu")
