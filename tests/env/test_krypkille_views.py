@@ -257,6 +257,37 @@ def test_the_end_of_a_match_is_told(table, script, last):  # D-R01 D-R04
     assert table.told(script)[-1] == last
 
 
+@pytest.mark.parametrize(
+    ("lasts", "script", "seat", "verdict"),
+    [
+        ("GO L2 L4 L1", "0 declare", 0,
+         "You said your cuckoo was the lowest; seat 3's 1 was lower: 17 + 10 points."),
+        ("GO L2 L1 L1", "0 declare", 3,
+         "seat 0 said the cuckoo was the lowest; seat 2's and your 1 were lower. "
+         "You get 0 points."),
+        ("GO L2 L4 L1", "0 declare", 2,
+         "seat 0 said the cuckoo was the lowest; seat 3's 1 was lower. "
+         "You get 4 points for your 4."),
+        ("L2 L2 L4 GO", "0 declare", 0,
+         "You said your 2 was the lowest; seat 1's 2 was equal: 2 + 10 points."),
+        ("L1 L2 KI GO", "0 declare", 0, "You said your 1 was the lowest, and it was: 0 points."),
+        ("L1 L2 KI GO", "0 declare", 2,
+         "seat 0 said the 1 was the lowest, and it was. You get 50 points for your harlequin."),
+        ("L1 L2 KI GO", "0 pass, 1 pass, 2 pass, 3 pass", 0,
+         "Nobody spoke; your 1 was the lowest: 10 points."),
+        ("L1 L2 KI GO", "0 pass, 1 pass, 2 pass, 3 pass", None,
+         "Nobody spoke; seat 0's 1 was the lowest."),
+    ],
+)  # fmt: skip
+def test_a_verdict_splits_what_it_costs(lasts, script, seat, verdict):  # D-R01 D-R05
+    *first, last = script.split(", ")
+    table = end(lasts, ", ".join(first))
+    before = table.record.copy()
+    table.act(last)
+    names = ["You" if other == seat else f"seat {other}" for other in range(4)]
+    assert table.batch.game.verdict(before, table.record, table.rules, names, seat) == verdict
+
+
 def test_describe_names_own_cards_and_what_was_done():
     table = play(FOUR, "0 discard L12, 1 discard", "SV", start={"scores": [12, 1, 0, 30]})
     assert table.batch.describe(0, 0).splitlines() == [

@@ -33,16 +33,24 @@ def verdict(before: Any, after: Any, rules: Rules, who: list[str], seat: int | N
     played, declarer = members(after["in_play"]), int(after["declarer"])
     ranks = {s: members(after["hand"][s])[0] >> 1 for s in played}
     low = [s for s in played if ranks[s] == min(ranks.values())]
-    whose = listed([inside(owner(who[s])) for s in low if s != declarer])
-    card = last_card(after, low[0])
+    others = [inside(owner(who[s])) for s in low if s != declarer]
+    theirs = f"{listed(others)} {last_card(after, low[0])} {'was' if len(others) == 1 else 'were'}"
+    wrong = declarer not in low or (bool(others) and bool(rules["tie_beats_declarer"]))
     if declarer < 0:
-        first = f"Nobody spoke; {whose} {card} was the lowest."
+        first = f"Nobody spoke; {theirs} the lowest"
     else:
-        first = f"{who[declarer]} said the {last_card(after, declarer)} was the lowest"
-        first += f"; {whose} {card} was." if declarer not in low else ", and it was."
-        if declarer in low and len(low) > 1:
-            first = f"{first[:-13]}, but {whose} {card} is equal."
+        whose = "your" if declarer == seat else "the"
+        first = f"{who[declarer]} said {whose} {last_card(after, declarer)} was the lowest"
+        how = f"; {theirs} {'equal' if declarer in low else 'lower'}"
+        first += how if wrong else ", and it was"
     if seat not in played:
-        return first
-    points = counted(int(after["points"][seat]), "point", "points")
-    return f"{first} {does(who[seat], 'gets')} {points}."
+        return f"{first}."
+    points = int(after["points"][seat])
+    amount = counted(points, "point", "points")
+    if seat == declarer or (declarer < 0 and seat in low):
+        extra = rules.number("wrong_declarer_extra")
+        if declarer >= 0 and wrong and 0 < extra < points:
+            amount = f"{points - extra} + {extra} points"
+        return f"{first}: {amount}."
+    card = f" for your {last_card(after, seat)}" if points and seat not in low else ""
+    return f"{first}. {does(who[seat], 'gets')} {amount}{card}."
