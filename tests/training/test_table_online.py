@@ -60,7 +60,8 @@ def test_a_match_from_its_first_frame_to_its_results(game):
     table, state = at_a_table(play, order(game, rules={"episode": "match"}))
     (record,) = table.records()
     assert replay(record).differences == []
-    assert state["results"]["rows"][0][1] == max(record["returns"])
+    assert state["results"]["rows"][0][2] == max(record["returns"])
+    assert " win" in state["results"]["text"] or " lose" in state["results"]["text"]
     ends = [frame["verdict"] for frame in table.frames if frame["verdict"]]
     assert len(ends) >= len(record["deals"]) - sum(
         deal["result"].get("redeal") is not None for deal in record["deals"]

@@ -121,3 +121,18 @@ def test_every_seat_has_a_name_of_its_own():
     assert names_at(3, 0) == ["You", "Bertil", "Cecilia"]
     names = names_at(20, 4)
     assert len(set(names)) == 20 and set(names) <= {*FIRST_NAMES, "You"}
+
+
+@pytest.mark.parametrize("game", list_games())
+def test_a_result_names_the_winner_and_what_the_person_has(game):
+    table = sitting(1, game, episode="match")
+    finish(table, np.random.default_rng(4))
+    text, won = table.outcome()
+    returns = table.records()[-1]["returns"]
+    assert sorted(name for name, _ in won) == sorted(table.names)
+    assert returns[table.names.index(won[0][0])] == max(returns)
+    best = "You win" if won[0][0] == "You" else f"{won[0][0]} wins"
+    points = game == "krypkille"
+    assert text.startswith(f"{best} the match." if points else f"{best} {won[0][1][1:]}.")
+    assert all(("/" in amount) == points for _, amount in won)
+    assert won[0][0] == "You" or " You " in text

@@ -75,8 +75,9 @@ def _kungsholmskille(seen: Seen, action: str, names: Sequence[str]) -> str:
             return "you lack a low card with high ones to guard it."
         return "you have a low card, and high ones to guard it."
     if action in ("show", "bud") and _one_card(seen):
-        chance = float(kungsholmskille.chance_of_lowest(seen)[0])
-        return f"about {chance:.0%} that nobody is lower."
+        two = int(seen["in_play"][0].sum()) == 2
+        bar = kungsholmskille.SHOW_OF_TWO if two else kungsholmskille.SHOW
+        return _is_lowest(float(kungsholmskille.chance_of_lowest(seen)[0]), bar)
     if action == "bud":
         return "with new cards you may do better."
     return EXCHANGE if action == "discard" else _play(bool(seen["highest"][0].any()))
@@ -86,9 +87,18 @@ def _one_card(seen: Seen) -> bool:
     return int((ranks(seen) >= 0).sum()) == 1
 
 
+def _is_lowest(chance: float, bar: float) -> str:
+    return f"about {chance:.0%} that nobody is lower, {bar:.0%} {_suffices(chance >= bar)}."
+
+
+def _suffices(enough: bool) -> str:
+    return "suffice" if enough else "are needed"
+
+
 def _krypkille(seen: Seen, action: str, names: Sequence[str]) -> str:
     if action in ("declare", "pass"):
-        return f"about {float(krypkille.chance_of_lowest(seen)[0]):.0%} that nobody is lower."
+        bar = krypkille.DECLARE if seen.rules["allpass_lowest"] else krypkille.DECLARE_FREELY
+        return _is_lowest(float(krypkille.chance_of_lowest(seen)[0]), bar)
     return EXCHANGE if action == "discard" else _play(False)
 
 
@@ -115,8 +125,7 @@ def _knack(seen: Seen, action: str, names: Sequence[str]) -> str:
         tricks, seats = float(knack.tricks_in_hand(seen)[0]), len(names)
         bar = min(knack.JOIN + knack.EACH_SEAT * (seats - 2), knack.MOST)
         bar += knack.EACH_JOINED * float(seen["joined"][0].sum())
-        enough = "suffice" if tricks >= bar else "are needed"
-        return f"about {tricks:.1f} tricks in hand, {bar:.1f} {enough}."
+        return f"about {tricks:.1f} tricks in hand, {bar:.1f} {_suffices(tricks >= bar)}."
     if knack.leads(seen)[0]:
         return "high trumps first: they are taken only by higher ones."
     if seen["takes"][0].any():

@@ -291,11 +291,12 @@ class Table:
         """Returns what each seat has won in the last match, and in all, the winner first."""
         sitting = self._begun()
         records = self.records()
-        last = records[-1]["returns"] or []
-        total = np.sum([record["returns"] for record in records], axis=0).tolist()
-        order = sorted(range(len(last)), key=lambda seat: -last[seat])
-        rows = [[sitting.names[seat], last[seat], total[seat]] for seat in order]
-        return {"rows": rows, "matches": len(records), "cut": bool(records[-1]["truncated"])}
+        sums = np.sum([record["returns"] for record in records], axis=0).tolist()
+        total = dict(zip(sitting.names, sums, strict=True))
+        text, won = sitting.outcome()
+        rows = [[name, amount, total[name]] for name, amount in won]
+        cut = bool(records[-1]["truncated"])
+        return {"text": text, "rows": rows, "matches": len(records), "cut": cut}
 
     # How it goes on.
 

@@ -1,10 +1,11 @@
 """The rules of a table for the person who plays: three sentences, the ranking, then everything."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from kille_env.core.game import Game
+from kille_env.core.pack import Pack
 from kille_env.core.spec import Rules
 from kille_env.words.text import plain_letters
 
@@ -45,9 +46,10 @@ BUTTONS = {
     "pass": "Say nothing",
 }  # fmt: skip
 """What the buttons of an action say, by its word in records."""
-_CODES = re.compile(r"\b([TJQKA6-9][CDHS]|L\d+|seat \d+|BL|BP|KR|VH|KA|SV|HU|GO|KI)\b")
+_ABOUT_CODES = re.compile(r"with code|Names stand here|A code is|^Ranks, from|^Suits: |\bseat \d")
+"""Lines of the manual that explain codes and seats' numbers."""
 _WORDS = {"talon": "stock", "chopped": "struck", "chops": "strikes", "chop": "strike"}
-_PLURALS = {"gok": "cuckoo", "kille": "harlequin", "husar": "hussar", "svin": "pig"}
+_WORDS |= {"gok": "cuckoo", "kille": "harlequin", "husar": "hussar", "svin": "pig", "lilja": "card"}
 
 
 def rules_for(game: Game, rules: Rules, num_players: int) -> dict[str, Any]:
@@ -55,18 +57,24 @@ def rules_for(game: Game, rules: Rules, num_players: int) -> dict[str, Any]:
 
     Returns:
         "sentences"; "ranking", codes of cards from the lowest up, those of one suit if there are
-        suits; "buttons", what the choices mean, by their words in records; "sections", titles with
-        lines: the manual without seat numbers and codes.
+        suits; "unplaced", which cards have no place in it, ""; "powers", what cards do, by code;
+        "buttons", what the choices mean, by their words in records; "sections", titles with lines:
+        the manual without seat numbers and codes.
     """
     facts, pack = game.spec, game.spec.pack
-    words = _words(dict(zip(map(plain_letters, pack.names), pack.words or pack.names, strict=True)))
-    parts = game.describe_rules(rules, num_players).split("\n\n")
-    sections = []
-    for part in parts[1:]:
+    words = _words(pack)
+    sections, unplaced, powers = [], {}, {}
+    for part in game.describe_rules(rules, num_players).split("\n\n")[1:]:
         title, *lines = part.split("\n")
-        kept = [_told(line.removeprefix("- "), words) for line in lines if not _CODES.search(line)]
-        if kept and title != "Your actions:":
-            sections.append([_told(title.rstrip(":"), words), kept])
+        lines = [line.removeprefix("- ") for line in lines]
+        lines = [line for line in lines if not _ABOUT_CODES.search(line)]
+        for line in lines:
+            if placeless := re.match(r"([A-Z]{2}) \w+ \(\w+\) has no fixed place", line):
+                unplaced[placeless[1]] = _told(line.partition(";")[0], words) + "."
+            for code, text in _powers(line):
+                powers[code] = f"{powers.get(code, '')} {_told(text, words)}".strip()
+        if lines and title != "Your actions:":
+            sections.append([_told(title.rstrip(":"), words), [_told(one, words) for one in lines]])
     first, *_ = [*facts.notes, ""]
     suited = all(len(code) == 2 and code[1] in "CDHS" for code in pack.codes)
     ranking = list({code[0]: code for code in pack.codes}.values() if suited else pack.codes)
@@ -74,19 +82,61 @@ def rules_for(game: Game, rules: Rules, num_players: int) -> dict[str, Any]:
         ranking = [code for code in ranking if code in str(chosen).split("+")]
     return {
         "sentences": " ".join(SENTENCES.get(facts.name, (first,))),
-        "ranking": ranking,
+        "ranking": [code for code in ranking if code not in unplaced],
+        "unplaced": " ".join(unplaced.values()),
+        "powers": powers,
         "buttons": {
-            verb: f"{BUTTONS.get(verb, verb)}: {_plain(text, words).replace(' (with a mark)', '')}"
+            verb: _button(BUTTONS.get(verb, verb), _plain(text, words))
             for verb, text in facts.meanings.items()
         },
         "sections": sections,
     }
 
 
-def _words(cards: Mapping[str, str]) -> dict[str, str]:
+def faces(pack: Pack, told: Mapping[str, Any]) -> dict[str, str]:
+    """Returns what to tell of each card: both names, its rank and what it does, by code.
+
+    Args:
+        pack: The pack.
+        told: What `rules_for` returns.
+    """
+    ranking, found = told["ranking"], {}
+    for code, name in both_names(pack).items():
+        alike = {code, code[0] + ranking[0][-1]}  # the other suits rank like the one that is shown
+        rank = next((number for number, one in enumerate(ranking, 1) if one in alike), 0)
+        place = f", {rank} of {len(ranking)} from the lowest" if rank else ""
+        found[code] = f"{name}{place}. {told['powers'].get(code, '')}".strip()
+    return found
+
+
+def both_names(pack: Pack) -> dict[str, str]:
+    """Returns what each card is called in English and on its face, by code."""
+    lines = zip(pack.codes, pack.words or pack.names, pack.names, strict=True)
+    return {code: word if word == name else f"{word} ({name})" for code, word, name in lines}
+
+
+def _powers(line: str) -> Iterator[tuple[str, str]]:
+    """Yields what a line of the manual says of cards that do something, by code."""
+    head, _, text = line.partition(": ")
+    if placeless := re.match(r"(?:A|Two) ([A-Z]{2}) (?:that|drawn) ", line):
+        yield placeless[1], line
+    elif re.fullmatch(r"[A-Z]{2}( or [A-Z]{2})*", head):
+        for code in head.split(" or "):
+            yield code, f"If you demand it, {text}"
+
+
+def _button(label: str, text: str) -> str:
+    text = text.replace(" (with a mark)", "").replace("; alone: keep all", ", or keep all")
+    text = re.sub(rf"^{label}(: |$)", "", text, flags=re.IGNORECASE)
+    return f"{label}: {text}" if text else label
+
+
+def _words(pack: Pack) -> dict[str, str]:
     """Returns what words of the manual become: cards as sentences call them, the longest first."""
-    plain = {name: word for name, word in cards.items() if " " not in name}
-    return dict(sorted((plain | _WORDS | _PLURALS).items(), key=lambda one: -len(one[0])))
+    named = list(zip(pack.codes, pack.names, pack.words or pack.names, strict=True))
+    words = _WORDS | {code: word for code, _, word in named}
+    words |= {one: word for _, name, word in named for one in (name, plain_letters(name))}
+    return dict(sorted(words.items(), key=lambda one: -len(one[0])))
 
 
 def _told(line: str, words: Mapping[str, str]) -> str:
@@ -95,7 +145,9 @@ def _told(line: str, words: Mapping[str, str]) -> str:
 
 
 def _plain(line: str, words: Mapping[str, str]) -> str:
-    line = re.sub(r"\blilja (\d+)", r"\1", plain_letters(line)).replace("*", "mark")
+    line = re.sub(r"\b[A-Z]{2} \w+ \((\w+)\)", r"The \1", line.replace("*", "mark"))
+    line = re.sub(r"(?:L(\d+) \1, )+", "numbers as many as they say, ", line)
+    line = re.sub(r"\b(Two|two) ([A-Z]{2})\b", r"\1 \2s", line)
     for name, word in words.items():
         line = re.sub(rf"\b{name}(s?)\b", rf"{word}\1", line)
-    return line
+    return re.sub(r"\b([Aa]) (?=inn\b)", r"\1n ", line.replace("stock (the stock)", "stock"))

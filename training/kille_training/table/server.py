@@ -65,7 +65,7 @@ from kille_training.table.online import (
     players_for,
     read_order,
 )
-from kille_training.table.rules import SENTENCES, rules_for
+from kille_training.table.rules import SENTENCES, both_names, faces, rules_for
 
 LOOPBACK, PORT = "127.0.0.1", 8765
 STATIC = Path(__file__).parent / "static"
@@ -200,13 +200,15 @@ class House:
         if self.table is None:
             return RedirectResponse("/", 303)
         game, order = self.table.game.spec, self.table.order
+        rules = rules_for(self.table.game, order.rules, len(order.opponents) + 1)
         return page(
             "table.html.j2",
             title=game.title,
             seats=len(order.opponents) + 1,
             cards=Markup(symbols(game.pack.codes)),
-            names=json.dumps(dict(zip(game.pack.codes, _both_names(game.pack), strict=True))),
-            rules=rules_for(self.table.game, order.rules, len(order.opponents) + 1),
+            names=json.dumps(both_names(game.pack)),
+            faces=json.dumps(faces(game.pack, rules)),
+            rules=rules,
         )
 
     async def colors(self, request: Request) -> Response:
@@ -446,12 +448,6 @@ def _facts(game: str) -> dict[str, Any]:
         "cards": Markup(symbols(codes)),
         "codes": codes,
     }
-
-
-def _both_names(pack: Any) -> list[str]:
-    words = pack.words or pack.names
-    return [f"{word} ({name})" if word != name else name
-            for word, name in zip(words, pack.names, strict=True)]  # fmt: skip
 
 
 def _number(said: dict[str, Any], key: str) -> int:

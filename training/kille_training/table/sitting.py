@@ -13,6 +13,7 @@ from kille_env.play.play import Players
 from kille_env.play.policy import Player, has_memory, name_of
 from kille_env.records import Record, Recorder
 from kille_env.registry import make_batch
+from kille_env.words.text import does, listed, signed
 from kille_training.table.advice import Question
 from kille_training.table.lineup import seating_of
 from kille_training.table.names import names_at
@@ -197,6 +198,28 @@ class Sitting:
                 self._players.actions()  # whoever remembers the match has to be asked again
             self._step(np.array([action]))
 
+    def outcome(self) -> tuple[str, list[tuple[str, str]]]:
+        """Returns who has won the last match or deal, and what each has, the winner first.
+
+        What each has is chips, or the points where a match is won or lost as a whole.
+        """
+        batch, names, returns = self.batch, self.names, self._done[-1]["returns"] or []
+        order = sorted(range(len(returns)), key=lambda seat: -returns[seat])
+        mine, most = returns[self.person], returns[order[0]]
+        best = [names[seat] for seat in order if returns[seat] == most]
+        seats = batch.game.view(batch.tables[0], batch.rules, self.person, names).seats
+        points = {seat: seats[seat].score for seat in order if seats[seat].score}
+        if points and batch.spec.reward_range(batch.rules, len(names)) == (0.0, 1.0):
+            deed = does(best[0], "wins") if len(best) == 1 else f"{listed(best)} share"
+            lost = f" You lose, with {points[self.person].partition('/')[0]} points."
+            return f"{deed} the match.{'' if mine else lost}", [
+                (names[s], points[s]) for s in order
+            ]
+        deed = f"wins {_size(most)}" if most > 0 else f"is first with {signed(most)}"
+        own = f" You {'lose' if mine < 0 else 'win'} {_size(mine) if mine else 'nothing'}."
+        first = f"{does(best[0], deed)}.{'' if self.person == order[0] else own}"
+        return first, [(names[seat], signed(returns[seat])) for seat in order]
+
     def records(self, *, unfinished: bool = False) -> list[Record]:
         """Returns the matches that were played to the end.
 
@@ -228,6 +251,10 @@ class Sitting:
         self.moment += 1
         if self.over:
             self._done.append(self._recorder.record())
+
+
+def _size(amount: float) -> str:
+    return signed(abs(amount)).removeprefix("+")
 
 
 def _decisions_of(record: Record) -> Iterator[tuple[int, str]]:

@@ -9,6 +9,7 @@ from typing import Any, TextIO
 from kille_env.errors import KilleError
 from kille_env.play.policy import name_of
 from kille_env.words.text import columns, counted, listed, signed
+from kille_env.words.view import Laid
 from kille_training.labels import plural_of, unit_of
 from kille_training.table.advice import Choice, choices
 from kille_training.table.names import plain_name
@@ -59,7 +60,9 @@ class Terminal:
     def _play(self) -> None:
         sitting = self._sitting
         self._say(f"{sitting.batch.spec.title}. {self._rules()['sentences']}\n{self._company()}")
-        self._say(", ".join(f"{key} is for {what}" for key, what in COMMANDS.items()) + ".\n")
+        if self._unit == "deal":
+            self._say("You play single deals; --rules episode=match plays whole matches.")
+        self._say(f"Keys: {', '.join(f'{key} {what}' for key, what in COMMANDS.items())}.\n")
         sitting.begin()
         while True:
             if sitting.over:
@@ -104,10 +107,9 @@ class Terminal:
         return f"With you: {', '.join(groups)}."
 
     def _say_result(self) -> None:
-        returns = self._sitting.records()[-1]["returns"]
-        money = sorted(zip(self._sitting.names, returns, strict=True), key=lambda one: -one[1])
-        result = ", ".join(f"{name} {signed(chips)}" for name, chips in money)
-        self._say(f"\nEnd of the {self._unit}: {result}.")
+        text, won = self._sitting.outcome()
+        result = ", ".join(f"{name} {amount}" for name, amount in won)
+        self._say(f"\nEnd of the {self._unit}: {text} {result}.")
 
     # What happens.
 
@@ -118,22 +120,25 @@ class Terminal:
         verdict = batch.game.verdict(*step)
         if after["deals"] != before["deals"]:
             self._say()
-        for line in batch.game.narrate(*step):
-            if not (verdict and strip and line.startswith(" ")):
-                self._say(line)
+        lines = [line for line in batch.game.narrate(*step) if line != verdict]
         if verdict:
-            word = batch.spec.pack.word
-            cards = [
-                f"{'?' if laid.face is None else word(laid.face)} {sitting.names[laid.seat]}"
-                f"{f' ({laid.word})' if laid.word else ''}"
-                for laid in strip
-            ]
-            self._say("\n".join(filter(None, [self._cards_up(cards), verdict, *self._costs])))
-            self._costs.clear()
+            lines = self._end(lines, verdict, strip)
+        if lines:
+            self._say("\n".join(lines))
 
-    @staticmethod
-    def _cards_up(cards: Sequence[str]) -> str:
-        return f"Cards up: {', '.join(cards)}" if cards else ""
+    def _end(self, lines: Sequence[str], verdict: str, strip: Sequence[Laid]) -> list[str]:
+        """Returns what to say of a deal's end: cards and verdict where its sheet stands."""
+        word, names = self._sitting.batch.spec.pack.word, self._sitting.names
+        cards = [
+            f"{'?' if laid.face is None else word(laid.face)} {names[laid.seat]}"
+            f"{f' ({laid.word})' if laid.word else ''}"
+            for laid in strip
+        ]
+        up = [f"Cards up: {', '.join(cards)}"] if cards else []
+        at = next((i for i, line in enumerate(lines) if line.startswith(" ")), len(lines))
+        later = [line for line in lines[at:] if not (cards and line.startswith(" "))]
+        costs, self._costs = self._costs, []
+        return [*lines[:at], *up, verdict, *costs, *later]
 
     def _show(self) -> None:
         """Prints the table as the person sees it."""
@@ -193,8 +198,8 @@ class Terminal:
             if word == "?":
                 self._help(found)
             elif word == "h":
-                over = self._sitting.over
-                self._say("" if over else self._sitting.question().advise() or "Nobody knows.")
+                hint = "" if self._sitting.over else self._sitting.question().advise()
+                self._say(hint or "There is no hint for this.")
             elif word == "u":
                 if self._sitting.can_undo:
                     self._sitting.undo()
@@ -259,16 +264,22 @@ class Terminal:
     def _help(self, found: Sequence[Choice]) -> None:
         rules, batch = self._rules(), self._sitting.batch
         pack = batch.spec.pack
-        ranking = [pack.word(pack.codes.index(code) * pack.copies) for code in rules["ranking"]]
+        words = dict(zip(pack.codes, pack.words or pack.names, strict=True))
+        ranking = [words[code] for code in rules["ranking"]]
         self._say(rules["sentences"])
-        self._say(f"From the lowest up: {', '.join(ranking)}.")
+        self._say(f"From the lowest up: {', '.join(ranking)}. {rules['unplaced']}".rstrip())
+        powers: dict[str, list[str]] = {}
+        for code, power in rules["powers"].items():
+            powers.setdefault(power, []).append(words[code])
+        for power, cards in powers.items():
+            self._say(f"  {listed(cards).capitalize()}: {power}")
         verbs = dict.fromkeys(choice["text"].split(" ")[0] for choice in found)
         for verb in verbs:
             if verb in rules["buttons"]:
                 self._say(f"  {rules['buttons'][verb]}")
         if any(choice["cards"] for choice in found):
             code = next(code for choice in found for code in _codes(choice) if choice["cards"])
-            word = pack.word(pack.codes.index(code) * pack.copies)
+            word = words[code]
             self._say(f"  Name cards, as in: {word if word.isascii() else code.lower()}")
         for key, what in COMMANDS.items():
             self._say(f"  {key}: {what}")

@@ -4,7 +4,7 @@
 (() => {
   const $ = (id) => document.getElementById(id);
   const LEAST = 250, TOGETHER = 6000, ALONE = 800, WATCHED = 1500, AGAIN = 500; // milliseconds
-  const table = new KilleTable(JSON.parse(document.body.dataset.names));
+  const table = new KilleTable(JSON.parse(document.body.dataset.names), JSON.parse(document.body.dataset.faces));
   const touch = matchMedia("(hover: none)").matches;
   let state = null, queue = [], showing = false, held = null, marked = [], watching = false, timer = 0, source = null;
   let verdict = "";
@@ -131,9 +131,9 @@
   }
 
   function log({lines, verdict: why}) {
-    for (const line of lines) {
+    for (const line of lines.filter((one) => one !== why)) {
       const deal = line.match(/^Deal \d+/);
-      $("log").append(make("li", deal ? "deal" : line.startsWith(" ") ? "part" : "", line.trimEnd()));
+      $("log").append(make("li", deal ? "deal" : line.startsWith(" ") ? "part" : "", line.trim().replace(/ {2,}/g, " · ")));
     }
     if (why) $("log").append(make("li", "deal", why));
     $("side").scrollTop = $("side").scrollHeight;
@@ -188,14 +188,10 @@
   }
 
   function result() {
-    const {rows, matches, cut} = state.results;
+    const {text, rows, matches, cut} = state.results;
     watching = false;
-    const mine = rows.find(([name]) => name === table.names[state.you]);
-    const [winner, won] = rows[0];
-    const first = winner === "You" ? `You win ${signed(won).replace(/^[+−]/, "")}.` : `${winner} ${won > 0 ? `wins ${signed(won).slice(1)}` : `is first with ${signed(won)}`}.`;
-    const you = mine && winner !== "You" ? ` You ${mine[1] < 0 ? "lose" : "win"} ${signed(mine[1]).replace(/^[+−]/, "")}.` : "";
-    table.say(first + you, rows.length > 8 ? "" : [verdict, cut ? "The match was cut off." : "", matches > 1 ? `${matches} matches so far.` : ""].filter(Boolean).join(" "));
-    table.results(rows);
+    table.say(text, rows.length > 8 ? "" : [verdict, cut ? "The match was cut off." : "", matches > 1 ? `${matches} matches so far.` : ""].filter(Boolean).join(" "));
+    table.results(rows, matches > 1);
     ask("", [["Play again", () => send("/again"), true], ["See the replay", "/replay"], ["To the games", "/"]]);
   }
 

@@ -16,8 +16,9 @@ function make(tag, className = "", text = "") {
 }
 
 class KilleTable {
-  constructor(cardNames) {
+  constructor(cardNames, faces = cardNames) {
     this.cardNames = cardNames; // by code, what a card is called
+    this.faces = faces; // by code, what to tell of a card
     this.names = [];
     this.you = 0;
     this.frame = null;
@@ -61,15 +62,15 @@ class KilleTable {
   }
 
   /** Puts a list of results where the cards lie. */
-  results(rows) {
+  results(rows, many) {
     this.#at("piles").replaceChildren();
     const list = this.#at("strip");
     list.className = `results ${rows.length > 8 ? "crowded" : ""}`;
     list.tabIndex = 0;
-    list.replaceChildren(...rows.map(([name, won, total]) => {
+    list.replaceChildren(...rows.map(([name, amount, total]) => {
       const row = make("li", name === this.names[this.you] ? "me" : "");
-      row.append(make("b", "", name), make("span", won < 0 ? "loss" : "gain", signed(won)));
-      if (total !== won) row.append(make("span", "", `in all ${signed(total)}`));
+      row.append(make("b", "", name), make("span", {"-": "loss", "+": "gain"}[amount[0]] ?? "", amount.replace("-", "−")));
+      if (many) row.append(make("span", "", `in all ${signed(total)}`));
       return row;
     }));
   }
@@ -210,9 +211,10 @@ class KilleTable {
     const code = target.closest?.("[data-code]")?.dataset.code;
     let tip = document.getElementById("tip");
     if (!code) return tip?.remove();
-    tip ??= document.body.appendChild(make("div"));
+    tip ??= make("div");
     tip.id = "tip";
-    tip.textContent = this.cardNames[code] ?? code;
+    tip.textContent = this.faces[code] ?? code;
+    (target.closest("dialog") ?? document.body).append(tip);
   }
 }
 
