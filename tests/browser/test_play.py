@@ -31,7 +31,7 @@ ALL = [
     for table in [(game, seats, screen, color)]
 ]
 PHASES = [
-    pytest.param(*at, marks=() if at == ("krypkille", "GUESS", 4) else pytest.mark.slow)
+    pytest.param(*at, marks=() if at == ("byteskille", "BUYIN", 20) else pytest.mark.slow)
     for at in POSITIONS
 ]
 

@@ -37,13 +37,13 @@
       [queue, held, verdict] = [[], null, ""];
       $("log").replaceChildren();
     }
-    const waiting = news.frames.filter((frame) => !news.fresh || frame.number > news.seen);
-    const past = news.frames.filter((frame) => !waiting.includes(frame));
+    const waiting = news.frames.filter((frame) => frame.number > news.seen);
+    const past = news.frames.filter((frame) => !waiting.includes(frame)); // seen here before, or in another tab
     state = news;
     if (news.names.length) table.sit(news.names, news.you);
     for (const frame of past) log(frame);
     if (past.length) {
-      verdict = past.at(-1).verdict;
+      [queue, held, verdict] = [[], null, past.at(-1).verdict];
       table.show(past.at(-1));
     }
     queue.push(...waiting);
