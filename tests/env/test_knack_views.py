@@ -282,6 +282,25 @@ def test_what_is_left_over_is_told():
     )
 
 
+@pytest.mark.parametrize(
+    ("script", "bets", "verdict"),
+    [
+        ("0 knock, 1 fold, 2 fold", [], "You win 3 chips without play: nobody else knocked."),
+        ("0 knock, 1 fold, 2 fold", [3], "You win 6 chips without play: nobody else knocked."),
+        ("0 fold, 1 fold", [], "seat 2 wins without play: nobody else knocked."),
+        ("0 fold, 1 fold", [3], "seat 2 wins 3 chips without play: nobody else knocked."),
+    ],
+)
+def test_who_wins_without_play_is_told_with_the_chips(script, bets, verdict):
+    *first, last = script.split(", ")
+    start = {"bets": bets}
+    table = play("AC AD AS | 6C 6D 6S | 7C 7D 7S", ", ".join(first), start=start)
+    before = table.record.copy()
+    table.act(last)
+    names = ["You", "seat 1", "seat 2"]
+    assert table.batch.game.verdict(before, table.record, table.rules, names, 0) == verdict
+
+
 # Records
 
 

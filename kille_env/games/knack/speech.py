@@ -44,7 +44,10 @@ def verdict(before: Any, after: Any, rules: Rules, who: list[str], seat: int | N
     won, lost = after["tricks"].tolist(), chips(TRICKS * worth)
     failed = [s for s in members(after["joined"]) if won[s] == 0]
     if after["leaders"][0] < 0:
-        first = f"{does(who[int(after['winners'][0])], 'wins')} without play: nobody else knocked."
+        winner = int(after["winners"][0])  # a dealer pays itself nothing
+        got = TRICKS * (worth - rules.number("unit") * (winner == after["dealer"]))
+        deed = f"wins {chips(got)} without play" if got else "wins without play"
+        first = f"{does(who[winner], deed)}: nobody else knocked."
     elif seat in failed:
         first = f"{who[seat]} knocked and took no trick: that costs {lost}."
     elif seat is not None and won[seat]:

@@ -58,7 +58,7 @@
   }
 
   function prepare(number, count, what) {
-    table.say(`Preparing ${document.title}: ${what}, ${number} of ${count}.`, "Once, 10 to 60 seconds. The rules are one click away.");
+    table.say(`Preparing ${document.title}: ${what}, ${number} of ${count}.`, "Once, 10 to 60 seconds.");
     const seats = Number(document.body.dataset.seats);
     if (table.names.length !== seats) table.sit(Array.from({length: seats}, (_, seat) => (seat ? " " : "You")), 0);
     const seat = {cards: [["hand", null, "", false]], status: "", chips: "", present: true, tricks: null};
@@ -158,6 +158,7 @@
     if (state.failed && idle) return ask(state.failed, [["To the games", "/"]]);
     if (held) return atEnd();
     if (!idle) return;
+    if (state.preparing) $("hint").textContent = $("sentences").textContent;
     if (state.over && state.results) return result();
     if (state.asked) return decide();
     const turn = table.frame?.turn ?? -1;
