@@ -129,7 +129,8 @@ class KilleTable {
     if (code) card.dataset.code = code;
     card.innerHTML = `<svg viewBox="0 0 64 92" aria-hidden="true"><use href="#card-${code ?? "back"}"/></svg>`;
     if (word) card.append(make("b", "", word));
-    if (code) card.setAttribute(tag === "span" ? "title" : "aria-label", this.cardNames[code] ?? code);
+    if (code) card.setAttribute("aria-label", `${this.cardNames[code] ?? code}${word && `, ${word}`}`);
+    if (code && tag === "span") card.setAttribute("role", "img");
     return card;
   }
 
