@@ -99,6 +99,40 @@ def test_what_is_won_is_lost_by_somebody_or_lies_in_the_pot(
             assert sum(units) + (view.pot or 0) + left == pytest.approx(0)
 
 
+def test_words_are_the_same_whatever_is_hidden(game: str, scale: Any) -> None:
+    """What a seat is told, verdicts too, follows from what it knows before and after."""
+    batch = kille_env.make_batch(game, 1, 4, rules={"episode": "match"}, seed=1, restart=False)
+    rng, told, keys = np.random.default_rng(4), 0, iter(range(10**6))
+    batch.reset(deal=False)
+    for _ in range(scale(400, 150)):
+        if batch.over[0]:
+            batch.reset(deal=False)
+        elif batch.at_chance[0]:
+            batch.deal()
+        else:
+            action, before = sample_actions(batch.mask, rng), batch.clone()
+            batch.apply(action)
+            for seat in range(4):
+                other = before.clone()
+                other.resample(seat, np.array([next(keys)], np.uint64))
+                if not other.mask[0, action[0]]:
+                    continue
+                steps = [other.tables[0].copy()], [before.tables[0]]
+                other.apply(action)
+                if (other.information_state(seat) != batch.information_state(seat)).any():
+                    continue
+                steps[0].append(other.tables[0])
+                steps[1].append(batch.tables[0])
+                one, same = (
+                    [batch.game.verdict(*step, batch.rules, None, seat),
+                     *batch.game.narrate(*step, batch.rules, None, seat)]
+                    for step in steps
+                )  # fmt: skip
+                assert one == same
+                told += bool(one[0]) and steps[0][1].tobytes() != steps[1][1].tobytes()
+    assert told > 0
+
+
 def leaks(view: View, table: Any) -> View:
     """Turns up the first hidden card of every hand, a card of the seat that holds it."""
     seats = []
