@@ -8,7 +8,7 @@ from typing import Any, TextIO
 
 from kille_env.errors import KilleError
 from kille_env.play.policy import name_of
-from kille_env.words.text import columns, counted, listed, signed
+from kille_env.words.text import columns, counted, does, listed, signed
 from kille_env.words.view import Laid
 from kille_training.labels import plural_of, unit_of
 from kille_training.table.advice import Choice, choices
@@ -154,7 +154,7 @@ class Terminal:
         for name, seat in zip(sitting.names, view.seats, strict=True):
             cards = [c for c in (*seat.hand, *seat.played) if not c.place.startswith("trick")]
             faces = ["?" if c.face is None else batch.spec.pack.word(c.face) for c in cards]
-            status = seat.words[-1] if seat.words else ""
+            status = does(name, seat.words[-1]).removeprefix(f"{name} ") if seat.words else ""
             rows.append((name, " ".join(faces), status, seat.score or signed(seat.units)))
         for line in columns(rows):
             self._say(line)
