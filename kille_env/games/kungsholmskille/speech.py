@@ -20,6 +20,8 @@ def question(table: Any, rules: Rules, who: list[str]) -> str:
         return f"{who[int(table['knocker'])]} knocked. Stay in, or fold?"
     if phase == Phase.SHOW:
         return f"Show your {last_card(table, int(table['seat']))}?"
+    if phase == Phase.BUD2:
+        return "With the new cards: knock again to play, or pass?"
     return "Knock to play this deal, or pass?"
 
 
