@@ -13,6 +13,7 @@ import pytest
 import kille_env
 from env import knack_tables, tables, trick_tables
 from kille_env.cards.sets import members
+from kille_env.core.batch import Batch
 from kille_env.play.policy import sample_actions
 from kille_env.registry import load_game
 from kille_env.testing.views import check_views
@@ -99,6 +100,11 @@ def test_what_is_won_is_lost_by_somebody_or_lies_in_the_pot(
             assert sum(units) + (view.pot or 0) + left == pytest.approx(0)
 
 
+def said(batch: Batch, before: Any, after: Any, seat: int) -> list[str]:
+    step = before, after, batch.rules, None, seat
+    return [batch.game.verdict(*step), *batch.game.narrate(*step)]
+
+
 def test_words_are_the_same_whatever_is_hidden(game: str, scale: Any) -> None:
     """What a seat is told, verdicts too, follows from what it knows before and after."""
     batch = kille_env.make_batch(game, 1, 4, rules={"episode": "match"}, seed=1, restart=False)
@@ -117,19 +123,14 @@ def test_words_are_the_same_whatever_is_hidden(game: str, scale: Any) -> None:
                 other.resample(seat, np.array([next(keys)], np.uint64))
                 if not other.mask[0, action[0]]:
                     continue
-                steps = [other.tables[0].copy()], [before.tables[0]]
+                old = other.tables[0].copy()
                 other.apply(action)
                 if (other.information_state(seat) != batch.information_state(seat)).any():
                     continue
-                steps[0].append(other.tables[0])
-                steps[1].append(batch.tables[0])
-                one, same = (
-                    [batch.game.verdict(*step, batch.rules, None, seat),
-                     *batch.game.narrate(*step, batch.rules, None, seat)]
-                    for step in steps
-                )  # fmt: skip
-                assert one == same
-                told += bool(one[0]) and steps[0][1].tobytes() != steps[1][1].tobytes()
+                words = said(batch, before.tables[0], batch.tables[0], seat)
+                assert said(batch, old, other.tables[0], seat) == words
+                differ = other.tables.tobytes() != batch.tables.tobytes()
+                told += bool(words[0]) and differ
     assert told > 0
 
 
