@@ -1,4 +1,4 @@
-"""Solves the small tables of the five-card games and Knack; fills the block of docs/solutions.md.
+"""Solves the small tables of the five-card games and Knack; fills two blocks of docs/solutions.md.
 
     python docs/small_tables.py                  write the table of what has been measured
     python docs/small_tables.py --solve [NAME]   solve first: all tables, or those whose name has it
@@ -13,6 +13,7 @@ import resource
 import subprocess
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -34,15 +35,15 @@ GAMES = ("krypkille", "kungsholmskille", "femkortskille", "knack")
 TABLES = [
     (game, preset, seats)
     for game in GAMES
-    for preset in ("tiny", "small")
+    for preset in ("tiny", "small", "medium")
     if preset in spec(game).presets
     for seats in (2, 3)
 ]
 METHOD = "pcfr+"
-MOST = 3000
-"""Iterations, at most."""
-MEMORY = 8.0
-"""GiB that a tree may take."""
+MOST = {2: 3000, 3: 1000}
+"""Iterations, at most, by the number of seats."""
+MEMORY = 16.0
+"""GiB that a tree may take by an estimate that is about twice what it then takes."""
 
 
 def measure(game: str, preset: str, seats: int) -> dict:
@@ -53,7 +54,7 @@ def measure(game: str, preset: str, seats: int) -> dict:
         game,
         seats,
         rules=rules,
-        iterations=MOST,
+        iterations=MOST[seats],
         memory=MEMORY,
         method=METHOD,
         out=RUNS / f"{game}-{preset}-{seats}",
@@ -65,6 +66,9 @@ def measure(game: str, preset: str, seats: int) -> dict:
     (strategy,) = strategies_of(found.policy, stage)
     reach = infoset_reach(stage.tree, strategy)
     mixed = np.maximum.reduceat(strategy, stage.tree.first[:-1]) < SURE
+    random = Counter[str]()
+    for number in np.flatnonzero(mixed):
+        random[_choice(game, stage.masks[number])] += float(reach[number])
     return {
         "game": game, "preset": preset, "seats": seats,
         "deals": found.deals, "ends": len(stage.tree.chance), "sets": sum(found.information_sets),
@@ -73,29 +77,63 @@ def measure(game: str, preset: str, seats: int) -> dict:
         "written": nash_conv_of((strategy,), stage).total,
         "greedy": nash_conv(stage.tree, greedy(stage.tree, strategy)).total,
         "mixed": float(reach[mixed].sum() / reach.sum()),
+        "choices": {choice: each / reach.sum() for choice, each in random.most_common()},
         "value": found.value, "iterations": found.iterations,
         "seconds": round(seconds), "memory": round(memory, 1),
     }  # fmt: skip
 
 
+def _choice(game: str, mask: np.ndarray) -> str:
+    """Returns what is to be chosen, in the verbs of the actions: "knock or fold", "play"."""
+    actions = spec(game).actions
+    verbs = (actions[action].split()[0] for action in np.flatnonzero(mask))
+    return " or ".join(dict.fromkeys(verbs))
+
+
 def small() -> str:
-    """The table of the small tables."""
+    """The table of sizes and values."""
     head = (
-        "game", "rules", "seats", "deals", "ends", "information sets", "NashConv of uniform play",
-        "of the solution", "made greedy", "random decisions", "iterations", "seconds", "GiB",
+        "game", "rules", "seats", "deals", "ends", "information sets", "forehand", "second",
+        "third", "iterations", "seconds", "GiB",
     )  # fmt: skip
     rows = []
     for line in read().values():
+        values = [f"{value:+.5f}" for value in line["value"]]
         rows.append(
             (
-                spec(line["game"]).title, f"`{line['preset']}`", str(line["seats"]),
-                f"{line['deals']:,}", f"{line['ends']:,}", f"{line['sets']:,}",
-                f"{line['uniform']:.2f}", f"{line['written']:.1e}", f"{line['greedy']:.2g}",
-                f"{100 * line['mixed']:.0f}%", f"{line['iterations']:,}", f"{line['seconds']:,}",
-                f"{line['memory']:.1f}",
+                *_named(line), f"{line['deals']:,}", f"{line['ends']:,}", f"{line['sets']:,}",
+                *values, *[""] * (3 - len(values)), f"{line['iterations']:,}",
+                f"{line['seconds']:,}", f"{line['memory']:.1f}",
             )
         )  # fmt: skip
     return table(head, rows)
+
+
+def mixing() -> str:
+    """The table of what mixing is worth."""
+    head = (
+        "game", "rules", "seats", "NashConv of uniform play", "of the solution", "made greedy",
+        "random decisions", "of these",
+    )  # fmt: skip
+    rows = []
+    for line in read().values():
+        all_of_them = sum(line["choices"].values())
+        shares = [
+            f"{choice} {100 * share / all_of_them:.0f}%"
+            for choice, share in line["choices"].items()
+            if share >= 0.01 * all_of_them
+        ]
+        rows.append(
+            (
+                *_named(line), f"{line['uniform']:.2f}", f"{line['written']:.1e}",
+                f"{line['greedy']:.2g}", f"{100 * line['mixed']:.0f}%", ", ".join(shares),
+            )
+        )  # fmt: skip
+    return table(head, rows)
+
+
+def _named(line: dict) -> tuple[str, str, str]:
+    return spec(line["game"]).title, f"`{line['preset']}`", str(line["seats"])
 
 
 def read() -> dict[str, dict]:
@@ -130,7 +168,7 @@ def main(arguments: list[str]) -> int:
             line = subprocess.run(asked, check=True, stdout=subprocess.PIPE, text=True).stdout
             lines = {**read(), _name(game, preset, seats): json.loads(line)}
             DATA.write_text("".join(json.dumps(each) + "\n" for each in lines.values()))
-    return write({PAGE: filled(PAGE, {"small": small}, whole=False)}, check=False)
+    return write({PAGE: filled(PAGE, {"small": small, "mixing": mixing}, whole=False)}, check=False)
 
 
 if __name__ == "__main__":

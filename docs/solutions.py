@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 from blocks import filled, table, write
-from small_tables import small
+from small_tables import mixing, small
 
 from kille_training.reports.plots import convergence, swap_heat_map
 from kille_training.reports.solutions import curves_of, swaps_of
@@ -227,6 +227,7 @@ def match_turns() -> str:
 BLOCKS: dict[str, Callable[[], str]] = {
     "sizes": sizes,
     "small": small,
+    "mixing": mixing,
     "values": values,
     "seconds": seconds,
     "strategies": strategies,

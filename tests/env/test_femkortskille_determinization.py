@@ -22,7 +22,6 @@ from env.trick_tables import Table, play
 from kille_env.cards.sets import members
 
 CODE = kille_env.spec("femkortskille").pack.code
-PACK = [CODE(card) for card in range(42)]
 MATCH = importlib.import_module("reference.femkortskille").Match
 SLOW = bool(numba.config.DISABLE_JIT)
 GAME = "femkortskille"
@@ -38,7 +37,7 @@ def replay(table: Table, dealt: dict[int, list[str]], drawn: dict[int, list[str]
     order = [(table.first_dealer + 1 + step) % table.players for step in range(table.players)]
     deck = [card for row in zip(*(dealt[seat] for seat in order), strict=True) for card in row]
     deck += [card for seat in order for card in drawn[seat]]
-    rest = list(PACK)
+    rest = table.spec.pack.codes_without(table.spec.left_out(table.rules))
     for card in deck:
         rest.remove(card)
     match = MATCH(table.players, table.rules.as_dict(), table.first_dealer, lambda: [*deck, *rest])
@@ -137,6 +136,15 @@ def test_under_follow_lowest_who_heads_may_still_have_anything():
     script = "0 knock, 1 knock, 0 L9, 1 KI, 1 L8, 0 HU, 0 L3, 1 L7"
     table = play(GAME, hands, script, talon, follow="lowest")
     check_uniform(table, 0, number=comb(42 - 8, 2) * SPLITS)
+
+
+def test_no_card_that_is_left_out_is_dealt():
+    hands, script = "KI L8 | L2 BL", "0 knock, 1 knock, 0 L8, 1 L2"
+    table = play(GAME, hands, "0 knock", preset="tiny")
+    check_uniform(table, 1, number=comb(12 - 2, 2))
+    table = play(GAME, hands, script, "L11 L5", preset="tiny")
+    # Below lilja 8 there are 6 cards, one of them open. Two of three cards were dealt.
+    check_uniform(table, 0, number=comb(6 - 1, 2) * comb(3, 2))
 
 
 # A full table

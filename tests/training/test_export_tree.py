@@ -104,9 +104,9 @@ def test_labels_and_digits_are_in_the_file(tmp_path: Path) -> None:
     guess().write(tmp_path / "guess.efg")
     lines = (tmp_path / "guess.efg").read_text().splitlines()
     assert lines[0] == 'EFG 2 R "a game" { "seat 0" "seat 1" }'
-    assert lines[1] == 'c "" 1 "" { "0" 0.25 "1" 0.75 } 0'
+    assert lines[1] == 'c "" 1 "" { "0" 1/4 "1" 3/4 } 0'
     assert lines[2] == 'p "" 1 1 "sees 0" { "pay" "go \'on\'" } 0'
-    assert lines[3] == 't "" 1 "" { 0.33333333333333331 -0.33333333333333331 }'
+    assert lines[3] == 't "" 1 "" { 1/3 -1/3 }'
     assert lines[4] == 'p "" 2 1 "guesses it" { "tails" "heads" } 0'
     game = pyspiel.load_game("efg_game", {"filename": str(tmp_path / "guess.efg")})
     assert game.num_distinct_actions() == 4

@@ -26,7 +26,8 @@ LINE_SECONDS = 5.0
 @options.set_option("memory=8 (GiB that the tree may take), iterations=1000 or method=cfr+")
 @click.option(
     "--efg", type=click.Path(path_type=Path, dir_okay=False),
-    help="Of a deal: also write its exact tree here, in Gambit's format, for OpenSpiel.",
+    help="Of a deal: also write its exact tree here, in Gambit's format, for OpenSpiel, and "
+    "beside it the solution in its information sets (.policy), for docs/certificates/check.py.",
 )  # fmt: skip
 @options.out_option
 @options.json_option
@@ -71,7 +72,7 @@ def solve(
             write_pictures(found, folder)
             if efg is not None:
                 memory = {key: asked[key] for key in asked if key == "memory"}
-                export_efg(game, seats, efg, rules=rules, **memory)
+                export_efg(game, seats, efg, rules=rules, **memory).write_policy(found.policy)
     except SolveError as error:
         given = (each for each in solve.params if each.name == error.argument)
         hint = next((each.metavar or each.opts[0] for each in given), f"--set {error.argument}")

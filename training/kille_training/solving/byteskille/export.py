@@ -78,10 +78,29 @@ class ExportedDeal:
         Raises:
             PolicyError: There is no such policy, or it was made for another table.
         """
+        return _open_spiel().TabularPolicy(self.efg.policy_of(self._strategy(player), self.load()))
+
+    def write_policy(self, player: PlayerLike) -> Path:
+        """Writes what a policy does in the tree beside it, for docs/certificates/check.py.
+
+        Args:
+            player: A policy in any form; nothing that looks ahead.
+
+        Returns:
+            The file: that of the tree with the ending `.policy`.
+
+        Raises:
+            PolicyError: There is no such policy, or it was made for another table.
+            OSError: The file cannot be written.
+        """
+        path = self.path.with_suffix(".policy")
+        self.efg.write_policy(self._strategy(player), path)
+        return path
+
+    def _strategy(self, player: PlayerLike) -> np.ndarray:
         stage = self.deal.first_stage
-        found = resolve(player, "byteskille", stage.num_players, stage.rules)
-        strategy = strategy_of(cast(Policy, found), stage)
-        return _open_spiel().TabularPolicy(self.efg.policy_of(strategy, self.load()))
+        found = resolve(player, stage.rules.game, stage.num_players, stage.rules)
+        return strategy_of(cast(Policy, found), stage)
 
 
 def export_efg(

@@ -6,6 +6,7 @@ extensive game (.efg) file format"): one line for each node in preorder, as in a
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -13,11 +14,17 @@ from typing import Any
 import numpy as np
 
 from kille_env.errors import KilleError, PolicyError
-from kille_env.files import whole_file
+from kille_env.files import whole_file, write_whole
 from kille_training.solving.trees.tree import CHANCE, TERMINAL, FlatTree
 
 LINES = 1 << 12
 """Lines that are written at a time."""
+
+DENOMINATOR, ROUNDING = 10**6, 1e-15
+"""A number this close to a fraction with a denominator of at most so much is that fraction."""
+
+DIGITS = 6
+"""Decimals of probabilities in a file with a policy."""
 
 SUM_TOLERANCE = 1e-6
 """Largest distance from 1 of the sum of a policy's probabilities at a decision."""
@@ -63,7 +70,10 @@ class EfgTree:
                 raise KilleError(f"actions of information set {number} share a label: {labels}")
 
     def write(self, path: Path) -> None:
-        """Writes the file, whole or not at all; every number has all its digits.
+        """Writes the file, whole or not at all.
+
+        Numbers are fractions where they are close to small ones, as chances of cards and payoffs
+        are; otherwise they have all their digits.
 
         Args:
             path: The file; its folder exists.
@@ -79,6 +89,25 @@ class EfgTree:
                     file.write("".join(waiting).encode())
                     waiting.clear()
             file.write("".join(waiting).encode())
+
+    def write_policy(self, strategy: np.ndarray, path: Path) -> None:
+        """Writes what is done in the information sets of the file, for docs/certificates/check.py.
+
+        Each line is a player, an information set and the probability of each action. They are
+        rounded, so that they add up to exactly 1.
+
+        Args:
+            strategy: [S], see `strategy_of`.
+            path: The file; its folder exists.
+
+        Raises:
+            OSError: It cannot be written.
+        """
+        lines, first = [], self.tree.first.tolist()
+        for number, (seat, of_seat) in enumerate(self._numbers()):
+            row = _rounded(strategy[first[number] : first[number + 1]])
+            lines.append(" ".join([str(seat), str(of_seat), *(f"{one:g}" for one in row)]) + "\n")
+        write_whole(path, "".join(lines).encode())
 
     def strategy_of(self, policy: Any, game: Any) -> np.ndarray:
         """Returns what a policy of OpenSpiel does in the tree.
@@ -142,25 +171,32 @@ class EfgTree:
         heads, leaf = self._heads(), 0
         for node, number in enumerate(tree.infoset.tolist()):
             if number == TERMINAL:
-                paid = " ".join(f"{units:.17g}" for units in tree.payoff[leaf].tolist())
+                paid = " ".join(map(_number, tree.payoff[leaf].tolist()))
                 leaf += 1
                 yield f't "" {leaf} "" {{ {paid} }}\n'
             elif number == CHANCE:
                 shares = tree.probability[below[begin[node] : begin[node + 1]]].tolist()
-                steps = " ".join(f'"{place}" {share:.17g}' for place, share in enumerate(shares))
+                texts = _chances(shares)
+                steps = " ".join(f'"{place}" {share}' for place, share in enumerate(texts))
                 yield f'c "" {node + 1} "" {{ {steps} }} 0\n'
             else:
                 yield heads[number]
 
     def _heads(self) -> list[str]:
-        """Returns the line of each information set; sets are numbered by player, from 1."""
-        seen, heads = [0] * self.tree.num_players, []
-        for number, seat in enumerate(self.tree.player.tolist()):
-            seen[seat] += 1
+        """Returns the line of each information set."""
+        heads = []
+        for number, (seat, of_seat) in enumerate(self._numbers()):
             actions = " ".join(f'"{label}"' for label in self._labels(number))
             name = _plain(self.names[number])
-            heads.append(f'p "" {seat + 1} {seen[seat]} "{name}" {{ {actions} }} 0\n')
+            heads.append(f'p "" {seat} {of_seat} "{name}" {{ {actions} }} 0\n')
         return heads
+
+    def _numbers(self) -> Iterator[tuple[int, int]]:
+        """Yields the player of each information set and its number among the player's, from 1."""
+        seen = [0] * self.tree.num_players
+        for seat in self.tree.player.tolist():
+            seen[seat] += 1
+            yield seat + 1, seen[seat]
 
     def _decisions(self, game: Any) -> Iterator[tuple[int, Any]]:
         """Yields every information set, with OpenSpiel's state at its first node."""
@@ -191,6 +227,28 @@ class EfgTree:
                 f"got {list(steps)} of player {int(state.current_player())}"
             )
         return [steps[label] for label in labels]
+
+
+def _chances(shares: Sequence[float]) -> list[str]:
+    """Returns probabilities as text: fractions if these add up to 1."""
+    texts = [_number(share) for share in shares]
+    exact = sum(map(Fraction, texts)) == 1
+    return texts if exact else [f"{share:.17g}" for share in shares]
+
+
+def _number(value: float) -> str:
+    """Returns a number as text: a fraction if it is one but for rounding."""
+    near = Fraction(value).limit_denominator(DENOMINATOR)
+    exact = abs(near - Fraction(value)) <= ROUNDING * max(1.0, abs(value))
+    return str(near) if exact else f"{value:.17g}"
+
+
+def _rounded(chances: np.ndarray) -> list[float]:
+    """Returns probabilities with `DIGITS` decimals that add up to 1; the largest takes the rest."""
+    units = 10**DIGITS
+    counts = np.round(chances * units).astype(np.int64)
+    counts[counts.argmax()] += units - counts.sum()
+    return (counts / units).tolist()
 
 
 def _plain(label: str) -> str:
