@@ -20,7 +20,7 @@ import numpy as np
 from blocks import filled, table, write
 
 from kille_env.registry import spec
-from kille_training.solving.build import check_deal, grow_stage
+from kille_training.solving.build import check_deal, count_ends, grow_stage
 from kille_training.solving.policies import nash_conv_of, strategies_of
 from kille_training.solving.solve import solve
 from kille_training.solving.stages import TreeTooLargeError
@@ -40,8 +40,8 @@ TABLES = [
     for seats in (2, 3)
 ]
 METHOD = "pcfr+"
-MOST = {2: 3000, 3: 1000}
-"""Iterations, at most, by the number of seats."""
+MOST, VISITS = 3000, 2e10
+"""At most this many iterations, and visits of an end by a seat: some minutes."""
 MEMORY = 16.0
 """GiB that a tree may take by an estimate that is about twice what it then takes."""
 
@@ -54,7 +54,7 @@ def measure(game: str, preset: str, seats: int) -> dict:
         game,
         seats,
         rules=rules,
-        iterations=MOST[seats],
+        iterations=min(MOST, int(VISITS / (seats * count_ends(seats, rules)))),
         memory=MEMORY,
         method=METHOD,
         out=RUNS / f"{game}-{preset}-{seats}",
