@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from kille_agents.catalog import as_policy, load_policy
+    from kille_agents.export import save_policy
     from kille_agents.llm import LanguageModel
     from kille_agents.objects import Network
     from kille_agents.search import FlatSearch, SearchSettings
@@ -19,6 +20,7 @@ _NAMES = {
     "SearchSettings": "kille_agents.search",
     "as_policy": "kille_agents.catalog",
     "load_policy": "kille_agents.catalog",
+    "save_policy": "kille_agents.export",
 }
 """Everything and the module where it is."""
 
@@ -29,6 +31,7 @@ __all__ = [
     "SearchSettings",
     "as_policy",
     "load_policy",
+    "save_policy",
 ]
 
 

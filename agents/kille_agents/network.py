@@ -2,7 +2,7 @@
 
 A policy is two files in one folder: `policy.safetensors`, its weights, and `policy.json`, what it
 was made for. Reading them runs no code. The forward pass is in single precision, in chunks that fit
-the processor's cache.
+the processor's cache. `kille_agents.export` makes such policies of torch modules and models.
 
 A network that plays at tables of several sizes has learned from the observation "seats"
 (`kille_env.core.floats`), with weights of its own for the nearest seats and shared ones for those
@@ -14,7 +14,6 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
-from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -24,17 +23,19 @@ from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
 from kille_agents.metadata import Metadata, check_size
-from kille_agents.perceptron import forward
+from kille_agents.perceptron import ACTIVATIONS, Activation, forward
 from kille_env.core.floats import seat_layout
 from kille_env.core.spec import Rules, width
 from kille_env.errors import KilleError, PolicyError, shortened
 from kille_env.files import MOST_ARRAYS, read_bytes, read_json, write_whole
-from kille_env.play.policy import check_shapes, masked_softmax
+from kille_env.play.policy import check_shapes, masked_best, masked_softmax
 from kille_env.registry import Table, spec
 
 WEIGHTS, SPECIFICATION = "policy.safetensors", "policy.json"
 FORMAT, FORMAT_OF_SEVERAL = "kille-policy 1", "kille-policy 2"
-ACTIVATIONS = {"tanh": np.tanh, "relu": partial(np.maximum, np.float32(0.0))}
+PLAYED = {"logits": masked_softmax, "values": masked_best}
+"""What is played by what a network returns."""
+INPUT = ("input.scale", "input.shift", "input.clip")
 CHUNK = 4096
 
 
@@ -46,10 +47,12 @@ class NetworkMetadata(Metadata):
         observation_width: F, features that it reads.
         num_actions: A, actions that it knows.
         layers: Units of each hidden layer.
-        activation: "tanh" or "relu", after each hidden layer.
+        activation: A name of `kille_agents.perceptron.ACTIVATIONS`, after each hidden layer; or one
+            for each, separated by commas.
         table_sizes: Numbers of seats that it plays at; empty for `num_players` alone.
         episodes: Of a network for tables of several sizes: "deal", "match" or both.
         near_seats: Of such a network: seats with weights of their own.
+        returns: "logits", of which the softmax is played, or "values", of which the best is.
     """
 
     KINDS: ClassVar[dict[str, type]] = {
@@ -61,6 +64,7 @@ class NetworkMetadata(Metadata):
         "table_sizes": tuple,
         "episodes": tuple,
         "near_seats": int,
+        "returns": str,
     }
 
     observation_width: int
@@ -70,6 +74,7 @@ class NetworkMetadata(Metadata):
     table_sizes: tuple[int, ...] = ()
     episodes: tuple[str, ...] = ()
     near_seats: int = 0
+    returns: str = "logits"
 
     @property
     def seats(self) -> str:
@@ -110,22 +115,28 @@ class NetworkPolicy:
             metadata: What it was made for.
             weights: "weight.i" [out, in] and "bias.i" [out] of each layer i, the last one to the
                 actions; float32. The first layer of a network for tables of several sizes reads
-                what `kille_env.core.floats.SeatLayout.pooled_size` counts.
+                what `kille_env.core.floats.SeatLayout.pooled_size` counts. Of a network that reads
+                normalized features also `INPUT`: the features times a scale [F], plus a shift [F],
+                clipped to a largest absolute value [1].
             name: What tables and reports call it.
 
         Raises:
             PolicyError: A weight is missing, has another shape, or is no number.
         """
         self.metadata, self.name = metadata, name
-        if metadata.activation not in ACTIVATIONS:
+        self._activations = _activations(metadata)
+        if metadata.returns not in PLAYED:
             raise PolicyError(
-                f"activation {metadata.activation!r} is not known, expected tanh or relu"
+                f"returns is {shortened(metadata.returns)}, expected {' or '.join(PLAYED)}"
             )
         sizes = (metadata.num_inputs, *metadata.layers, metadata.num_actions)
         shapes: dict[str, tuple[int, ...]] = {}
         for layer, (inputs, outputs) in enumerate(pairwise(sizes)):
             shapes[f"weight.{layer}"] = (outputs, inputs)
             shapes[f"bias.{layer}"] = (outputs,)
+        if set(INPUT) & set(weights) and not metadata.table_sizes:
+            features = (metadata.num_inputs,)
+            shapes |= dict(zip(INPUT, (features, features, (1,)), strict=True))
         if set(weights) != set(shapes):
             raise PolicyError(
                 f"the weights of {name} are {shortened(sorted(weights))}, "
@@ -168,7 +179,12 @@ class NetworkPolicy:
         """Returns its weights at its table as a perceptron over the plain observation [F] has them.
 
         The keys are those of `weights`, which a network for one table size has already.
+
+        Raises:
+            PolicyError: It reads normalized features.
         """
+        if INPUT[0] in self.weights:
+            raise PolicyError(f"{self.name} reads normalized features, which no plain layer does")
         return {
             f"{kind}.{number}": array.copy()
             for number, (weight, bias) in enumerate(self._layers)
@@ -189,19 +205,34 @@ class NetworkPolicy:
                 f"policy {self.name!r} reads observations [N, {features}], got "
                 f"{list(np.shape(observation))}; it was made for another table"
             )
-        activation = ACTIVATIONS[self.metadata.activation]
-        return forward(observation.astype(np.float32), self._layers, activation)
+        values = observation.astype(np.float32)
+        if INPUT[0] in self.weights:
+            scale, shift, clip = (self.weights[key] for key in INPUT)
+            values = np.clip(values * scale + shift, -clip, clip)
+        return forward(values, self._layers, self._activations)
 
     def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
         """Returns the distribution over the legal actions, [N, A] float64; see `Policy`."""
         check_shapes(
             self.name, observation, mask, self.metadata.observation_width, self.metadata.num_actions
         )
-        out = np.empty(mask.shape, dtype=np.float64)
+        out, play = np.empty(mask.shape, dtype=np.float64), PLAYED[self.metadata.returns]
         for start in range(0, len(mask), CHUNK):
             part = slice(start, start + CHUNK)
-            out[part] = masked_softmax(self.name, self.logits(observation[part]), mask[part])
+            out[part] = play(self.name, self.logits(observation[part]), mask[part])
         return out
+
+
+def _activations(metadata: NetworkMetadata) -> list[Activation]:
+    """Return what comes after each hidden layer."""
+    names, hidden = metadata.activation.split(","), len(metadata.layers)
+    names = names * hidden if len(names) == 1 else names
+    if len(names) != hidden or not set(names) <= ACTIVATIONS.keys():
+        raise PolicyError(
+            f"activation {shortened(metadata.activation)} is not known, expected one of "
+            f"{', '.join(ACTIVATIONS)}, or one for each of {hidden} hidden layers"
+        )
+    return [ACTIVATIONS[name] for name in names]
 
 
 def save_network(policy: NetworkPolicy, folder: Path) -> Path:
@@ -212,6 +243,8 @@ def save_network(policy: NetworkPolicy, folder: Path) -> Path:
     if not policy.metadata.table_sizes:
         for name in ("table_sizes", "episodes", "near_seats"):
             del written[name]
+    if policy.metadata.returns == "logits":
+        del written["returns"]
     made = FORMAT_OF_SEVERAL if policy.metadata.table_sizes else FORMAT
     content = {"format": made, "weights_sha256": hashlib.sha256(weights).hexdigest(), **written}
     text = json.dumps(content, indent=2, ensure_ascii=False, sort_keys=True) + "\n"
@@ -301,6 +334,7 @@ def _read_metadata(file: Path) -> tuple[NetworkMetadata, str]:
         digest = content.pop("weights_sha256")
         if made == FORMAT:
             content |= {"table_sizes": (), "episodes": (), "near_seats": 0}
+        content.setdefault("returns", "logits")
         content |= {name: tuple(content[name]) for name in ("layers", "table_sizes", "episodes")}
         for name in ("layers", "table_sizes"):
             if not all(type(number) is int and number > 0 for number in content[name]):

@@ -126,7 +126,7 @@ class Network(FunctionPolicy):
             PolicyError: Also where a module's probabilities do not sum to 1, or none is legal.
         """
         found = super().probabilities(observation, mask)
-        if not self._is_module or self._returns != "probabilities":
+        if not self._is_module or self.returns != "probabilities":
             return found
         legal = np.where(mask != 0, found, 0.0)
         total = legal.sum(axis=1, keepdims=True)

@@ -5,7 +5,9 @@ summed in the order of its inputs, so that what a policy does at a table does no
 other tables it is asked about. Most features of an observation are 0, and cost nothing.
 """
 
+import math
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -14,6 +16,50 @@ from kille_env.errors import PolicyError
 
 Layer = tuple[np.ndarray, np.ndarray]
 """Weights [in, out] and biases [out], float32."""
+Activation = Callable[..., np.ndarray]
+"""Is called with values [N, units] float32 and, as `out`, where to write."""
+
+
+@kernel
+def _gelu(values, out):
+    """Writes values times how likely a standard normal number is below them."""
+    for row in range(values.shape[0]):
+        for unit in range(values.shape[1]):
+            value = values[row, unit]
+            out[row, unit] = 0.5 * value * (1.0 + math.erf(value * math.sqrt(0.5)))
+
+
+def _written(activation: Callable[[np.ndarray], np.ndarray]) -> Activation:
+    """Returns an activation that writes what a function returns."""
+
+    def write(values: np.ndarray, *, out: np.ndarray) -> np.ndarray:
+        out[...] = activation(values)
+        return out
+
+    return write
+
+
+def _gelu_written(values: np.ndarray, *, out: np.ndarray) -> np.ndarray:
+    _gelu(values, out)
+    return out
+
+
+def _sigmoid(values: np.ndarray) -> np.ndarray:
+    return np.float32(0.5) * (np.float32(1.0) + np.tanh(np.float32(0.5) * values))
+
+
+ACTIVATIONS: dict[str, Activation] = {
+    "tanh": np.tanh,
+    "relu": partial(np.maximum, np.float32(0.0)),
+    "sigmoid": _written(_sigmoid),
+    "silu": _written(lambda values: values * _sigmoid(values)),
+    "gelu": _gelu_written,
+    "elu": _written(lambda values: np.where(values > 0, values, np.expm1(np.minimum(values, 0)))),
+    "leaky_relu": _written(lambda values: np.where(values > 0, values, np.float32(0.01) * values)),
+    "softplus": _written(lambda values: np.logaddexp(np.float32(0.0), values)),
+    "identity": lambda values, *, out: values,
+}
+"""Activations, as torch has them by default."""
 
 
 @kernel
@@ -52,16 +98,16 @@ def affine(inputs: np.ndarray, layer: Layer) -> np.ndarray:
 
 
 def forward(
-    inputs: np.ndarray, layers: Sequence[Layer], activation: Callable[..., np.ndarray]
+    inputs: np.ndarray, layers: Sequence[Layer], activations: Sequence[Activation]
 ) -> np.ndarray:
     """Returns the output of the last layer, [N, out] float32.
 
     Args:
         inputs: [N, in] float32.
         layers: The layers.
-        activation: Called between two layers with their values and, as `out`, where to write.
+        activations: What comes between two layers.
     """
     values = affine(inputs, layers[0])
-    for layer in layers[1:]:
+    for layer, activation in zip(layers[1:], activations, strict=True):
         values = affine(activation(values, out=values), layer)
     return values

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from kille_agents.export import Perceptron, perceptron_of
 from kille_env.core.floats import Reading
 from kille_env.core.spec import width
 from kille_env.errors import PolicyError, shortened
@@ -100,6 +101,34 @@ class SB3Policy:
                 "at_table(game, num_players)"
             )
         check_shapes(self.name, observation, mask, *self._size)
+
+
+def perceptron_of_model(model: BaseAlgorithm, asking: Asking) -> Perceptron:
+    """Return the layers from what a model is shown to its logits or values.
+
+    Raises:
+        PolicyError: They are no perceptron's, or are not all that decides.
+    """
+    policy: Any = model.policy
+    if asking.best_legal and isinstance(model, (PPO, A2C, TRPO)):
+        raise PolicyError(
+            f"the {type(model).__name__} learned behind BestLegalAction, which is more than a "
+            "network: kille_env.sb3.save(model, path) keeps it"
+        )
+    if hasattr(policy, "q_net"):
+        extractor, parts = policy.q_net.features_extractor, (policy.q_net.q_net,)
+    elif hasattr(policy, "quantile_net"):
+        extractor = policy.quantile_net.features_extractor
+        parts = (policy.quantile_net.quantile_net,)
+    else:
+        extractor = policy.pi_features_extractor
+        parts = policy.mlp_extractor.policy_net, policy.action_net
+    found = perceptron_of(extractor, *parts)
+    if hasattr(policy, "quantile_net"):  # the value of an action is the mean of its quantiles
+        shape = policy.quantile_net.n_quantiles, int(policy.action_space.n), -1
+        weight, bias = found.layers[-1]
+        found.layers[-1] = weight.reshape(shape).mean(axis=0), bias.reshape(shape[:2]).mean(axis=0)
+    return found._replace(near_seats=getattr(extractor, "near_seats", None))
 
 
 def load_sb3(path: Path, *, observation: str | None = None, trust: bool) -> SB3Policy:

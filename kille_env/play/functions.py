@@ -42,6 +42,8 @@ class FunctionPolicy:
     Attributes:
         function: What is called with observations [N, F] and masks [N, A].
         name: What tables and reports call it.
+        observation: What it is shown.
+        returns: What it returns.
     """
 
     def __init__(
@@ -94,15 +96,15 @@ class FunctionPolicy:
         self.function = function
         own = str(getattr(function, "__name__", type(function).__name__))
         self.name = name or own.strip("<>")
-        self._returns = one_of("returns", returns, RETURNS)
-        self._reads = one_of("observation", observation, OBSERVATION)
+        self.returns = one_of("returns", returns, RETURNS)
+        self.observation = one_of("observation", observation, OBSERVATION)
         self._reading: Reading | None = None
 
     def at_table(self, game: str, num_players: int) -> Self:
         """Return the policy as it plays at a table, where it knows how to read features."""
         settled = copy.copy(self)
-        if self._reads in READINGS:
-            settled._reading = READINGS[self._reads](spec(game), num_players)
+        if self.observation in READINGS:
+            settled._reading = READINGS[self.observation](spec(game), num_players)
         return settled
 
     def differences(self, table: Table) -> list[str]:
@@ -118,9 +120,9 @@ class FunctionPolicy:
                 or logits that are probabilities.
         """
         returned = self.returned(observation, mask)
-        if self._returns == "probabilities":
+        if self.returns == "probabilities":
             return returned
-        if self._returns == "values":
+        if self.returns == "values":
             return masked_best(self.name, returned, mask)
         if are_probabilities(returned):
             raise PolicyError(
@@ -135,12 +137,12 @@ class FunctionPolicy:
         Raises:
             PolicyError: That is no array of numbers, or of another shape.
         """
-        in_floats = self._reads in READINGS
+        in_floats = self.observation in READINGS
         shown = read(self.name, observation, self._reading) if in_floats else observation
-        found = as_numbers(self.name, self._call(shown, mask), self._returns)
+        found = as_numbers(self.name, self._call(shown, mask), self.returns)
         if found.shape != mask.shape:
             raise PolicyError(
-                f"the function of {self.name!r} returned {self._returns} of shape "
+                f"the function of {self.name!r} returned {self.returns} of shape "
                 f"{found.shape}, expected {mask.shape}"
             )
         return found

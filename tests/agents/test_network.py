@@ -126,7 +126,9 @@ def test_broken_files_are_refused(tmp_path, policy):
         load_network(tmp_path, "byteskille", 3, RULES)
     weights.write_bytes(data)
     for changes in (
-        {"activation": "gelu"},
+        {"activation": "swish"},
+        {"activation": "relu,tanh,relu"},
+        {"returns": "odds"},
         {"rules": 5},
         {"game": ["byteskille"]},
         {"num_players": True},

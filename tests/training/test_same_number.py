@@ -27,7 +27,7 @@ from stable_baselines3.common.vec_env import DummyVecEnv, VecEnvWrapper, VecNorm
 
 import kille_env
 import kille_training as kt
-from kille_agents import Network, as_policy
+from kille_agents import Network, as_policy, save_policy
 from kille_agents.metadata import Metadata
 from kille_agents.network import NetworkMetadata, NetworkPolicy, save_network
 from kille_env import LiveOpponent, SeatVectorEnv
@@ -266,6 +266,21 @@ def made_zip(folder: Path) -> tuple[Any, Any]:
     return as_policy(path, "byteskille", 2, TABLE.rules, trust=True), ask
 
 
+def made_kept_module(folder: Path) -> tuple[Any, Any]:
+    torch.manual_seed(4)
+    module = torch.nn.Sequential(torch.nn.Linear(F, 16), torch.nn.GELU(), torch.nn.Linear(16, A))
+    kept = save_policy(
+        module, folder / "module", "byteskille", 2, TABLE.rules, observation="float",
+        returns="logits",
+    )  # fmt: skip
+    return kept, lambda seen, mask: softmax(module_logits(module, seen * SCALE), mask)
+
+
+def made_kept_model(folder: Path) -> tuple[Any, Any]:
+    model, ask = made_normalized()
+    return save_policy(model, folder / "model"), ask
+
+
 def made_entry_point(folder: Path) -> tuple[Any, Any]:
     np.savez(folder / "linear.npz", weights=SCALE[:, None] * WEIGHTS)
     (folder / "linear_player.py").write_text(
@@ -346,6 +361,8 @@ WAYS: dict[str, Any] = {
     "network": made_network,
     "policy folder": made_folder,
     "saved model": made_zip,
+    "module as a folder": made_kept_module,
+    "model under VecNormalize as a folder": made_kept_model,
     "entry point": made_entry_point,
     "player with a memory": lambda: (Remembering(), made_function()[1]),
     "searcher": lambda: (Reading(), made_function()[1]),
@@ -363,7 +380,10 @@ def nash_conv_of(ask: Any) -> float:
     return sum(best_response(tree, strategy, seat).value - values[seat] for seat in range(2))
 
 
-FROM_FILES = ("policy folder", "saved model", "entry point")
+FROM_FILES = (
+    *("policy folder", "saved model", "entry point"),
+    *("module as a folder", "model under VecNormalize as a folder"),
+)
 
 
 @pytest.fixture(params=WAYS)

@@ -1,0 +1,403 @@
+"""Own networks as policy folders: torch modules and models of Stable-Baselines3, without torch.
+
+What a network is shown ("float", "seats", normalized) is worked into its first layer, so that the
+policy reads features as tables have them. A module's layers are taken in the order in which it
+holds them; nothing says that its `forward` calls them so. Therefore what was made is asked beside
+the original at decisions of its table, and refused unless both answer alike.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+
+from kille_agents.network import INPUT, NetworkMetadata, NetworkPolicy, save_network
+from kille_agents.objects import Network, is_from
+from kille_env.core.floats import READINGS, SeatLayout, seat_layout
+from kille_env.core.spec import Rules, width
+from kille_env.errors import PolicyError, shortened
+from kille_env.play.policy import Policy
+from kille_env.registry import Table, make_batch, spec
+
+NAMES = {
+    "Tanh": "tanh",
+    "ReLU": "relu",
+    "Sigmoid": "sigmoid",
+    "SiLU": "silu",
+    "GELU": "gelu",
+    "ELU": "elu",
+    "LeakyReLU": "leaky_relu",
+    "Softplus": "softplus",
+}
+"""Activations of torch, by the names of their modules."""
+NOTHING = ("Identity", "Dropout", "Flatten")
+"""Modules that leave rows as they are where a network is measured."""
+AT_THE_END = ("Softmax", "LogSoftmax")
+"""Modules at the end of a network that the softmax over the legal actions makes up for."""
+CHECKED, STEPS = 64, 8
+"""Tables and steps at which the policy is compared with the original."""
+APART = 1e-4
+"""Largest difference of the two, as a share of their largest output."""
+
+
+class Perceptron(NamedTuple):
+    """A perceptron as it was trained.
+
+    Attributes:
+        layers: Weights [out, in] and biases [out] of each layer.
+        activations: What comes after each hidden layer, names of `ACTIVATIONS`.
+        near_seats: Where the first layer reads "seats" with far seats summed: how many are not.
+    """
+
+    layers: list[tuple[np.ndarray, np.ndarray]]
+    activations: list[str]
+    near_seats: int | None = None
+
+
+class Normal(NamedTuple):
+    """What is made of what a network is shown: times a scale, plus a shift, clipped."""
+
+    scale: np.ndarray
+    shift: np.ndarray
+    clip: float
+
+
+def save_policy(
+    policy: Any,
+    folder: str | Path,
+    game: str | None = None,
+    num_players: int | None = None,
+    rules: Rules | str | Mapping[str, Any] | None = None,
+    *,
+    episode: str | None = None,
+    observation: str | None = None,
+    returns: str | None = None,
+) -> Path:
+    """Write a network into a folder that loads without torch, wherever a player is named by a path.
+
+    Example:
+        >>> import torch
+        >>> from kille_agents import save_policy
+        >>> from kille_env import make_batch
+        >>> batch = make_batch("knack", num_players=3)
+        >>> net = torch.nn.Sequential(
+        ...     torch.nn.Linear(batch.observation.shape[1], 64),
+        ...     torch.nn.ReLU(),
+        ...     torch.nn.Linear(64, batch.mask.shape[1]),
+        ... )
+        >>> save_policy(net, "mine", "knack", 3, observation="float", returns="logits").name
+        'mine'
+
+    Args:
+        policy: A torch module of linear layers with activations between them, or a
+            `kille_agents.Network` of one; a model of Stable-Baselines3 or sb3-contrib without
+            memory; or what `as_policy` has made of these or of a policy folder.
+        folder: Where to write `policy.json` and `policy.safetensors`.
+        game: The game that a module was trained for. A model knows its own table.
+        num_players: Seats; the game's default for None.
+        rules: A preset, switches, or resolved rules.
+        episode: "deal" or "match"; None is what `rules` say, or else "deal".
+        observation: What a module is shown: "box", "float" or "seats".
+        returns: What it returns: "logits", "probabilities" or "values".
+
+    Returns:
+        The folder.
+
+    Raises:
+        PolicyError: It is no perceptron, has another size than the table, or answers otherwise
+            than its layers do; the message says what to hand over.
+    """
+    network = policy
+    if not isinstance(policy, NetworkPolicy):
+        if is_from("stable_baselines3.common.base_class", "BaseAlgorithm", policy):
+            from kille_agents.sb3 import SB3Policy  # needs torch
+
+            policy = SB3Policy(policy, type(policy).__name__)
+        if observation is not None or returns is not None:
+            policy = Network(policy, observation=observation, returns=returns)
+        given = None if game is None else Table.of(game, num_players, rules, episode)
+        name = Path(folder).resolve().name
+        if getattr(policy, "asking", None) is not None:
+            network = _of_model(policy, given, name)
+        else:
+            network = _of_module(policy, given, name)
+    return save_network(network, Path(folder)).parent
+
+
+def _of_module(policy: Any, table: Table | None, name: str) -> NetworkPolicy:
+    """Return a torch module as a policy of a table."""
+    if not isinstance(policy, Network) or not is_from("torch.nn", "Module", policy.function):
+        raise PolicyError(
+            f"{shortened(policy)} is no network; expected a torch module with observation= and "
+            "returns=, a kille_agents.Network of one, or a model of Stable-Baselines3. A function "
+            "or class of yours is a player by its name, module:object"
+        )
+    if table is None:
+        raise PolicyError(
+            "nothing says at which table the network plays: save_policy(network, folder, game, "
+            "num_players, rules)"
+        )
+    settled = policy.at_table(table.game, table.num_players)
+    found = perceptron_of(policy.function)
+    made = {"by": f"torch module {type(policy.function).__name__}"}
+    returns = "values" if policy.returns == "values" else "logits"
+    network = _network([table], found, policy.observation, None, returns, made, name)
+
+    def outputs(seen: np.ndarray, mask: np.ndarray) -> np.ndarray:
+        returned = settled.returned(seen, mask)
+        return np.log(returned) if policy.returns == "probabilities" else returned
+
+    return _checked(network, settled, outputs)
+
+
+def _of_model(policy: Any, table: Table | None, name: str) -> NetworkPolicy:
+    """Return a model of Stable-Baselines3 as a policy of the table or tables where it learned."""
+    from kille_agents.sb3 import perceptron_of_model
+    from kille_env.adapters.sb3_models import meaning_of, scores
+
+    asking, model = policy.asking, policy.model
+    returns = meaning_of(model)  # refuses a model that remembers
+    home = list(dict.fromkeys(asking.tables)) if table is None else [table]
+    if not home:
+        raise PolicyError(f"{policy.name} does not say where it learned: name the game and seats")
+    if table is not None and (wrong := asking.differences(table)):
+        raise PolicyError(f"{policy.name} was made for another table: {'; '.join(wrong)}")
+    found, normal = perceptron_of_model(model, asking), _normal(policy.name, asking)
+    made = {"by": type(model).__name__, "decisions": int(model.num_timesteps)}
+    network = _network(home, found, asking.observation, normal, returns, made, name)
+    for one in home:
+        settled = policy.at_table(one.game, one.num_players)
+        reading = asking.reading(one.game, one.num_players)
+
+        def outputs(seen: np.ndarray, mask: np.ndarray, reading: Any = reading) -> np.ndarray:
+            return scores(model, asking.show(seen, mask, reading))
+
+        _checked(network.at_table(one.game, one.num_players), settled, outputs)
+    return network
+
+
+def _normal(name: str, asking: Any) -> Normal | None:
+    """Return how a model's wrappers normalize what it is shown; None where there are none.
+
+    Raises:
+        PolicyError: They do more than that.
+    """
+    steps = asking.as_dict()["steps"]  # refuses wrappers that are code
+    if not steps:
+        return None
+    if len(steps) > 1 or set(steps[0]["parts"]) - {""}:
+        raise PolicyError(
+            f"a policy folder keeps one VecNormalize around {name}: save the model with "
+            "kille_env.sb3.save"
+        )
+    step = steps[0]
+    if not step["parts"]:  # norm_obs=False
+        return None
+    mean, variance = map(np.asarray, step["parts"][""])
+    deviation = np.sqrt(variance + step["epsilon"])
+    clip = min(float(step["clip"]), float(np.finfo(np.float32).max))
+    return Normal(1.0 / deviation, -mean / deviation, clip)
+
+
+def perceptron_of(*modules: Any) -> Perceptron:
+    """Return the layers of torch modules, one after the other.
+
+    Raises:
+        PolicyError: There is something between them that no perceptron has.
+    """
+    layers, activations = list[tuple[np.ndarray, np.ndarray]](), list[str]()
+    leaves = [
+        leaf
+        for module in modules
+        for leaf in module.modules()
+        if not list(leaf.children()) and type(leaf).__name__ not in NOTHING
+    ]
+    if leaves and type(leaves[-1]).__name__ in AT_THE_END:
+        del leaves[-1]
+    for leaf in leaves:
+        kind = type(leaf).__name__
+        if kind == "Linear":
+            if len(activations) < len(layers):
+                activations.append("identity")
+            weight = leaf.weight.detach().cpu().float().numpy()
+            bias = np.zeros(len(weight), np.float32)
+            if leaf.bias is not None:
+                bias = leaf.bias.detach().cpu().float().numpy()
+            layers.append((weight.copy(), bias.copy()))
+        elif kind in NAMES and len(activations) < len(layers) and _as_usual(leaf):
+            activations.append(NAMES[kind])
+        else:
+            raise PolicyError(
+                f"{leaf} is no layer of a perceptron; a policy folder keeps Linear layers with one "
+                f"activation between two of them ({', '.join(NAMES)}, with torch's own numbers)"
+            )
+    if not layers or len(activations) >= len(layers):
+        raise PolicyError(
+            "a policy folder keeps networks that begin and end with a Linear layer; hand over the "
+            "part of your module that returns the logits"
+        )
+    return Perceptron(layers, activations)
+
+
+def _as_usual(layer: Any) -> bool:
+    """Return whether an activation has the numbers that torch gives it by default."""
+    told = layer.extra_repr().replace("inplace=True", "").strip(", ")
+    return told == type(layer)().extra_repr()
+
+
+def _network(
+    tables: Sequence[Table],
+    found: Perceptron,
+    observation: str,
+    normal: Normal | None,
+    returns: str,
+    made: Mapping[str, Any],
+    name: str,
+) -> NetworkPolicy:
+    """Return a perceptron as a policy; arguments as `Perceptron`, `Normal` and their metadata."""
+    first, game = tables[0], spec(tables[0].game)
+    kind, layout = observation.removesuffix("_dict"), seat_layout(game)
+    if observation == "dict" or observation.endswith("_dict"):
+        raise PolicyError(
+            f'{name} reads observation={observation!r}, a mapping; make it for "box" or "float"'
+        )
+    weight, bias = found.layers[0]
+    size, near = (width(game.observation(first.num_players)), found.near_seats)
+    if kind == "seats":
+        size = layout.size if near is None else layout.pooled_size(near)
+    actions = len(found.layers[-1][1])
+    if weight.shape[1] != size or actions != game.num_actions:
+        raise PolicyError(
+            f"{name} reads {weight.shape[1]} numbers and returns {actions}; at {first} "
+            f"observation={observation!r} has {size}, and there are {game.num_actions} actions"
+        )
+    weights: dict[str, np.ndarray] = {}
+    several: dict[str, Any] = {}
+    if kind == "seats" and (len(tables) > 1 or near is not None) and normal is None:
+        weight = weight if near is not None else _all_near(weight, layout)
+        several = _several(name, tables, layout.max_players if near is None else near)
+    elif len(tables) > 1 or near is not None:
+        raise PolicyError(
+            f"{name} learned at {len(tables)} tables and reads more than a policy folder keeps of "
+            "several; name one: save_policy(model, folder, game, num_players, rules)"
+        )
+    elif kind in READINGS or normal is not None:
+        weight, bias, weights = _on_features(weight, bias, first, kind, normal)
+    layers = [(weight, bias), *found.layers[1:]]
+    for number, (weight, bias) in enumerate(layers):
+        weights |= {f"weight.{number}": weight, f"bias.{number}": bias}
+    activations = found.activations
+    alike = len(set(activations)) == 1
+    metadata = NetworkMetadata(
+        game=first.game,
+        game_version=first.version,
+        num_players=first.num_players,
+        rules=first.rules.as_dict(),
+        made=made,
+        observation_width=width(game.observation(first.num_players)),
+        num_actions=game.num_actions,
+        layers=tuple(len(bias) for _, bias in layers[:-1]),
+        activation=activations[0] if alike else ",".join(activations) or "identity",
+        returns=returns,
+        **several,
+    )
+    return NetworkPolicy(metadata, weights, name)
+
+
+def _all_near(weight: np.ndarray, layout: SeatLayout) -> np.ndarray:
+    """Return a layer on the observation "seats" as one whose far seats, none, are summed."""
+    return np.pad(weight, ((0, 0), (0, layout.num_seat)))
+
+
+def _several(name: str, tables: Sequence[Table], near_seats: int) -> dict[str, Any]:
+    """Return what the metadata of a network for tables of several sizes say besides."""
+    sizes = sorted({table.num_players for table in tables})
+    episodes = sorted({str(table.rules["episode"]) for table in tables})
+    others = {
+        tuple(pair for pair in sorted(table.rules.as_dict().items()) if pair[0] != "episode")
+        for table in tables
+    }
+    if len(others) > 1 or len(set(tables)) != len(sizes) * len(episodes):
+        raise PolicyError(
+            f"{name} learned at tables that differ in more than seats and episode; name one: "
+            "save_policy(model, folder, game, num_players, rules)"
+        )
+    return {
+        "table_sizes": tuple(sizes), "episodes": tuple(episodes), "near_seats": near_seats,
+    }  # fmt: skip
+
+
+def _on_features(
+    weight: np.ndarray, bias: np.ndarray, table: Table, kind: str, normal: Normal | None
+) -> tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]:
+    """Return a first layer as it is on the features themselves, and what comes before it.
+
+    Args:
+        weight: [U, S], on what the network is shown.
+        bias: [U].
+        table: The table.
+        kind: "box", "float" or "seats".
+        normal: What is made of it.
+    """
+    game, seats = spec(table.game), table.num_players
+    features = width(game.observation(seats))
+    source, scale = np.arange(features), np.ones(features)
+    if kind in READINGS:
+        reading = READINGS[kind](game, seats)
+        source, scale = reading.source, reading.scale.astype(np.float64)
+    told = source >= 0
+    made = np.zeros((len(weight), features))
+    if normal is None:
+        made[:, source[told]] = weight[:, told] * scale[told]
+        fixed = scale[~told]
+        arrays = {}
+    else:
+        made[:, source[told]] = weight[:, told]
+        fixed = np.clip(
+            scale[~told] * normal.scale[~told] + normal.shift[~told], -normal.clip, normal.clip
+        )
+        by_feature = np.zeros((2, features))
+        by_feature[0, source[told]] = scale[told] * normal.scale[told]
+        by_feature[1, source[told]] = normal.shift[told]
+        both = (*by_feature, np.array([normal.clip]))
+        arrays = {key: one.astype(np.float32) for key, one in zip(INPUT, both, strict=True)}
+    added = weight[:, ~told].astype(np.float64) @ fixed
+    return made.astype(np.float32), (bias + added).astype(np.float32), arrays
+
+
+def _checked(network: NetworkPolicy, original: Policy, outputs: Any) -> NetworkPolicy:
+    """Return a policy if it answers as its original does.
+
+    Args:
+        network: The policy.
+        original: What it was made of, at its table.
+        outputs: Returns what the original's network returns, [N, A], of observations and masks.
+
+    Raises:
+        PolicyError: It does not.
+    """
+    seen, mask = _decisions(network.metadata.table)
+    both = network.logits(seen).astype(np.float64), outputs(seen, mask).astype(np.float64)
+    ours, theirs = (rows - rows.mean(axis=1, keepdims=True) for rows in both)
+    apart, most = np.abs(ours - theirs).max(), np.abs(theirs).max()
+    chances = (one.probabilities(seen, mask) for one in (network, cast(Policy, original)))
+    if not apart <= APART * most or not np.allclose(*chances, atol=10 * APART):
+        raise PolicyError(
+            f"{network.name} does not return what its layers do, one after the other: they differ "
+            f"by {apart:.2g}, of outputs up to {most:.2g}. Its forward does something besides; "
+            "hand over the torch.nn.Sequential that returns the logits"
+        )
+    return network
+
+
+def _decisions(table: Table) -> tuple[np.ndarray, np.ndarray]:
+    """Return observations [N, F] and masks [N, A] of uniform play at a table."""
+    batch = make_batch(table.game, CHECKED, table.num_players, rules=table.rules, seed=0)
+    batch.reset()
+    rng, seen, masks = np.random.default_rng(0), [], []
+    for _ in range(STEPS):
+        seen.append(batch.observation.copy())
+        masks.append(batch.mask.copy())
+        batch.step((rng.random(batch.mask.shape) * batch.mask).argmax(axis=1))
+    return np.concatenate(seen), np.concatenate(masks)

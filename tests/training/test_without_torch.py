@@ -1,0 +1,70 @@
+"""Measuring where torch is not installed: own networks as policy folders, in a fresh process."""
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("torch")
+
+import torch
+
+import kille_training as kt
+from kille_agents import Network, save_policy
+from kille_env.core.spec import width
+from kille_env.registry import spec
+
+BLOCKED = """
+import sys
+class Blocked:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in ("torch", "stable_baselines3", "sb3_contrib"):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+sys.meta_path.insert(0, Blocked())
+import kille_training as kt
+from kille_training.cli.main import main
+"""
+TABLE: dict[str, Any] = {"num_players": 2, "rules": {"fraga": "off"}}
+ASKED: Any = {"observation": "float", "returns": "logits"}
+
+
+def without_torch(code: str) -> list[str]:
+    done = subprocess.run(
+        [sys.executable, "-c", BLOCKED + code], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split("\n")
+
+
+def test_an_own_network_is_measured_where_torch_is_not_installed(tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    game = spec("byteskille")
+    features, actions = width(game.observation(2)), game.num_actions
+    network = Network(torch.nn.Linear(features, actions), **ASKED)
+    folder = save_policy(network, tmp_path / "mine", "byteskille", **TABLE)
+    runs = tmp_path / "runs"
+    play = (
+        f"kt.play_tournament({{'mine': {str(folder)!r}, 'rule': 'rule_of_thumb'}}, 'byteskille', "
+        f"deals=DEALS, out={str(runs)!r}, **{TABLE!r})"
+    )
+    said = without_torch(
+        f"print(float(kt.nash_conv({str(folder)!r})))\n"
+        f"found = kt.evaluate({str(folder)!r}, against='uniform', deals=50, play='sampled')\n"
+        "print(found.rows[0].estimate.mean)\n"
+        f"print(len({play.replace('DEALS', '20')}.standings))\n"
+    )
+    exact = float(kt.nash_conv(network, "byteskille", **TABLE))
+    assert float(said[0]) == pytest.approx(exact, abs=1e-5)
+    wanted = kt.evaluate(
+        network, "byteskille", against="uniform", deals=50, play="sampled", **TABLE
+    )
+    assert float(said[1]) == pytest.approx(wanted.rows[0].estimate.mean, abs=1e-9)
+    assert said[2] == "2"
+
+    again = without_torch(  # another process adds to what the first has kept
+        f"found = {play.replace('DEALS', '30')}\nprint(found.tallies[2].observations)\n"
+        f"print(main(['evaluate', {str(folder)!r}, '--deals', '10', '--json']))"
+    )
+    assert again[0] == "30" and again[-2] == "0"
