@@ -3,14 +3,18 @@
 import json
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import escape
 from typing import Any
 
+import numpy as np
+
 from kille_env.core.batch import Batch
+from kille_env.core.floats import READINGS
 from kille_env.core.spec import Rules
 from kille_env.core.table import OVER
 from kille_env.errors import CardError, IllegalActionError
+from kille_env.play.options import OBSERVATION, one_of
 from kille_env.records.notation import check_record, check_result, join, recorded_chance, refuse
 from kille_env.records.recorder import Watch, returns
 from kille_env.words.text import counted, printable
@@ -26,6 +30,10 @@ class Step:
         phase: The game's name for what is decided.
         legal: Texts of the legal actions.
         action: Text of the action that was taken; None where the record stops.
+        chosen: Its number; None likewise.
+        observation: What the seat sees, as an environment with the option `observation` of `replay`
+            shows it: an array [F], or a mapping of the features and the mask.
+        mask: [A] int8, 1 for each legal action.
     """
 
     deal: int
@@ -33,6 +41,9 @@ class Step:
     phase: str
     legal: list[str]
     action: str | None
+    chosen: int | None = field(repr=False)
+    observation: Any = field(repr=False, compare=False)
+    mask: np.ndarray = field(repr=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -110,9 +121,16 @@ Look = Callable[[Batch, int | None], None]
 
 
 def replay(
-    record: Mapping[str, Any], watch: Watch | None = None, look: Look | None = None
+    record: Mapping[str, Any],
+    watch: Watch | None = None,
+    look: Look | None = None,
+    *,
+    observation: str = "box",
 ) -> Replay:
     """Plays a record again on the compiled kernels.
+
+    Every step has the observation and the mask of the seat that decided, so that a policy of yours
+    can be asked there.
 
     Example:
         >>> import kille_env
@@ -122,12 +140,17 @@ def replay(
         >>> print(kille_env.replay(env.record()))
         byteskille, 3 seats: 0 deals, 1 decision, not finished
         nothing differs
+        >>> step = kille_env.replay(env.record(), observation="dict").steps[0]
+        >>> step.action, step.observation["action_mask"][step.chosen]
+        ('stand', np.int8(1))
 
     Args:
         record: The record; it may stop anywhere.
         watch: Called with the table before and after every deal and every action.
         look: Called with the batch, one table, before the first deal and after every deal and every
             action, and with the number of the action that comes next; None where none does.
+        observation: What steps show, as in the environments: "box", "float", "seats", "dict",
+            "float_dict" or "seats_dict".
 
     Returns:
         The decisions, the results and the differences.
@@ -136,15 +159,21 @@ def replay(
         RecordError: It breaks the notation, or an action or a deal is left over or missing.
         CardError: A deck is impossible or ends too early.
         IllegalActionError: An action is not legal, or another seat is to act.
+        RulesError: There is no such kind of observation.
     """
-    return _Replayer(record, watch, look).run()
+    return _Replayer(record, watch, look, observation).run()
 
 
 class _Replayer:
     """One table at which a record is played again."""
 
-    def __init__(self, record: Mapping[str, Any], watch: Watch | None, look: Look | None) -> None:
+    def __init__(
+        self, record: Mapping[str, Any], watch: Watch | None, look: Look | None, observation: str
+    ) -> None:
         game, rules = check_record(record)
+        self.kind = one_of("observation", observation, OBSERVATION)
+        reading = READINGS.get(observation.removesuffix("_dict"))
+        self.reading = reading and reading(game.spec, record["num_players"])
         self.record, self.watch, self.look = record, watch, look
         self.where = getattr(record, "source", "")
         self.batch = Batch(game, 1, record["num_players"], rules, 0, restart=False)
@@ -186,7 +215,6 @@ class _Replayer:
                     here, f"[{seat}, {text!r}] is left over: the deal has ended; expected no action"
                 )
             decided = self._step(number, text)
-            out.steps.append(decided)
             wrong = "" if text in decided.legal else f"{text!r} is not legal for seat {seat}"
             if seat != decided.seat:
                 wrong = f"seat {seat} is not to act ({text!r})"
@@ -194,6 +222,7 @@ class _Replayer:
                 expected = f"one of {', '.join(decided.legal)} from seat {decided.seat}"
                 raise IllegalActionError(join(here, f"{wrong}; expected {expected}", ": "))
             action = batch.find_action(text)
+            out.steps.append(replace(decided, chosen=action))
             if self.look:
                 self.look(batch, action)
             self._move(lambda action=action: batch.apply([action]), deal, here)
@@ -206,8 +235,12 @@ class _Replayer:
         self._compare_deal(number, deal.get("result"))
 
     def _step(self, deal: int, action: str | None) -> Step:
-        phase = self.batch.spec.phases[int(self.table["phase"])]
-        return Step(deal, int(self.batch.seat[0]), phase, self.batch.legal_texts(0), action)
+        batch, phase = self.batch, self.batch.spec.phases[int(self.table["phase"])]
+        mask, seen = batch.mask[0].copy(), batch.observation[0].copy()
+        seen = seen if self.reading is None else self.reading(seen)
+        shown = {"observation": seen, "action_mask": mask} if "dict" in self.kind else seen
+        seat, legal = int(batch.seat[0]), batch.legal_texts(0)
+        return Step(deal, seat, phase, legal, action, None, shown, mask)
 
     def _move(self, move: Callable[[], None], deal: Mapping[str, Any], where: str) -> None:
         """Deals or plays, and checks that no card was drawn beyond the recorded ones."""

@@ -512,3 +512,23 @@ def test_a_match_is_told_with_names_and_calls():
     assert game.differences == []
     assert "uniform 3's hussar strikes uniform 2: “Husar hugger!”" in lines
     assert lines[-1] == "uniform 3 wins the pot of 8 chips."
+
+
+@pytest.mark.parametrize("kind", ["box", "float", "seats", "dict", "float_dict", "seats_dict"])
+def test_a_step_shows_what_the_environment_showed_there(kind: str) -> None:
+    env = kille_env.make("knack", 3, observation=kind, episode="match", rules={"deals": 2})
+    env.reset(seed=5)
+    rng, shown = np.random.default_rng(1), []
+    for _ in env.agent_iter():
+        seen, _, terminated, truncated, info = env.last()
+        if terminated or truncated:
+            break
+        action = int(rng.choice(np.flatnonzero(info["action_mask"])))
+        shown.append((seen, info["action_mask"], action))
+        env.step(action)
+    steps = replay(env.record(), observation=kind).steps
+    for step, (seen, mask, action) in zip(steps, shown, strict=True):
+        assert step.chosen == action and np.array_equal(step.mask, mask)
+        np.testing.assert_equal(step.observation, seen)
+    with pytest.raises(KilleError, match=r"observation is 'boxes'. Did you mean 'box'"):
+        replay(env.record(), observation="boxes")

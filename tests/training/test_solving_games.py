@@ -18,6 +18,7 @@ from kille_training.solving.trees.build import Chance, Decision, Terminal, flatt
 from kille_training.solving.trees.cfr import CFR
 from kille_training.solving.trees.values import (
     best_response,
+    choice_values,
     expected_values,
     greedy,
     infoset_reach,
@@ -65,6 +66,8 @@ def assert_same_game(one: Stage, other: Stage) -> None:
             assert response.on_policy == pytest.approx(expected.on_policy, abs=1e-12)
             gained = expected.value - expected.on_policy
             assert losses(one.tree, mine, seat).sum() == pytest.approx(gained, abs=1e-12)
+            for best in (False, True):
+                assert_same_worth(one, mine, other, theirs, seat, best)
         values = expected_values(other.tree, theirs)
         np.testing.assert_allclose(expected_values(one.tree, mine), values, atol=1e-12)
         reach, choice = infoset_reach(other.tree, theirs), other.masks.sum(axis=1) > 1
@@ -75,6 +78,21 @@ def assert_same_game(one: Stage, other: Stage) -> None:
         np.testing.assert_allclose(
             infoset_reach(one.tree, mine), [reached[key] for key in here], atol=1e-12
         )
+
+
+def assert_same_worth(
+    one: Stage, mine: np.ndarray, other: Stage, theirs: np.ndarray, seat: int, best: bool
+) -> None:
+    """A seat's choices are worth the same in two trees, and are reached as often."""
+    units, often = choice_values(other.tree, theirs, seat, best)
+    keys = zip(other.tree.player, other.states, strict=True)
+    rows = zip(other.by_action(units), often, strict=True)
+    known = {(s, k.tobytes()): row for (s, k), row in zip(keys, rows, strict=True)}
+    units, often = choice_values(one.tree, mine, seat, best)
+    here = [(s, k.tobytes()) for s, k in zip(one.tree.player, one.states, strict=True)]
+    wanted, reach = zip(*(known[key] for key in here), strict=True)
+    np.testing.assert_allclose(often, reach, rtol=1e-9, atol=1e-15)
+    np.testing.assert_allclose(one.by_action(units), wanted, rtol=1e-6, atol=1e-6)
 
 
 @pytest.mark.parametrize(

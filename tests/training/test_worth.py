@@ -5,17 +5,23 @@ from functools import cache
 import numpy as np
 import pytest
 
-from kille_agents.population.byteskille import solution
+import kille_training as kt
+from kille_agents.population.byteskille import solution as solution_of
 from kille_env.cards.pack import KILLE_CODES
 from kille_env.core.batch import Batch
 from kille_env.games.byteskille.rules import Action
+from kille_env.play.play import Players
+from kille_env.play.policy import UniformPolicy
+from kille_env.records import Recorder
 from kille_env.registry import load_game
+from kille_training.evaluation.review import review
 from kille_training.evaluation.worth import expected, worth
+from kille_training.reports.replay import Asked, Numbered, replay_page
 
 GAME = load_game("byteskille")
 
 
-solved = cache(solution)
+solved = cache(solution_of)
 
 
 def table(num_players, preset, episode="deal", **options):
@@ -110,7 +116,7 @@ def test_expected_is_what_playing_on_earns_on_average():
     same = {"deck": ["L9", "VH", "L4"], "dealer": 0}
     batch = played(table(3, "svensk", seed=list(range(deals)), **same), ["SWAP"])
     wanted = expected(batch, 7)
-    rng, policy = np.random.default_rng(1), solution(3, batch.rules)
+    rng, policy = np.random.default_rng(1), solved(3, batch.rules)
     while (going := batch.seat >= 0).any():
         share = policy.probabilities(batch.observation[going], batch.mask[going])
         actions = np.zeros(deals, np.int64)
@@ -163,3 +169,47 @@ def test_nothing_is_said_of_another_game():
     batch = Batch(load_game("knack"), 1, seed=0)
     batch.reset()
     assert worth(batch) is None and expected(batch) is None
+
+
+SMALLEST = {"preset": "tiny", "pack": "BL+L8+KI"}
+
+
+@pytest.mark.parametrize("game", ["krypkille", "kungsholmskille", "femkortskille"])
+def test_a_solution_of_your_own_reviews_the_matches_of_its_table(game, tmp_path):
+    solution = kt.solve(game, 2, rules=SMALLEST, iterations=200, out=tmp_path / "solved")
+    policy, rules = solution.policy, solution.settings.resolve()
+    batch = Batch(load_game(game), 20, 2, rules, seed=0, restart=False)
+    recorder = Recorder(batch)
+    recorder.reset(seed=list(range(20)))
+    players = Players(batch, [policy], np.zeros(2, np.int64), recorder.step)
+    while (batch.seat >= 0).any():
+        players.play()
+    records = [recorder.record(table) for table in range(20)]
+    assert {record["first_dealer"] for record in records} == {0, 1}
+    lost, asked = 0.0, 0
+    for record in records:
+        by_policy = review(record, {"solution": policy}, policy)
+        by_best = review(record, {}, policy, best=True)
+        for one, other in zip(by_policy.moments, by_best.moments, strict=True):
+            if one.decision is None or len(one.decision.choices) == 1:
+                continue
+            units = [choice.worth for choice in one.decision.choices]
+            better = [choice.worth for choice in other.decision.choices]
+            assert all(b >= a - 1e-9 for a, b in zip(units, better, strict=True))
+            shares = [choice.shares[0] for choice in one.decision.choices]
+            lost += max(units) - np.dot(shares, units)
+            asked += 1
+    assert asked > 20 and lost / asked < 20 * max(solution.nash_conv, 1e-4)
+    page = replay_page(
+        [Numbered(1, records[0])], source="m.jsonl", asked=Asked([str(tmp_path / "solved")])
+    )
+    assert b"worth" in page.lower()
+
+
+def test_a_policy_that_is_no_solution_says_what_choices_are_worth_beside_it():
+    rules = load_game("byteskille").spec.resolve({"stake": 4, "fraga": "off"}, episode="deal")
+    batch = Batch(load_game("byteskille"), 1, 2, rules, seed=0, restart=False)
+    batch.reset(seed=1)
+    found = [worth(batch, policy=UniformPolicy(), best=best) for best in (False, True)]
+    assert found[0].shape == found[1].shape == (batch.mask[0].sum(),)
+    assert expected(batch, policy=UniformPolicy()).sum() == pytest.approx(0)

@@ -7,7 +7,7 @@ import numpy as np
 
 from kille_env.core.batch import Batch
 from kille_env.play.play import Players
-from kille_env.play.policy import Player
+from kille_env.play.policy import Player, Policy
 from kille_env.records import Replay, replay
 from kille_training.evaluation.worth import expected, worth
 
@@ -18,8 +18,8 @@ class Choice(NamedTuple):
     Attributes:
         text: Its text, "discard L3 KI".
         shares: How likely each player takes it, in the order in which they were named.
-        worth: Units that it earns on average by the solution, given what the seat knows; None where
-            that is not known.
+        worth: Units that it earns on average, given what the seat knows, see
+            `kille_training.evaluation.worth`; None where that is not known.
     """
 
     text: str
@@ -79,7 +79,13 @@ class Review(NamedTuple):
     moments: tuple[Moment, ...]
 
 
-def review(record: Mapping[str, Any], players: Mapping[str, Player]) -> Review:
+def review(
+    record: Mapping[str, Any],
+    players: Mapping[str, Player],
+    policy: Policy | None = None,
+    *,
+    best: bool = False,
+) -> Review:
     """Plays a record again, and asks players what they would do at every decision.
 
     A player is asked as if it sat in every seat: it sees what the seat to act sees. One with a
@@ -88,11 +94,16 @@ def review(record: Mapping[str, Any], players: Mapping[str, Player]) -> Review:
     Args:
         record: The record; it may stop anywhere.
         players: Who is asked, by name.
+        policy: By what everybody plays on says what choices are worth: a solution, such as that of
+            `kille_training.solve`, or any policy of a table whose deals have a tree. None is the
+            solution of the table that the suite brings, if there is one.
+        best: Whether the seat itself plays on by its best response to the policy instead.
 
     Raises:
-        KilleError: As `replay` does; or a player returned what is no distribution.
+        KilleError: As `replay` does; or a player returned what is no distribution; or there is no
+            tree of the table.
     """
-    reviewer = _Reviewer(players)
+    reviewer = _Reviewer(players, policy, best)
     played = replay(record, look=reviewer.look)
     return Review(played, reviewer.tables[0], tuple(reviewer.moments))
 
@@ -100,7 +111,8 @@ def review(record: Mapping[str, Any], players: Mapping[str, Player]) -> Review:
 class _Reviewer:
     """Looks at every moment of a match."""
 
-    def __init__(self, players: Mapping[str, Player]) -> None:
+    def __init__(self, players: Mapping[str, Player], policy: Policy | None, best: bool) -> None:
+        self._policy, self._best = policy, best
         self.tables, self.moments = list[np.record](), list[Moment]()
         self._players, self._asked = players, list[Players]()
 
@@ -115,7 +127,7 @@ class _Reviewer:
             ]
             return
         decision = self._decide(batch, action) if batch.seat[0] >= 0 else None
-        hopes = expected(batch)
+        hopes = expected(batch, policy=self._policy)
         self.moments.append(
             Moment(
                 int(batch.tables["deals"][0]) - 1,
@@ -127,7 +139,8 @@ class _Reviewer:
 
     def _decide(self, batch: Batch, action: int | None) -> Decision:
         legal = np.flatnonzero(batch.mask[0])
-        shares, units = [self._ask(players)[legal] for players in self._asked], worth(batch)
+        shares = [self._ask(players)[legal] for players in self._asked]
+        units = worth(batch, policy=self._policy, best=self._best)
         choices = tuple(
             Choice(
                 text,

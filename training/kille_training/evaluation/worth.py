@@ -1,15 +1,19 @@
-"""What choices are worth, and what seats can expect, where a deal is solved.
+"""What choices are worth, and what seats can expect, where the tree of a deal is known.
 
-Single deals of Byteskille with two to four seats are solved under the presets: `byteskille/solved`
-plays an equilibrium there. Then the tree of the deal says exactly, in units and without sampling,
-what each choice earns on average, given what the seat knows, if everybody plays on by the solution.
-What the seat does not know weighs as the cards and the others' choices so far make it likely.
+A tree says exactly, in units and without sampling, what each choice earns on average, given what
+the seat knows, if everybody plays on by a policy. What the seat does not know weighs as the cards
+and the others' choices so far make it likely. Any policy will do that can be asked by what it sees,
+at any table whose deals have a tree that fits into memory: a solution of `kille_training.solve`,
+say. Where none is given it is `byteskille/solved`, an equilibrium of single deals of Byteskille
+with two to four seats under the presets.
 
-Nothing is known of matches, other rules and larger tables, and nothing after choices that the
-solution never makes: it does not say what a seat would hold that makes them.
+Nothing is known of matches and larger tables, nothing after choices that the policy never makes,
+because it does not say what a seat would hold that makes them, and nothing where a tree has no
+decision because only one action is legal. What seats can expect with all hands known, only
+Byteskille's trees say.
 
-The first call for a table size takes up to four seconds and, with four seats, 0.4 GB for the time;
-what is kept is a few megabytes.
+The first call for a table grows its tree: of Byteskille's that takes up to four seconds and, with
+four seats, 0.4 GB for the time; what is kept is a few megabytes.
 """
 
 from dataclasses import dataclass
@@ -23,10 +27,18 @@ from kille_env.core.spec import Rules
 from kille_env.core.table import DEAL, OVER
 from kille_env.play.policy import Policy
 from kille_env.registry import load_game
-from kille_training.solving.byteskille.deals import HandStage, build_deal, build_hand
+from kille_training.solving.build import OWN, build_deal
+from kille_training.solving.byteskille.deals import build_hand
 from kille_training.solving.policies import strategy_of
-from kille_training.solving.trees.tree import TERMINAL, FlatTree
-from kille_training.solving.trees.values import choice_values, expected_values, infoset_reach
+from kille_training.solving.stages import Stage
+from kille_training.solving.trees.tree import TERMINAL
+from kille_training.solving.trees.values import (
+    Tree,
+    best_response,
+    choice_values,
+    expected_values,
+    infoset_reach,
+)
 
 UNREACHED = 1e-6
 """How likely the others' choices must be, as the cards lie, for the solution to say what they mean;
@@ -34,30 +46,39 @@ what is rarer is what its computation has left over."""
 
 
 def is_solved(num_players: int, rules: Rules) -> bool:
-    """Returns whether anything is known of the deals at a table."""
+    """Returns whether the suite brings a solution of the deals at a table."""
     return _policy(num_players, rules) is not None
 
 
-def worth(batch: Batch, table: int = 0) -> np.ndarray | None:
+def worth(
+    batch: Batch, table: int = 0, policy: Policy | None = None, *, best: bool = False
+) -> np.ndarray | None:
     """Returns what each legal action of the seat to act earns it on average.
 
     Args:
         batch: The tables.
         table: One of them.
+        policy: By which everybody plays on; None is the solution that the suite brings.
+        best: Whether the seat itself plays on by its best response to the policy instead.
 
     Returns:
-        [L] float64 units for the whole deal, in the order of the legal actions, if everybody plays
-        on by the solution; given what the seat knows, no more. None where the deal is not solved,
-        nobody is to act, or somebody else has made a choice that the solution never makes.
+        [L] float64 units for the whole deal (of Krypkille points beyond the table's mean), in the
+        order of the legal actions; given what the seat knows, no more. None where there is no
+        policy, nobody is to act, a tree has no decision, or somebody else has made a choice that
+        the policy never makes.
+
+    Raises:
+        KilleError: The deal has no tree that fits into memory, or the policy cannot be asked.
     """
     row, seat = batch.tables[table], int(batch.seat[table])
     players, rules = batch.num_players, batch.rules
-    if seat < 0 or (policy := _policy(players, rules)) is None:
+    policy = policy or _policy(players, rules)
+    if seat < 0 or policy is None:
         return None
-    return _whole(players, rules, policy).choices(row, seat)
+    return _whole(players, rules, policy, best).choices(row, seat)
 
 
-def expected(batch: Batch, table: int = 0) -> np.ndarray | None:
+def expected(batch: Batch, table: int = 0, policy: Policy | None = None) -> np.ndarray | None:
     """Returns what each seat can expect as the cards lie, all hands known, [P] float64 units.
 
     The talon is not known: a card that is drawn is any of those left. Before the cards are dealt
@@ -66,13 +87,14 @@ def expected(batch: Batch, table: int = 0) -> np.ndarray | None:
     Args:
         batch: The tables.
         table: One of them.
+        policy: See `worth`.
 
     Returns:
-        Units for the whole deal, if everybody plays on by the solution; they sum to zero. None
-        where the deal is not solved.
+        Units for the whole deal, if everybody plays on by the policy; they sum to zero. None where
+        there is no policy, and in games other than Byteskille.
     """
     row, players, rules = batch.tables[table], batch.num_players, batch.rules
-    if (policy := _policy(players, rules)) is None:
+    if rules.game != OWN or (policy := policy or _policy(players, rules)) is None:
         return None
     if row["phase"] == OVER:
         return row["reward"][:players].copy()
@@ -89,19 +111,23 @@ def expected(batch: Batch, table: int = 0) -> np.ndarray | None:
 class _Sets:
     """Finds the information set of a table in a tree, whoever deals and at whichever hand."""
 
-    def __init__(self, stage: HandStage) -> None:
-        self._counters = stage.positions[0]["redeals"], stage.positions[0]["deals"]
-        self._rules, self._wide = stage.rules.record, stage.states.shape[1]
+    def __init__(self, stage: Stage) -> None:
+        names = {"redeals", "deals"} & set(stage.positions.dtype.names or ())
+        self._counters = {name: stage.positions[0][name] for name in names}
+        self._rules, self._wide = stage.rules, stage.states.shape[1]
         keys = zip(stage.tree.player.tolist(), stage.states, strict=True)
         self._numbers = {(seat, state.tobytes()): at for at, (seat, state) in enumerate(keys)}
 
-    def find(self, row: np.record, position: int) -> int:
-        """Returns the information set of the seat at a position, 0 is forehand, which is to act."""
+    def find(self, row: np.record, seat: int) -> int | None:
+        """Returns the information set of a seat; None where it is none of the tree's."""
         tables, state = np.array([row]), np.zeros((1, self._wide), np.uint8)
-        tables["redeals"], tables["deals"] = self._counters
-        seats = tables["order"][:, position].astype(np.int64)
-        load_game("byteskille").information_state(tables, self._rules, seats, state)
-        return self._numbers[position, state.tobytes()]
+        for name, count in self._counters.items():
+            tables[name] = count
+        game = load_game(self._rules.game)
+        game.information_state(tables, self._rules.record, np.array([seat]), state)
+        # In a single deal everybody is dealt in; forehand is the tree's seat 0.
+        position = (seat - int(row["dealer"]) - 1) % int(row["num_players"])
+        return self._numbers.get((position, state.tobytes()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,8 +148,10 @@ class _Whole:
     values: np.ndarray  # [G, P] what the seats can expect of each, forehand first
 
     def choices(self, row: np.record, seat: int) -> np.ndarray | None:
-        hand = self.hands[int(row["redeals"])]
-        at = hand.sets.find(row, _position(row, seat))
+        hand = self.hands[int(row["redeals"]) if len(self.hands) > 1 else 0]
+        at = hand.sets.find(row, seat)
+        if at is None:
+            return None
         worth = hand.worth[hand.first[at] : hand.first[at + 1]]
         return worth.copy() if hand.likely[at] > UNREACHED else None
 
@@ -137,13 +165,9 @@ class _Hand:
     values: np.ndarray  # [M, P] what the seats can expect at each node, forehand first
 
     def expect(self, row: np.record) -> np.ndarray:
-        at = self.sets.find(row, _position(row, int(row["seat"])))
+        at = self.sets.find(row, int(row["seat"]))
+        assert at is not None
         return self.values[self.nodes[at]]
-
-
-def _position(row: np.record, seat: int) -> int:
-    """Returns where a seat sits, 0 is forehand: in a single deal everybody is dealt in."""
-    return (seat - int(row["dealer"]) - 1) % int(row["num_players"])
 
 
 @lru_cache(maxsize=8)
@@ -152,22 +176,26 @@ def _policy(num_players: int, rules: Rules) -> Policy | None:
 
 
 @lru_cache(maxsize=8)
-def _whole(num_players: int, rules: Rules, policy: Policy) -> _Whole:
-    """Measures the solution of a deal; the trees are forgotten."""
+def _whole(num_players: int, rules: Rules, policy: Policy, best: bool = False) -> _Whole:
+    """Measures a policy of a deal; the trees are forgotten."""
     deal = build_deal(num_players, rules)
     sets = {id(stage.tree): _Sets(stage) for stage in {deal.first_stage, deal.stages[-1]}}
     hands, values = list[_Choices](), [np.zeros(num_players)]
     for stage in reversed(deal.stages):
         strategy, tree = strategy_of(policy, stage), stage.worth(values[-1])
-        values.append(expected_values(tree, strategy))
-        hands.append(_measure(sets[id(stage.tree)], tree, strategy))
+        if best:
+            seats = range(num_players)
+            values.append(np.array([best_response(tree, strategy, seat).value for seat in seats]))
+        else:
+            values.append(expected_values(tree, strategy))
+        hands.append(_measure(sets[id(stage.tree)], tree, strategy, best))
     return _Whole(tuple(reversed(hands)), np.array(values[:0:-1]))
 
 
-def _measure(sets: _Sets, tree: FlatTree, strategy: np.ndarray) -> _Choices:
+def _measure(sets: _Sets, tree: Tree, strategy: np.ndarray, best: bool) -> _Choices:
     worth, reach = np.full(tree.num_sequences, np.nan), np.zeros(tree.num_infosets)
     for seat in range(tree.num_players):
-        mine, others = choice_values(tree, strategy, seat)
+        mine, others = choice_values(tree, strategy, seat, best)
         worth = np.where(np.isnan(mine), worth, mine)
         reach += others
     by_chance = infoset_reach(tree, np.ones(tree.num_sequences))

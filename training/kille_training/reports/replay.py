@@ -17,6 +17,7 @@ import numpy as np
 from markupsafe import Markup
 
 from kille_agents.catalog import as_policy
+from kille_agents.tabular import TabularPolicy
 from kille_env.core.game import Game
 from kille_env.core.spec import GameSpec, Rules
 from kille_env.errors import RecordError
@@ -48,6 +49,7 @@ class Asked(NamedTuple):
 
     Attributes:
         names: Their names or paths; None is the rule of thumb, and the solution where there is one.
+            The first that is a solution of the table says what choices are worth.
         trust: Whether model files that can run code may be loaded.
     """
 
@@ -132,6 +134,7 @@ class _Page:
     def __init__(self, asked: Asked, deals: tuple[int, int] | None) -> None:
         self.moments: list[dict[str, Any]] = []
         self._asked, self._deals = asked, deals
+        self._players: dict[Any, tuple[dict[str, Player], TabularPolicy | None]] = {}
         self._cards: dict[str, str] = {}
         self._matches: list[dict[str, Any]] = []
         self._starts: list[tuple[int, str]] = []
@@ -141,8 +144,8 @@ class _Page:
     def add(self, line: int, record: Record) -> None:
         """Adds a match."""
         game, rules = check_record(record)
-        players = self._asked.at(game.spec.name, record["num_players"], rules)
-        found = review(record, players)
+        players, policy = self._seated(record["num_players"], rules)
+        found = review(record, players, policy)
         _refuse_differences(found.replay, line)
         self._words += match_lines(record, *describe(record), line)
         shown = [each for each in found.moments if self._shows(each.deal)]
@@ -166,6 +169,19 @@ class _Page:
             if self._shows(each.deal):
                 self._add_moment(line, each, before, record, rules, who)
             before = each.table
+
+    def _seated(
+        self, num_players: int, rules: Rules
+    ) -> tuple[dict[str, Player], TabularPolicy | None]:
+        """Returns whom to ask at a table, and the solution that says what choices are worth."""
+        key = (num_players, rules)
+        if key not in self._players:
+            players, policy = self._asked.at(rules.game, num_players, rules), None
+            if not is_solved(num_players, rules):  # the suite's own is known by itself
+                solved = (each for each in players.values() if isinstance(each, TabularPolicy))
+                policy = next(solved, None)
+            self._players[key] = players, policy
+        return self._players[key]
 
     def _shows(self, deal: int) -> bool:
         return self._deals is None or self._deals[0] <= deal + 1 <= self._deals[1]

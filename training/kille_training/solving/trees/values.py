@@ -200,7 +200,7 @@ def losses(tree: Tree, strategy: np.ndarray, player: int) -> np.ndarray:
 
 
 def choice_values(
-    tree: FlatTree, strategy: np.ndarray, player: int
+    tree: Tree, strategy: np.ndarray, player: int, best: bool = False
 ) -> tuple[np.ndarray, np.ndarray]:
     """Returns what the choices of a player are worth if everybody, itself too, plays on by them.
 
@@ -211,6 +211,7 @@ def choice_values(
         tree: The game.
         strategy: [S], see `check_strategy`.
         player: The player.
+        best: Whether the player itself plays on by its best response instead.
 
     Returns:
         [S] what the player earns behind each of its sequences, given what it knows there; NaN in
@@ -219,14 +220,23 @@ def choice_values(
     """
     strategy, room = check_strategy(tree, strategy), _room(tree)
     player = _known_player(tree, player)
-    count = _weigh(tree, player, strategy, room)
+    count = _prepare(tree, player, strategy, room)
     _choose(tree, count, strategy, room, strategy.copy())
-    nodes = np.flatnonzero(tree.infoset >= 0)
-    sets = tree.infoset[nodes]
-    reach = np.bincount(sets, room.weight[nodes], tree.num_infosets)
+    if isinstance(tree, SequenceGame):
+        reach = _others_reach(tree, strategy, player)
+    else:
+        nodes = np.flatnonzero(tree.infoset >= 0)
+        reach = np.bincount(tree.infoset[nodes], room.weight[nodes], tree.num_infosets)
     reach[tree.player != player] = 0.0
     given = np.repeat(np.where(reach > 0.0, reach, np.nan), np.diff(tree.first))
-    return room.gain[0, 1:] / given, reach
+    return room.gain[int(best), 1:] / given, reach
+
+
+def _others_reach(game: SequenceGame, strategy: np.ndarray, player: int) -> np.ndarray:
+    """Returns how likely chance and the others lead to the sets of a player, [I]."""
+    mine = np.repeat(game.player == player, np.diff(game.first))
+    mixed = np.where(mine, uniform(game), strategy)  # comes to all of its sets
+    return reach_of(game, mixed) / sequence_reach(game, mixed)[game.before + 1]
 
 
 def nash_conv(tree: Tree, strategy: np.ndarray) -> NashConv:
