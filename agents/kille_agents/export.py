@@ -138,6 +138,7 @@ def _of_module(policy: Any, table: Table | None, name: str) -> NetworkPolicy:
             "nothing says at which table the network plays: save_policy(network, folder, game, "
             "num_players, rules)"
         )
+    _refuse_features(name, policy.features)
     settled = policy.at_table(table.game, table.num_players)
     found = perceptron_of(policy.function)
     made = {"by": f"torch module {type(policy.function).__name__}"}
@@ -157,6 +158,7 @@ def _of_model(policy: Any, table: Table | None, name: str) -> NetworkPolicy:
     from kille_env.adapters.sb3_models import meaning_of, scores
 
     asking, model = policy.asking, policy.model
+    _refuse_features(name, asking.features)
     returns = meaning_of(model)  # refuses a model that remembers
     home = list(dict.fromkeys(asking.tables)) if table is None else [table]
     if not home:
@@ -175,6 +177,15 @@ def _of_model(policy: Any, table: Table | None, name: str) -> NetworkPolicy:
 
         _checked(network.at_table(one.game, one.num_players), settled, outputs)
     return network
+
+
+def _refuse_features(name: str, features: Any) -> None:
+    if features is not None:
+        raise PolicyError(
+            f"{name} reads features of your own, which are code and no part of a policy folder: "
+            "name the player as module:object, or save a model of Stable-Baselines3 with "
+            "kille_env.sb3.save"
+        )
 
 
 def _normal(name: str, asking: Any) -> Normal | None:

@@ -93,6 +93,7 @@ class Network(FunctionPolicy):
         *,
         observation: str | None = None,
         returns: str | None = None,
+        features: Callable[..., Any] | None = None,
         name: str = "",
     ) -> None:
         """Take a module or function; the arguments are those of `FunctionPolicy`.
@@ -101,7 +102,9 @@ class Network(FunctionPolicy):
             PolicyError: It cannot be called, or `observation` or `returns` is not said.
             RulesError: An option that does not exist.
         """
-        super().__init__(function, observation=observation, returns=returns, name=name)
+        super().__init__(
+            function, observation=observation, returns=returns, features=features, name=name
+        )
         self._is_module = is_from("torch.nn", "Module", function)
         self._with_mask = self._is_module and _takes_a_mask(function)
 

@@ -2,12 +2,14 @@
 
 import copy
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 
 from kille_agents.export import Perceptron, perceptron_of
+from kille_agents.objects import find_object
 from kille_env.core.floats import Reading
 from kille_env.core.spec import width
 from kille_env.errors import PolicyError, shortened
@@ -15,6 +17,7 @@ from kille_env.extras import needs
 from kille_env.files import MOST_JSON, parse_json
 from kille_env.play.decisions import Decisions
 from kille_env.play.options import OBSERVATION, one_of
+from kille_env.play.own import Features
 from kille_env.play.policy import check_shapes
 from kille_env.registry import Table, spec
 
@@ -154,6 +157,8 @@ def load_sb3(path: Path, *, observation: str | None = None, trust: bool) -> SB3P
     said = asking is None and observation is not None
     if said:
         asking = Asking(one_of("observation", observation, OBSERVATION))
+    if asking is not None and isinstance(asking.features, str):
+        asking = replace(asking, features=Features(find_object(asking.features)))
     if asking is None:
         raise PolicyError(
             f"{path} says neither how its model is asked nor where it learned. "

@@ -40,8 +40,8 @@ def make(name: str, num_players: int | None = None, **options: Any) -> "KilleAEC
         name: The game.
         num_players: Number of seats; None is the game's default.
         **options: `rules`, `episode`, `seed`, `render_mode`, `render_view`, `eliminated`,
-            `observation`, `illegal` and `illegal_reward`, as `kille_env.adapters.aec.KilleAEC`
-            explains them.
+            `observation`, `illegal`, `illegal_reward`, `features` and `reward`, as
+            `kille_env.adapters.aec.KilleAEC` explains them.
 
     Raises:
         UnknownGameError: No such game.

@@ -36,6 +36,7 @@ from kille_env.play.options import (
     reset_options,
     rules_of_reset,
 )
+from kille_env.play.own import Function, check_reward_function, paid
 from kille_env.records import Logbook, Record
 from kille_env.registry import Table, make_batch
 
@@ -107,6 +108,8 @@ class KilleAEC(AECEnv[str, Any, int]):
         observation: str = "dict",
         illegal: str = "raise",
         illegal_reward: float | None = None,
+        features: Function | None = None,
+        reward: Function | None = None,
         **options: Unpack[TableOptions],
     ) -> None:
         """Sets up the table; call `reset` first.
@@ -128,6 +131,12 @@ class KilleAEC(AECEnv[str, Any, int]):
                 PettingZoo's `TerminateIllegalWrapper` does: all seats terminate, and the others
                 get 0.
             illegal_reward: As there.
+            features: A function from observations [N, F], of the kind `observation`, and masks
+                [N, A] to features [N, K], which are shown in their place, float32. What learns here
+                is measured through the same function.
+            reward: A function from the units that every seat has earned in finished episodes [N, P]
+                to rewards [N, P]. They are paid at the end of an episode, and nothing before.
+                Needs `eliminated="end"`.
             **options: See `kille_env.play.options.TableOptions`.
 
         Raises:
@@ -138,13 +147,21 @@ class KilleAEC(AECEnv[str, Any, int]):
         self.eliminated = one_of("eliminated", eliminated, ELIMINATED)
         self.illegal = one_of("illegal", illegal, ILLEGAL)
         self._illegal_reward = check_reward(illegal_reward)
+        self._reward = check_reward_function(reward)
+        if reward is not None and eliminated == "immediate":
+            raise RulesError(
+                "a reward of your own is paid at the end of an episode, to all seats: it needs "
+                'eliminated="end"'
+            )
         self._batch = make_batch(game, 1, num_players, restart=False, **options)
         self._renderer = Renderer(self._batch, render_mode, render_view, (OPEN,))
         self.render_mode = self._renderer.mode
         self._log = Logbook(self._batch)
         self.rules, self.num_players = self._batch.rules, self._batch.num_players
-        self._observations = Observations(observation, self._batch.spec, self.num_players)
-        self.observation = self._observations.kind
+        self._observations = Observations(
+            observation, self._batch.spec, self.num_players, features=features
+        )
+        self.observation, self.features = self._observations.kind, self._observations.own
         self.metadata = {
             "name": f"{game}_v{self._batch.spec.version}",
             "render_modes": list(RENDER_MODES),
@@ -297,17 +314,25 @@ class KilleAEC(AECEnv[str, Any, int]):
         Before a decision in secret they are held back; the step after it pays them out. So who is
         on turn finds the same `rewards` whether somebody else has been asked in secret or not.
         """
-        earned = self._earned.tolist()
-        if not any(earned) and not any(self.rewards.values()) and not any(self._held):
+        earned, none = self._earned.tolist(), [0.0] * self.num_players
+        ends = self._reward is not None and self._seat_now.item(0) < 0
+        if not ends and not any(earned) and not any(self.rewards.values()) and not any(self._held):
             return
         self._returns = [both[0] + both[1] for both in zip(self._returns, earned, strict=True)]
+        if self._reward is not None:
+            earned = self._own_rewards(self._returns) if ends else none
         self._held = [both[0] + both[1] for both in zip(self._held, earned, strict=True)]
         held = self._asks_in_secret()
         for name in self.agents:
             self.rewards[name] = 0.0 if held else self._held[self._seat_of[name]]
         if not held:
-            self._held = [0.0] * self.num_players
+            self._held = none
         self._accumulate_rewards()
+
+    def _own_rewards(self, units: list[float]) -> list[float]:
+        """Returns what an episode pays by the reward of its own."""
+        assert self._reward is not None
+        return paid(self._reward, np.array([units]))[0].tolist()
 
     def _update_infos(self) -> None:
         """Gives new infos to the agents whose masks have changed or may have."""
@@ -354,7 +379,12 @@ class KilleAEC(AECEnv[str, Any, int]):
 
     def _forfeit(self, agent: str) -> None:
         self.rewards = {name: self._held[self._seat_of[name]] for name in self.agents}
-        self.rewards[agent] += self.illegal_reward
+        lost = self.illegal_reward
+        if self._reward is not None:
+            units, seat = self._returns.copy(), self._seat_of[agent]
+            units[seat] += lost
+            lost = self._own_rewards(units)[seat]
+        self.rewards[agent] += lost
         self._cumulative_rewards[agent] = 0.0
         self._accumulate_rewards()
         self._masks[:] = 0

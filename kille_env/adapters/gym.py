@@ -22,6 +22,7 @@ from kille_env.play.options import (
     check_names,
     reset_options,
 )
+from kille_env.play.own import Function
 from kille_env.play.seats import SeatTables
 from kille_env.records import Record
 from kille_env.registry import Table
@@ -53,6 +54,7 @@ class KilleEnv(gymnasium.Env[Any, Any]):
         observation: str = "box",
         render_mode: str | None = None,
         render_view: str | int | None = None,
+        features: Function | None = None,
         **options: Unpack[SeatOptions],
     ) -> None:
         """Sets up the table.
@@ -67,6 +69,9 @@ class KilleEnv(gymnasium.Env[Any, Any]):
                 "ansi" as text. Pictures take the extra "render".
             render_view: None and "seat" show what your seat sees, "open" every card, and a number
                 what that seat sees.
+            features: A function from observations [N, F], of the kind `observation`, and masks
+                [N, A] to features [N, K], which are shown in their place, float32. What learns here
+                is measured through the same function.
             **options: See `kille_env.play.options.SeatOptions`; `illegal` is "lose" by default.
 
         Raises:
@@ -78,8 +83,8 @@ class KilleEnv(gymnasium.Env[Any, Any]):
         self.render_mode = self._renderer.mode
         self.num_players = self.tables.num_players
         spec = self.tables.batch.spec
-        self._observations = Observations(observation, spec, self.num_players)
-        self.observation = observation
+        self._observations = Observations(observation, spec, self.num_players, features=features)
+        self.observation, self.features = observation, self._observations.own
         self.observation_space = self._observations.space
         self.action_space = LegalDiscrete(spec.num_actions, self._legal)
 

@@ -51,6 +51,7 @@ from kille_env.play.options import (
     check_names,
     reset_options,
 )
+from kille_env.play.own import Function, check_reward_function, paid
 from kille_env.play.seats import SeatTables, each_opponent
 from kille_env.registry import Table, make_batch, spec
 
@@ -63,6 +64,7 @@ class TableVecEnv(VecEnv):
 
     Attributes:
         observation: What is shown of an observation: "float", "box" or "seats".
+        features: What is shown in its place, if anything.
     """
 
     render_mode: str | None = None
@@ -71,7 +73,7 @@ class TableVecEnv(VecEnv):
         """Takes N, how observations are shown, and A."""
         super().__init__(num_tables, observations.space, spaces.Discrete(num_actions))
         self._observations, self.observation = observations, observations.kind
-        self._shown = observations.features
+        self.features = observations.own
         self._actions = np.zeros(self.num_envs, dtype=np.int64)
         self._began = time.time()
 
@@ -135,6 +137,11 @@ class TableVecEnv(VecEnv):
             infos[i].update({name: values[k] for name, values in told.items()})
             infos[i]["episode"] = {"r": float(results[i]), "l": int(lengths[i]), "t": spent}
             infos[i]["TimeLimit.truncated"] = False
+
+    def _at_the_end(self, seen: np.ndarray) -> np.ndarray:
+        """Returns what seats are shown that have nothing more to decide."""
+        actions = int(self.action_space.n)  # type: ignore[attr-defined]
+        return self._observations.show(seen, lambda: np.zeros((len(seen), actions), np.int8))
 
     def close(self) -> None:
         """Does nothing: there is nothing to release."""
@@ -286,6 +293,8 @@ class SelfPlayVecEnv(EverySeatVecEnv):
         num_players: int | None = None,
         *,
         observation: str = "float",
+        features: Function | None = None,
+        reward: Function | None = None,
         **options: Unpack[TableOptions],
     ) -> None:
         """Sets up the tables.
@@ -296,6 +305,12 @@ class SelfPlayVecEnv(EverySeatVecEnv):
             num_players: P, the game's default for None.
             observation: "float": float32 in 0 to 1; "box": the features as uint8; "seats": of one
                 size at tables of every size, see `kille_env.core.floats`.
+            features: A function from observations [N, F], of the kind `observation`, and masks
+                [N, A] to features [N, K], which are shown in their place, float32. What learns here
+                is measured through the same function.
+            reward: A function from the units that every seat has earned in finished episodes [N, P]
+                to rewards [N, P]. They are paid at the end of an episode, and nothing before.
+                Infos stay in units.
             **options: See `kille_env.play.options.TableOptions`.
 
         Raises:
@@ -304,7 +319,10 @@ class SelfPlayVecEnv(EverySeatVecEnv):
         check_names(SelfPlayVecEnv, options, game)
         self.batch = make_batch(game, num_tables, num_players, restart=False, **options)
         self.num_players, self.rules = self.batch.num_players, self.batch.rules
-        observations = Observations(observation, self.batch.spec, self.num_players, OBSERVATION)
+        self._reward = check_reward_function(reward)
+        observations = Observations(
+            observation, self.batch.spec, self.num_players, OBSERVATION, features
+        )
         super().__init__(num_tables, observations, self.batch.spec.num_actions)
         self._returns = np.zeros((num_tables, self.num_players))
         self._decisions = np.zeros(num_tables, dtype=np.int64)
@@ -325,7 +343,7 @@ class SelfPlayVecEnv(EverySeatVecEnv):
         self._clear(np.ones(self.num_envs, dtype=np.bool_), **options)
 
     def _observe(self) -> np.ndarray:
-        return self._shown(self.batch.observation.copy())
+        return self._observations.show(self.batch.observation.copy(), self.action_masks)
 
     def _clear(self, chosen: np.ndarray, **options: Any) -> None:
         """Forgets matches that are over, and passes over new ones that have no decision."""
@@ -342,6 +360,10 @@ class SelfPlayVecEnv(EverySeatVecEnv):
         rewards, ended = batch.reward.copy(), batch.seat < 0
         self._returns += rewards
         self._decisions += 1
+        if self._reward is not None:
+            rewards[:] = 0.0
+            if ended.any():
+                rewards[ended] = paid(self._reward, self._returns[ended])
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
         if ended.any():
             self._tell(
@@ -349,7 +371,7 @@ class SelfPlayVecEnv(EverySeatVecEnv):
                 np.flatnonzero(ended).tolist(),
                 self._returns[:, 0],
                 self._decisions,
-                terminal_observation=self._shown(batch.observe(seats)[ended]),
+                terminal_observation=self._at_the_end(batch.observe(seats)[ended]),
                 truncated=batch.truncated[ended].tolist(),
                 returns=self._returns[ended],
             )
@@ -404,6 +426,7 @@ class SeatVecEnv(TableVecEnv):
         num_players: int | None = None,
         *,
         observation: str = "float",
+        features: Function | None = None,
         **options: Unpack[SeatOptions],
     ) -> None:
         """Sets up the tables.
@@ -414,6 +437,9 @@ class SeatVecEnv(TableVecEnv):
             num_players: P, the game's default for None.
             observation: "float": float32 in 0 to 1; "box": the features as uint8; "seats": of one
                 size at tables of every size, see `kille_env.core.floats`.
+            features: A function from observations [N, F], of the kind `observation`, and masks
+                [N, A] to features [N, K], which are shown in their place, float32. What learns here
+                is measured through the same function.
             **options: See `kille_env.play.options.SeatOptions`. "self" among the opponents is
                 the model that learns; algorithms without masks need `BestLegalAction` around this,
                 or `illegal="lose"`.
@@ -424,7 +450,7 @@ class SeatVecEnv(TableVecEnv):
         check_names(SeatVecEnv, options, game)
         table = Table.of(game, num_players, options.get("rules"), options.get("episode"))
         seats = table.num_players
-        observations = Observations(observation, spec(game), seats, OBSERVATION)
+        observations = Observations(observation, spec(game), seats, OBSERVATION, features)
         self.live = LivePolicy(table)
         options["opponents"] = [
             self.live if isinstance(player, str) and player == self.live.name else player
@@ -457,7 +483,7 @@ class SeatVecEnv(TableVecEnv):
         options = self._take_options()
         self.tables.begin(self._take_seeds(), **options)
         self.reset_infos = [self._passed(i) for i in range(self.num_envs)]
-        return self._shown(self.tables.observation())
+        return self._observe()
 
     def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict[str, Any]]]:
         """Plays the actions, and on to the seats' next decisions.
@@ -479,7 +505,10 @@ class SeatVecEnv(TableVecEnv):
         tables.step(self._actions, again=note)
         for i in np.flatnonzero(dones).tolist():
             infos[i] |= self._passed(i)
-        return self._shown(tables.observation()), tables.reward.astype(np.float32), dones, infos
+        return self._observe(), tables.reward.astype(np.float32), dones, infos
+
+    def _observe(self) -> np.ndarray:
+        return self._observations.show(self.tables.observation(), self.tables.mask)
 
     def _passed(self, table: int) -> dict[str, Any]:
         """Returns what was passed over before the match at a table."""
@@ -497,7 +526,7 @@ class SeatVecEnv(TableVecEnv):
             np.flatnonzero(ended).tolist(),
             tables.earned,
             tables.decisions,
-            terminal_observation=self._shown(tables.observation(ended)),
+            terminal_observation=self._at_the_end(tables.observation(ended)),
             truncated=tables.truncated[ended].tolist(),
             illegal_action=tables.forfeited[ended].tolist(),
             seat=tables.own[ended].tolist(),

@@ -48,12 +48,13 @@ from kille_env.errors import KilleError, PolicyError, shortened
 from kille_env.files import MOST_JSON, parse_json, write_whole
 from kille_env.play.decisions import Decisions
 from kille_env.play.options import OBSERVATION
+from kille_env.play.own import Features
 from kille_env.play.policy import UniformPolicy, masked_best, masked_softmax
 from kille_env.registry import Table, spec
 
 Step = Callable[[Any], Any]
 """What a wrapper makes of observations [N, ...], or of a mapping of them."""
-MEMBER, FORMAT = "kille.json", "kille-sb3 1"
+MEMBER, FORMAT, FORMAT_WITH_FEATURES = "kille.json", "kille-sb3 1", "kille-sb3 2"
 SAME = 1e-4
 PASS_ON = (VecMonitor, VecCheckNan)
 """Wrappers of vector environments that leave observations and actions as they are."""
@@ -81,12 +82,15 @@ class Asking:
         tables: Where it learned; empty where nobody has said.
         steps: What wrappers made of the observations, the innermost first.
         best_legal: Whether an illegal action was replaced by the best legal one.
+        features: What its environment made of observations and masks, before `steps`; of a file
+            that has not been trusted yet, where the function is, "module:name".
     """
 
     observation: str
     tables: tuple[Table, ...] = ()
     steps: tuple[Step, ...] = ()
     best_legal: bool = False
+    features: Features | str | None = None
 
     def reading(self, game: str, num_players: int) -> Reading | None:
         """Return how features are read at a table; None is as they are."""
@@ -102,6 +106,10 @@ class Asking:
             reading: As `reading` returns it for the table.
         """
         seen: Any = features if reading is None else reading(features)
+        if isinstance(self.features, str):
+            raise PolicyError(f"the features {self.features} have not been imported")
+        if self.features is not None:
+            seen = self.features(seen, mask)
         if self.observation.endswith("dict"):
             seen = {"observation": seen, "action_mask": mask}
         for step in self.steps:
@@ -142,10 +150,13 @@ class Asking:
         """Return everything as JSON can hold it.
 
         Raises:
-            PolicyError: A wrapper is code, which JSON cannot hold.
+            PolicyError: A wrapper or a function is code that JSON cannot name.
         """
+        features = self.features
+        place = features.place if isinstance(features, Features) else features
         return {
-            "format": FORMAT,
+            "format": FORMAT if place is None else FORMAT_WITH_FEATURES,
+            **({} if place is None else {"features": place}),
             "observation": self.observation,
             "tables": [table.as_dict() for table in self.tables],
             "steps": [_normalization(step).as_dict() for step in self.steps],
@@ -290,7 +301,8 @@ def asking_of(model: Any) -> Asking:
             "it an environment of this process, made as the one that it learned in, with "
             f"set_env(DummyVecEnv([make])), or {BY_HAND}"
         )
-    asking = Asking(shown, tables, (*inside, *reversed(outside)), best_legal)
+    steps = (*inside, *reversed(outside))
+    asking = Asking(shown, tables, steps, best_legal, getattr(parts[0], "features", None))
     check_space(name, model, asking, tables[0].game, tables[0].num_players)
     return asking
 
@@ -467,8 +479,9 @@ def save(model: Any, path: str | Path) -> Path:
     """Save a model with how it is asked and where it learned.
 
     The file is Stable-Baselines3's own, which its `load` reads, with one more member: the table,
-    the kind of observation and the statistics of `VecNormalize`, as plain numbers. Whatever takes
-    the path of a player takes it.
+    the kind of observation and the statistics of `VecNormalize`, as plain numbers; and of own
+    features the module and name of their function, which whoever trusts the file imports. Whatever
+    takes the path of a player takes it.
 
     Example:
         >>> from stable_baselines3 import PPO
@@ -518,8 +531,10 @@ def read_asking(path: Path) -> Asking | None:
                 return None
             with archive.open(MEMBER) as member:
                 content = parse_json(member.read(MOST_JSON + 1))
-        if content["format"] != FORMAT:
-            raise KilleError(f"the format is {shortened(content['format'])}, expected {FORMAT}")
+        place = content.get("features")
+        expected = FORMAT if place is None else FORMAT_WITH_FEATURES
+        if content["format"] != expected or not isinstance(place, (str, type(None))):
+            raise KilleError(f"the format is {shortened(content['format'])}, expected {expected}")
         if content["observation"] not in OBSERVATION:
             raise KilleError(f"the observation is {shortened(content['observation'])}")
         tables = tuple(
@@ -527,7 +542,8 @@ def read_asking(path: Path) -> Asking | None:
             for one in content["tables"]
         )
         steps = tuple(Normalization.read(step) for step in content["steps"])
-        return Asking(content["observation"], tables, steps, bool(content["best_legal"]))
+        best_legal = bool(content["best_legal"])
+        return Asking(content["observation"], tables, steps, best_legal, place)
     except Exception as error:  # what is broken may be so in any way
         raise PolicyError(
             f"{path} says how its model is asked in a way that cannot be read: "

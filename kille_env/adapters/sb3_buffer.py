@@ -79,9 +79,9 @@ class SeatStreamBuffer(MaskableRolloutBuffer):
                 "wrapper of it, or none: it finds the one that the model steps"
             )
         before = env if self._env is None else self._env
-        for name in ("num_envs", "observation_space", "action_space"):
-            own = self.n_envs if name == "num_envs" else getattr(before, name)
-            if getattr(env, name) != own:
+        for name in ("num_envs", "observation_space", "action_space", "observation", "features"):
+            own = self.n_envs if name == "num_envs" else getattr(before, name, None)
+            if getattr(env, name, None) != own:
                 raise KilleError(
                     f"the {name} of the environments differ, {own} and {getattr(env, name)}: a "
                     "model goes on with as many tables and the same observations and actions. "

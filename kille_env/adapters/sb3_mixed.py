@@ -48,6 +48,11 @@ class MixedSelfPlayVecEnv(EverySeatVecEnv):
             raise KilleError("MixedSelfPlayVecEnv is made of at least one SelfPlayVecEnv, got none")
         first = parts[0]
         for part in parts:
+            if (part.observation, part.features) != (first.observation, first.features):
+                raise KilleError(
+                    "the environments show different observations or features; give all of them "
+                    "the same `observation` and the same function as `features`"
+                )
             if (part.observation_space, part.action_space) != (
                 first.observation_space,
                 first.action_space,

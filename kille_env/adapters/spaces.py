@@ -9,6 +9,7 @@ from gymnasium import spaces
 from kille_env.core.floats import READINGS
 from kille_env.core.spec import GameSpec, Part
 from kille_env.play.options import OBSERVATION, one_of
+from kille_env.play.own import Features
 
 
 def feature_space(parts: tuple[Part, ...]) -> spaces.Box:
@@ -23,10 +24,12 @@ class Observations:
     "box" is the features as they are, uint8 [F]; "float" scales each by its upper bound, float32
     [F] in 0 to 1; "seats" is float32 [S] in 0 to 1, of one size at tables of every size (see
     `kille_env.core.floats`). "dict", "float_dict" and "seats_dict" put the mask beside them:
-    `{"observation": [F] or [S], "action_mask": [A] int8}`.
+    `{"observation": [F] or [S], "action_mask": [A] int8}`. With own features the observation is
+    what a function makes of it and the mask, float32.
 
     Attributes:
         kind: The option.
+        own: The option `features`.
         space: The space of one observation.
     """
 
@@ -36,11 +39,12 @@ class Observations:
         spec: GameSpec,
         num_players: int,
         offered: tuple[str, ...] = OBSERVATION,
+        features: Any = None,
     ) -> None:
-        """Takes the option, the game, P, and which kinds the environment has.
+        """Takes the option, the game, P, which kinds the environment has, and own features.
 
         Raises:
-            RulesError: The environment does not have this kind.
+            RulesError: The environment does not have this kind, or the features are none.
         """
         self.kind = one_of("observation", kind, offered)
         reading = READINGS.get(kind.removesuffix("_dict"))
@@ -48,24 +52,29 @@ class Observations:
         box = feature_space(spec.observation(num_players))
         if self._read is not None:
             box = spaces.Box(0.0, 1.0, (self._read.size,), np.float32)
+        self.own = Features.of(features)
+        if self.own is not None:
+            seen = np.zeros((1, *box.shape), box.dtype)
+            found = self.own(seen, np.ones((1, spec.num_actions), np.int8))
+            box = spaces.Box(-np.inf, np.inf, found.shape[1:], np.float32)
         self._with_mask = kind.endswith("dict")
         mask = spaces.Box(0, 1, (spec.num_actions,), np.int8)
         self.space: spaces.Space[Any] = (
             spaces.Dict({"observation": box, "action_mask": mask}) if self._with_mask else box
         )
 
-    def features(self, seen: np.ndarray) -> np.ndarray:
-        """Returns features [..., F] as they are shown, given as uint8."""
-        return seen if self._read is None else self._read(seen)
-
     def show(self, seen: np.ndarray, mask: Callable[[], np.ndarray]) -> Any:
         """Returns observations of the space.
 
         Args:
             seen: [..., F] uint8.
-            mask: Returns the masks [..., A] int8; called if they are part of the observations.
+            mask: Returns the masks [..., A] int8; called if anything is made of them.
         """
-        features = self.features(seen)
+        features = seen if self._read is None else self._read(seen)
+        if self.own is not None:
+            rows, masks = features.reshape(-1, features.shape[-1]), mask()
+            found = self.own(rows, masks.reshape(len(rows), -1))
+            features = found.reshape(*features.shape[:-1], *found.shape[1:])
         return {"observation": features, "action_mask": mask()} if self._with_mask else features
 
 

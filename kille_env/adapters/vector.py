@@ -25,6 +25,7 @@ from kille_env.play.options import (
     one_of,
     reset_options,
 )
+from kille_env.play.own import Function
 from kille_env.play.seats import SeatTables
 from kille_env.registry import Table
 
@@ -52,6 +53,7 @@ class SeatVectorEnv(VectorEnv[Any, Any, Any]):
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         render_mode: str | None = None,
         render_view: str | int | None = None,
+        features: Function | None = None,
         **options: Unpack[SeatOptions],
     ) -> None:
         """Sets up the tables.
@@ -67,6 +69,7 @@ class SeatVectorEnv(VectorEnv[Any, Any, Any]):
                 `options={"reset_mask": ...}`).
             render_mode: As in `KilleEnv`; the window of "human" shows table 0.
             render_view: As in `KilleEnv`.
+            features: As in `KilleEnv`.
             **options: As in `KilleEnv`.
 
         Raises:
@@ -81,7 +84,8 @@ class SeatVectorEnv(VectorEnv[Any, Any, Any]):
         self.num_envs, self.num_players = num_envs, self.tables.num_players
         self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
         spec = self.tables.batch.spec
-        self._observations = Observations(observation, spec, self.num_players)
+        self._observations = Observations(observation, spec, self.num_players, features=features)
+        self.observation, self.features = observation, self._observations.own
         self.single_observation_space = self._observations.space
         self.single_action_space = spaces.Discrete(spec.num_actions)
         self.observation_space = batch_space(self.single_observation_space, num_envs)

@@ -22,6 +22,7 @@ import numpy as np
 from kille_env.core.floats import READINGS, Reading
 from kille_env.errors import PolicyError, shortened
 from kille_env.play.options import one_of
+from kille_env.play.own import Features
 from kille_env.play.policy import UniformPolicy, as_numbers, masked_best, masked_softmax, read
 from kille_env.registry import Table, spec
 
@@ -44,6 +45,7 @@ class FunctionPolicy:
         name: What tables and reports call it.
         observation: What it is shown.
         returns: What it returns.
+        features: What is made of what it is shown, or None.
     """
 
     def __init__(
@@ -52,6 +54,7 @@ class FunctionPolicy:
         *,
         observation: str | None = None,
         returns: str | None = None,
+        features: Callable[..., Any] | None = None,
         name: str = "",
     ) -> None:
         """Take a function, and how it is asked, which nothing could find out.
@@ -67,6 +70,8 @@ class FunctionPolicy:
             returns: What it returns. "probabilities": these, 0 for illegal actions. "logits": the
                 softmax over the legal actions is played. "values": the legal action of the highest
                 value is played.
+            features: A function from these observations and the masks to features [N, K], which are
+                shown instead: that of the environment with this option where it learned.
             name: What tables and reports call it; the default is the function's own name.
 
         Raises:
@@ -98,6 +103,7 @@ class FunctionPolicy:
         self.name = name or own.strip("<>")
         self.returns = one_of("returns", returns, RETURNS)
         self.observation = one_of("observation", observation, OBSERVATION)
+        self.features = Features.of(features)
         self._reading: Reading | None = None
 
     def at_table(self, game: str, num_players: int) -> Self:
@@ -139,6 +145,7 @@ class FunctionPolicy:
         """
         in_floats = self.observation in READINGS
         shown = read(self.name, observation, self._reading) if in_floats else observation
+        shown = shown if self.features is None else self.features(shown, mask)
         found = as_numbers(self.name, self._call(shown, mask), self.returns)
         if found.shape != mask.shape:
             raise PolicyError(
@@ -186,6 +193,7 @@ class LiveOpponent(FunctionPolicy):
         *,
         observation: str | None = None,
         returns: str | None = None,
+        features: Callable[..., Any] | None = None,
         epsilon: float | Callable[[], float] = 0.0,
         name: str = "live",
     ) -> None:
@@ -195,6 +203,7 @@ class LiveOpponent(FunctionPolicy):
             function: See `FunctionPolicy`.
             observation: See `FunctionPolicy`; it has to be said.
             returns: See `FunctionPolicy`; it has to be said.
+            features: See `FunctionPolicy`.
             epsilon: Share of decisions that are uniform over the legal actions, 0 to 1; a function
                 without arguments is asked each time, for a share that is annealed. It counts in
                 environments alone: measured is the policy without it.
@@ -204,7 +213,9 @@ class LiveOpponent(FunctionPolicy):
             PolicyError: `function` cannot be called, or `observation` or `returns` is not said.
             RulesError: An option that does not exist.
         """
-        super().__init__(function, observation=observation, returns=returns, name=name)
+        super().__init__(
+            function, observation=observation, returns=returns, features=features, name=name
+        )
         self._epsilon = epsilon
 
     def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:

@@ -49,12 +49,17 @@ class SeatOptions(TableOptions, total=False):
             nothing; "lose" ends the episode with `illegal_reward`.
         illegal_reward: See `illegal`; None is one unit less than the worst that can follow, so
             that an illegal action is never the cheapest way out of a bad deal.
+        reward: A function from the units that every seat has earned in finished episodes [N, P] to
+            rewards [N, P], of which the caller's seat gets its own, at the end of an episode and
+            nothing before; an illegal action counts as units. What else says what was earned
+            (`returns`, `skipped_units`, infos) stays in units.
     """
 
     opponents: PlayerLike | Sequence[PlayerLike]
     seat: int | str
     illegal: str
     illegal_reward: float | None
+    reward: Callable[..., Any] | None
 
 
 def one_of(name: str, value: Any, known: tuple[str, ...]) -> Any:

@@ -32,6 +32,7 @@ from kille_env.play.options import (
     playing_by,
     rules_of_reset,
 )
+from kille_env.play.own import check_reward_function, paid
 from kille_env.play.play import Players
 from kille_env.play.policy import Player, PlayerLike, made_for, resolve
 from kille_env.records import Logbook
@@ -232,8 +233,9 @@ class SeatTables(Fixed):
         rules: The rules that the tables were made with.
         own: [N] the caller's seat.
         over: [N] bool, which matches have ended and wait for `begin`.
-        reward: [N] float64, what the seat has earned by its last decision.
-        earned: [N] float64, the rewards of the match so far.
+        reward: [N] float64, what the seat has earned by its last decision, or what the option
+            `reward` makes of a match that it ended.
+        earned: [N] float64, the units of the match so far that were paid.
         terminated: [N] bool, whether the last step ended the match by the rules (or an illegal
             action did).
         truncated: [N] bool, whether a cap did.
@@ -275,6 +277,7 @@ class SeatTables(Fixed):
         self.seat = self._check_seat(options.get("seat", "rotate"))
         self.illegal = one_of("illegal", options.get("illegal", "raise"), ILLEGAL)
         self._illegal_reward = check_reward(options.get("illegal_reward"))
+        self._reward = check_reward_function(options.get("reward"))
         opponents = options.get("opponents", OPPONENTS)
         players, self._distances = seat_opponents(opponents, game, self.num_players, self.rules)
         self.players = Players(self.batch, players, np.array(-1), log=self.log)
@@ -494,10 +497,22 @@ class SeatTables(Fixed):
                 going = True
 
     def _pay(self, chosen: np.ndarray, lost: float) -> None:
-        """Pays out the last decisions at the chosen tables; an illegal one earns `lost`."""
+        """Pays out the last decisions at the chosen tables; an illegal one earns `lost`.
+
+        What the seat has earned stays in units where it is rewarded otherwise.
+        """
         seats, *_, terminated, truncated = self.batch._shown
         credit = self.players.credit
         pay(seats, terminated, truncated, chosen, lost, self._streams, credit)
+        if self._reward is not None:
+            self._streams["reward"][chosen] = 0.0
+            rows = np.flatnonzero(chosen & self._streams["over"])
+            own, units = self._streams["own"][rows], self.returns[rows]
+            lost_by = self._streams["forfeited"][rows]
+            units[lost_by, own[lost_by]] = self._streams["earned"][rows][lost_by]
+            if len(rows):
+                found = paid(self._reward, units)
+                self._streams["reward"][rows] = found[np.arange(len(rows)), own]
 
     def observation(self, which: np.ndarray | None = None) -> np.ndarray:
         """Returns what the seat sees, after the end too, fresh, [M, F] uint8.

@@ -202,3 +202,24 @@ def test_a_response_that_may_not_decide_is_refused():
 def test_a_tournament_without_deals_is_refused_by_the_name_of_the_setting():
     with pytest.raises(KilleError, match="deals is 0, expected at least 2"):
         kille_training.play_tournament(["uniform", "rule_of_thumb"], "byteskille", deals=0)
+
+
+def test_an_own_reward_is_measured_in_place_of_units():
+    asked = {"num_players": 3, "against": "uniform", "deals": 100, "play": "greedy"}
+
+    def rows(game, reward=None, **more):
+        found = kille_training.evaluate(
+            "rule_of_thumb", game, **{"exact": False, **asked, **more}, reward=reward
+        )
+        return found.rows[0].estimate, str(found)
+
+    (units, _), (double, text) = rows("byteskille"), rows("byteskille", lambda units: 2 * units)
+    assert double.mean == pytest.approx(2 * units.mean) and "by a reward of your own" in text
+    won = rows("knack", lambda units: (units > 0).astype(float))[0]
+    assert 0.34 < won.low < won.mean < won.high < 1.0  # a third is won by equals
+    others = rows("knack", lambda units: units.sum(axis=1, keepdims=True) - units)[0]
+    assert others.mean < 0.0 < rows("knack", lambda units: units)[0].mean
+    with pytest.raises(KilleError, match="NashConv is one of units"):
+        rows("byteskille", lambda units: units, exact=True)
+    with pytest.raises(KilleError, match="reward is 'careful', expected a function"):
+        rows("byteskille", "careful")

@@ -4,6 +4,7 @@ The reference asks a model exactly as its environment did, written here from the
 distribution, and goes through the tree by itself.
 """
 
+import importlib
 import subprocess
 import sys
 from pathlib import Path
@@ -89,8 +90,9 @@ def with_preferences(model: Any) -> Any:
     return model
 
 
-def on_streams(kind: str, around: Any = lambda venv: venv) -> Any:
-    inner = SelfPlayVecEnv("byteskille", 8, 2, observation=kind, rules=TABLE.rules, seed=1)
+def on_streams(kind: str, around: Any = lambda venv: venv, features: Any = None) -> Any:
+    options: Any = {"observation": kind, "features": features, "rules": TABLE.rules}
+    inner = SelfPlayVecEnv("byteskille", 8, 2, **options, seed=1)
     venv = around(inner)
     return with_preferences(
         MaskablePPO(
@@ -239,6 +241,42 @@ def made_dqn() -> tuple[Any, Any]:
     return model, lambda seen, mask: best(raw(model, seen * SCALE), mask)
 
 
+def every_other(seen: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    """Features of one's own: every other one of the table's, and the mask."""
+    return np.concatenate([seen[:, ::2], 2.0 * mask], axis=1)
+
+
+def made_model_on_features() -> tuple[Any, Any]:
+    model = on_streams("float", normalizing, every_other)
+
+    def ask(seen: np.ndarray, mask: np.ndarray) -> np.ndarray:
+        own = every_other(seen * SCALE, mask).astype(np.float32)
+        return softmax(raw(model, model.get_env().normalize_obs(own)), mask)
+
+    return model, ask
+
+
+def made_module_on_features() -> tuple[Any, Any]:
+    torch.manual_seed(6)
+    module = torch.nn.Linear((F + 1) // 2 + A, A)
+    handed = Network(module, observation="box", returns="logits", features=every_other)
+    return handed, lambda seen, mask: softmax(module_logits(module, every_other(seen, mask)), mask)
+
+
+def made_zip_on_features(folder: Path) -> tuple[Any, Any]:
+    (folder / "features_of_mine.py").write_text(
+        "def squares(seen, mask):\n    return seen[:, 3:] ** 2 - 0.5\n"
+    )
+    sys.modules.pop("features_of_mine", None)
+    squares = importlib.import_module("features_of_mine").squares
+    model = on_streams("float", features=squares)
+    path = save(model, folder / "model")
+    again = as_policy(path, "byteskille", 2, TABLE.rules, trust=True)
+    return again, lambda seen, mask: softmax(
+        raw(model, squares(seen * SCALE, mask).astype(np.float32)), mask
+    )
+
+
 def made_network() -> tuple[Any, Any]:
     about = Metadata("byteskille", GAME.version, 2, TABLE.rules.as_dict())
     metadata = NetworkMetadata(
@@ -358,6 +396,9 @@ WAYS: dict[str, Any] = {
     "model under NormalizeObservation": made_normalized_by_gymnasium,
     "PPO behind BestLegalAction": made_best_legal,
     "DQN": made_dqn,
+    "model on own features": made_model_on_features,
+    "module on own features": made_module_on_features,
+    "saved model on own features": made_zip_on_features,
     "network": made_network,
     "policy folder": made_folder,
     "saved model": made_zip,
@@ -381,7 +422,7 @@ def nash_conv_of(ask: Any) -> float:
 
 
 FROM_FILES = (
-    *("policy folder", "saved model", "entry point"),
+    *("policy folder", "saved model", "entry point", "saved model on own features"),
     *("module as a folder", "model under VecNormalize as a folder"),
 )
 
@@ -543,6 +584,14 @@ def refused_code(tmp_path: Any) -> Any:
     save(made_rescaled()[0], tmp_path / "model")
 
 
+def refused_features(tmp_path: Any) -> Any:
+    save(on_streams("float", features=lambda seen, mask: seen), tmp_path / "model")
+
+
+def refused_folder(tmp_path: Any) -> Any:
+    save_policy(on_streams("float", features=every_other), tmp_path / "model")
+
+
 def refused_without_environment(tmp_path: Any) -> Any:
     on_streams("float").save(tmp_path / "bare")
     return kt.nash_conv(MaskablePPO.load(tmp_path / "bare", device="cpu"))
@@ -555,6 +604,8 @@ def refused_without_environment(tmp_path: Any) -> Any:
         (lambda _: refused_time(), "nothing says what TimeAwareObservation"),
         (refused_bare, r"kille_env\.sb3\.save\(MaskablePPO\.load\("),
         (refused_code, "RescaleObservation around the model's environment is code"),
+        (refused_features, "features '<lambda>' are code of this program"),
+        (refused_folder, "reads features of your own, which are code"),
         (refused_without_environment, r"MaskablePPO\.load\(path, env=venv\)"),
         (
             lambda _: kt.nash_conv(on_streams("float"), rules="wikipedia"),

@@ -6,10 +6,10 @@ SEED = 1_000_003
 """Seed of the deals of everything that measures, where none is given."""
 
 EARNED, BEYOND_BASELINE = "earned", "beyond the baseline"
-BEYOND_MEAN = "beyond the table's mean"
+BEYOND_MEAN, OWN_REWARD = "beyond the table's mean", "by a reward of your own"
 """What a score counts: all units; or less what the other player earns in the same seat of the same
 deal; or less what the seats of the table earn on average. Only where the rewards of a game sum to
-zero are the first and the last the same.
+zero are the first and the last the same. Or what the caller's function makes of all seats' units.
 """
 
 

@@ -1,6 +1,6 @@
 """Measuring a player: what it earns, and how far it is from an equilibrium."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +12,7 @@ from kille_agents.identity import UNSTEADY, remarked
 from kille_env.core import arguments
 from kille_env.core.spec import Rules
 from kille_env.errors import ConfigError, PolicyError
+from kille_env.play.own import check_reward_function
 from kille_env.play.policy import Player, PlayerLike, resolve, searches
 from kille_env.registry import Table
 from kille_training.evaluation.duplicate import DETERMINISTIC, Row, payoff_table
@@ -26,6 +27,7 @@ from kille_training.evaluation.exact import (
 )
 from kille_training.evaluation.losses import Loss, largest_losses, loss_table
 from kille_training.labels import (
+    OWN_REWARD,
     SEED,
     measure_of,
     plural_of,
@@ -89,6 +91,7 @@ class Evaluation(Result):
         """Returns what it earns, how far it is from an equilibrium, and where it loses most."""
         episode = str(self.rules["episode"])
         measure, unit = measure_of(self.game, episode), unit_of(episode)
+        measure = f"reward per {unit}" if self.score == OWN_REWARD else measure
         seats = position_names(self.num_players) if self.num_players <= MOST_POSITIONS else []
         head = [measure, *seats, plural_of(unit)]
         rows = [
@@ -164,6 +167,7 @@ def evaluate(
     play: str = BOTH,
     exact: bool | None = None,
     losses: int = 0,
+    reward: Callable[..., Any] | None = None,
     transfer: bool = False,
     trust: bool = False,
     progress: Progress | None = None,
@@ -188,6 +192,9 @@ def evaluate(
         play: "greedy", "sampled" or "both".
         exact: Whether to compute NashConv; None does where a tree of the game fits into memory.
         losses: How many of the information sets where it loses most to return; needs `exact`.
+        reward: The function of an environment's option `reward`, from the units that every seat has
+            earned in deals [N, P] to rewards [N, P]: rows then say what it makes of them on
+            average. None measures units. NashConv is of units, so it is not computed beside.
         transfer: Whether a policy that was made for another table may be measured at this one; the
             result says so.
         trust: Whether model files that can run code may be loaded.
@@ -225,6 +232,10 @@ def evaluate(
         in_play(focal, each)  # refuses an unknown one before anything is played
     if exact and not steady:
         raise PolicyError(f"nothing exact is known of {asked.name!r}: {UNSTEADY}")
+    if check_reward_function(reward) is not None:
+        if exact:
+            raise ConfigError("NashConv is one of units: measure it without reward=")
+        exact = False
     if exact is None:
         known = steady and is_exact(num_players, resolved)
         exact = known and can_be_asked(focal, num_players, resolved)
@@ -236,10 +247,12 @@ def evaluate(
     total = deals * len(baselines) * len(plays)
     rows = payoff_table(
         focal, baselines, num_players, resolved,
-        deals=deals, seed=seed, plays=plays, progress=part_of(progress, "measuring", total),
+        deals=deals, seed=seed, plays=plays, reward=reward,
+        progress=part_of(progress, "measuring", total),
     )  # fmt: skip
+    score = score_of(table.game) if reward is None else OWN_REWARD
     return Evaluation(
-        **table.as_dict(), score=score_of(table.game), deals=deals, seed=seed, rows=tuple(rows),
+        **table.as_dict(), score=score, deals=deals, seed=seed, rows=tuple(rows),
         exact=nash, losses=lost, transferred=transferred,
     )  # fmt: skip
 

@@ -24,6 +24,7 @@ from kille_env.core.keys import deal_seeds
 from kille_env.core.spec import Rules
 from kille_env.errors import ConfigError, KilleError
 from kille_env.play.decisions import Decisions
+from kille_env.play.own import Function, paid
 from kille_env.play.play import Players, play_out
 from kille_env.play.policy import Player, decides_by_kernel
 from kille_env.registry import make_batch
@@ -146,9 +147,14 @@ def payoff_table(
     deals: int,
     seed: int,
     plays: Sequence[str] = PLAYS,
+    reward: Function | None = None,
     progress: Callable[[int], None] = ignore,
 ) -> list[Row]:
     """Measures a player against each baseline in each way to play; arguments as for `payoff`.
+
+    With a `reward` of the units that every seat has earned in games [N, P], a score is what it
+    makes of them for the focal player's seat. Nothing says how far that can reach, so intervals
+    take no deal to be further off than those that were played.
 
     Where a player never mixed actions, greedy and sampled play are the same, and it has one row.
     `progress` is called with the number of deals that have been played since the last call.
@@ -157,7 +163,8 @@ def payoff_table(
     for baseline in baselines:
         found: dict[str, Row] = {}
         for play in sorted(plays, reverse=True):  # "sampled" first
-            row, mixed = _measure(focal, baseline, num_players, rules, play, deals, seed, progress)
+            how = play, deals, seed, reward, progress
+            row, mixed = _measure(focal, baseline, num_players, rules, *how)
             found[play] = row
             if play == "sampled" and not mixed and len(plays) > 1:
                 found = {DETERMINISTIC: replace(row, play=DETERMINISTIC)}
@@ -175,6 +182,7 @@ def _measure(
     play: str,
     deals: int,
     seed: int,
+    reward: Function | None = None,
     progress: Callable[[int], None] = ignore,
 ) -> tuple[Row, bool]:
     """Plays deals with the focal player in each seat in turn; returns whether it mixed, too."""
@@ -196,8 +204,9 @@ def _measure(
         place = (seat - batch.tables["dealer"] - 1) % num_players
         seating = (np.arange(num_players) != seat[:, None]).astype(np.int64)
         earned = play_out(Players(batch, players, seating, watch=watch))
+        earned = earned if reward is None else paid(reward, earned)
         earned = earned[np.arange(len(seat)), seat]
-        if not batch.spec.zero_sum:
+        if reward is None and not batch.spec.zero_sum:
             batch = make_batch(
                 rules.game, len(block), num_players, rules=rules, seed=0, restart=False
             )
@@ -208,5 +217,6 @@ def _measure(
         part[:, 0] = earned.reshape(-1, num_players).mean(axis=1).round(DECIMALS)
         part[np.repeat(np.arange(len(block)), num_players), 1 + place] = earned
         progress(len(block))
-    estimate, *by_position = estimates(scores, most_apart(rules, num_players))
+    largest = most_apart(rules, num_players) if reward is None else float(np.ptp(scores))
+    estimate, *by_position = estimates(scores, largest)
     return Row(players[0].name, play, players[1].name, estimate, tuple(by_position)), mixed

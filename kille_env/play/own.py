@@ -1,0 +1,120 @@
+"""Own rewards and own features: functions of the user that environments and policies call."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from kille_env.errors import PolicyError, RulesError, shortened
+from kille_env.play.policy import as_numbers
+
+Function = Callable[..., Any]
+
+
+class Features:
+    """What a network reads instead of an observation.
+
+    Attributes:
+        function: From observations [N, F] and masks [N, A] int8 to features [N, ...], an array or a
+            tensor, each row from its own row alone.
+        name: What errors call it.
+    """
+
+    def __init__(self, function: Function) -> None:
+        """Take a function.
+
+        Raises:
+            RulesError: It cannot be called.
+        """
+        if not callable(function):
+            raise RulesError(
+                f"features is {shortened(function)}, expected a function of observations [N, F] "
+                "and masks [N, A] that returns features [N, K]"
+            )
+        self.function = function
+        self.name = str(getattr(function, "__name__", type(function).__name__))
+
+    @classmethod
+    def of(cls, given: Any) -> "Features | None":
+        """Return what the option `features` means; None is none."""
+        return given if given is None or isinstance(given, Features) else cls(given)
+
+    def __call__(self, seen: np.ndarray, mask: np.ndarray) -> np.ndarray:
+        """Return features of observations [N, F] and masks [N, A]: float32 [N, ...], fresh.
+
+        Raises:
+            RulesError: The function returns no finite numbers, or not a row for each observation.
+        """
+        returned = self.function(seen.copy(), mask.copy())
+        try:
+            found = as_numbers(self.name, returned, "features").astype(np.float32)
+        except PolicyError as error:
+            raise RulesError(f"features: {error}") from None
+        wrong = "" if np.isfinite(found).all() else "a number that is not finite"
+        if found.ndim < 2 or len(found) != len(seen):
+            wrong = f"the shape {found.shape}"
+        if wrong:
+            raise RulesError(
+                f"features {self.name!r} returned {wrong} for {len(seen)} observations; expected "
+                f"finite numbers [{len(seen)}, K]"
+            )
+        return found
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Features) and other.function == self.function
+
+    def __hash__(self) -> int:
+        return hash(self.function)
+
+    @property
+    def place(self) -> str:
+        """The module and name under which another process finds the function, "module:name".
+
+        Raises:
+            PolicyError: Nobody would find it there.
+        """
+        module = str(getattr(self.function, "__module__", ""))
+        name = str(getattr(self.function, "__qualname__", ""))
+        if module in ("", "__main__") or "<" in name or not name:
+            raise PolicyError(
+                f"features {self.name!r} are code of this program, which no file keeps: define the "
+                "function in a module of its own, at the top, and import it from there"
+            )
+        return f"{module}:{name}"
+
+
+def check_reward_function(given: Any) -> Function | None:
+    """Return the option `reward`.
+
+    Raises:
+        RulesError: It cannot be called.
+    """
+    if given is not None and not callable(given):
+        raise RulesError(
+            f"reward is {shortened(given)}, expected a function of the units that every seat has "
+            "earned in finished episodes, [N, P], that returns rewards [N, P]"
+        )
+    return given
+
+
+def paid(reward: Function, units: np.ndarray) -> np.ndarray:
+    """Return what finished episodes pay by an own reward, float64 [N, P].
+
+    Args:
+        reward: The function.
+        units: [N, P] what every seat has earned in each.
+
+    Raises:
+        RulesError: It returns other than finite numbers [N, P].
+    """
+    try:
+        found = as_numbers("reward", reward(units.copy()), "rewards")
+    except PolicyError as error:
+        raise RulesError(str(error)) from None
+    if found.shape != units.shape or not np.isfinite(found).all():
+        got = "a number that is not finite" if found.shape == units.shape else f"{found.shape}"
+        raise RulesError(
+            f"reward returned {got} for the units of {len(units)} episodes; expected finite "
+            f"numbers {units.shape}"
+        )
+    return found
