@@ -13,21 +13,6 @@ from traceback import walk_tb
 from kille_env.errors import MissingLibraryError
 
 EXTRAS: dict[str, dict[str, str]] = {
-    "train": {
-        "cloudpickle": "cloudpickle",
-        "filelock": "filelock",
-        "jinja2": "jinja2",
-        "matplotlib": "matplotlib",
-        "pandas": "pandas",
-        "pyarrow": "pyarrow",
-        "pydantic": "pydantic",
-        "sb3-contrib": "sb3_contrib",
-        "scipy": "scipy",
-        "stable-baselines3": "stable_baselines3",
-        "tensorboard": "tensorboard",
-        "torch": "torch",
-        "tqdm": "tqdm",
-    },
     "measure": {
         "cloudpickle": "cloudpickle",
         "filelock": "filelock",
@@ -38,6 +23,12 @@ EXTRAS: dict[str, dict[str, str]] = {
         "pydantic": "pydantic",
         "scipy": "scipy",
         "tqdm": "tqdm",
+    },
+    "train": {
+        "sb3-contrib": "sb3_contrib",
+        "stable-baselines3": "stable_baselines3",
+        "tensorboard": "tensorboard",
+        "torch": "torch",
     },
     "render": {"pygame": "pygame", "resvg-py": "resvg_py"},
     "web": {"jinja2": "jinja2", "starlette": "starlette", "uvicorn": "uvicorn"},

@@ -118,7 +118,8 @@ def interpreters(asked: Sequence[str]) -> list[tuple[str, str]]:
 
 def lowest() -> list[str]:
     """Returns the lowest declared version of every dependency, but for `ELSEWHERE`."""
-    names = [*DECLARED["dependencies"], *DECLARED["optional-dependencies"]["train"]]
+    measure, (_, *train) = map(DECLARED["optional-dependencies"].get, ("measure", "train"))
+    names = [*DECLARED["dependencies"], *measure, *train]  # the first of `train` is `measure`
     return [name for name in map(pinned, names) if name.partition("==")[0] not in ELSEWHERE]
 
 
