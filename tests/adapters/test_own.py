@@ -12,6 +12,7 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3 import PPO
 
 import kille_env
+from kille_agents import as_policy
 from kille_env.core.spec import width
 from kille_env.errors import KilleError
 from kille_env.registry import spec
@@ -203,6 +204,22 @@ def test_models_learn_on_features_and_opponents_read_them() -> None:
     model.set_env(SelfPlayVecEnv("byteskille", 8, 2, features=lambda *both: pairs(*both)))
     with pytest.raises(KilleError, match="the features of the environments differ"):
         model.learn(64)
+
+
+def test_one_seat_goes_on_at_tables_of_other_sizes_rules_and_rewards() -> None:
+    def make(seats: int, rules: str = "svensk", reward: Any = None) -> SeatVecEnv:
+        options: Any = {"observation": "seats", "rules": rules, "reward": reward}
+        return SeatVecEnv("byteskille", 8, seats, opponents="self", illegal="lose", **options)
+
+    model = PPO("MlpPolicy", make(2), n_steps=8, batch_size=32, device="cpu").learn(64)
+    for seats, rules, reward in (
+        (3, "svensk", None), (4, "wikipedia", afraid), (3, "svensk", afraid), (2, "svensk", None),
+    ):  # fmt: skip
+        model.set_env(make(seats, rules, reward))
+        model.learn(64, reset_num_timesteps=False)
+        player = as_policy(model, "byteskille", seats, model.get_env().unwrapped.rules)
+        assert player.differences(model.get_env().unwrapped.table) == []
+    assert model.num_timesteps == 5 * 64
 
 
 def wrong(shape: Any) -> Any:
