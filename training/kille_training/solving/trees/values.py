@@ -227,16 +227,19 @@ def choice_values(
     else:
         nodes = np.flatnonzero(tree.infoset >= 0)
         reach = np.bincount(tree.infoset[nodes], room.weight[nodes], tree.num_infosets)
-    reach[tree.player != player] = 0.0
+        reach[tree.player != player] = 0.0
     given = np.repeat(np.where(reach > 0.0, reach, np.nan), np.diff(tree.first))
     return room.gain[int(best), 1:] / given, reach
 
 
 def _others_reach(game: SequenceGame, strategy: np.ndarray, player: int) -> np.ndarray:
     """Returns how likely chance and the others lead to the sets of a player, [I]."""
-    mine = np.repeat(game.player == player, np.diff(game.first))
+    sets, reach = game.player == player, np.zeros(game.num_infosets)
+    mine = np.repeat(sets, np.diff(game.first))
     mixed = np.where(mine, uniform(game), strategy)  # comes to all of its sets
-    return reach_of(game, mixed) / sequence_reach(game, mixed)[game.before + 1]
+    own = sequence_reach(game, mixed)[game.before[sets] + 1]
+    reach[sets] = reach_of(game, mixed)[sets] / own
+    return reach
 
 
 def nash_conv(tree: Tree, strategy: np.ndarray) -> NashConv:
