@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from kille_env.core.spec import GameSpec, Rules, is_whole
-from kille_env.errors import CardError, IllegalActionError, RulesError, shortened
+from kille_env.errors import CardError, IllegalActionError, RulesError, did_you_mean, shortened
 
 MOST = 2**31 - 1
 """Largest number of tables, threads and the like: far beyond what any machine holds."""
@@ -219,3 +219,14 @@ def _list(value: Any) -> Sequence[Any] | None:
     if isinstance(value, np.ndarray) and value.ndim:
         return value.tolist()
     return value if isinstance(value, Sequence) and not isinstance(value, (str, bytes)) else None
+
+
+def one_of(name: str, value: Any, known: tuple[str, ...]) -> Any:
+    """Returns `value` if it is known.
+
+    Raises:
+        RulesError: It is not; the message says what is possible.
+    """
+    if not isinstance(value, str) or value not in known:
+        raise RulesError(f"{name} is {shortened(value)}. {did_you_mean(shortened(value), known)}")
+    return value

@@ -215,6 +215,8 @@ READINGS: dict[str, Callable[[GameSpec, int], Reading]] = {
     "seats": lambda spec, num_players: _seats(spec.observation, spec.max_players, num_players),
 }
 """How a game's observations can be read at a table of P seats."""
+OBSERVATION = ("dict", "box", "float", "float_dict", "seats", "seats_dict")
+"""What an environment shows of an observation, see `kille_env.adapters.spaces.Observations`."""
 
 
 def _features(part: Part) -> range:

@@ -7,15 +7,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, TypedDict, get_args
 
+from kille_env.core.arguments import one_of as one_of
 from kille_env.core.batch import Batch
+from kille_env.core.floats import OBSERVATION as OBSERVATION
 from kille_env.core.spec import Rules
 from kille_env.errors import KilleError, RulesError, did_you_mean, shortened
 from kille_env.play.policy import PlayerLike
 from kille_env.registry import spec
 
 ILLEGAL = ("raise", "lose")
-OBSERVATION = ("dict", "box", "float", "float_dict", "seats", "seats_dict")
-"""What an environment shows of an observation, see `kille_env.adapters.spaces.Observations`."""
 OPPONENTS = "rule_of_thumb"
 """Who plays the other seats where nobody is named."""
 
@@ -60,17 +60,6 @@ class SeatOptions(TableOptions, total=False):
     illegal: str
     illegal_reward: float | None
     reward: Callable[..., Any] | None
-
-
-def one_of(name: str, value: Any, known: tuple[str, ...]) -> Any:
-    """Returns `value` if it is known.
-
-    Raises:
-        RulesError: It is not; the message says what is possible.
-    """
-    if not isinstance(value, str) or value not in known:
-        raise RulesError(f"{name} is {shortened(value)}. {did_you_mean(shortened(value), known)}")
-    return value
 
 
 def check_names(form: Callable[..., Any], given: Iterable[str], game: str) -> None:

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from kille_env.core.arguments import one_of
 from kille_env.core.batch import Batch
-from kille_env.core.floats import READINGS
+from kille_env.core.floats import OBSERVATION, READINGS
 from kille_env.core.spec import Rules
 from kille_env.core.table import OVER
 from kille_env.errors import CardError, IllegalActionError
-from kille_env.play.options import OBSERVATION, one_of
 from kille_env.records.notation import check_record, check_result, join, recorded_chance, refuse
 from kille_env.records.recorder import Watch, returns
 from kille_env.words.text import counted, printable
