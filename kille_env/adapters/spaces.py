@@ -63,6 +63,10 @@ class Observations:
             spaces.Dict({"observation": box, "action_mask": mask}) if self._with_mask else box
         )
 
+    def read(self, seen: np.ndarray) -> np.ndarray:
+        """Returns features [..., F] as they are read, given as uint8; own ones are not made."""
+        return seen if self._read is None else self._read(seen)
+
     def show(self, seen: np.ndarray, mask: Callable[[], np.ndarray]) -> Any:
         """Returns observations of the space.
 
@@ -70,7 +74,7 @@ class Observations:
             seen: [..., F] uint8.
             mask: Returns the masks [..., A] int8; called if anything is made of them.
         """
-        features = seen if self._read is None else self._read(seen)
+        features = self.read(seen)
         if self.own is not None:
             rows, masks = features.reshape(-1, features.shape[-1]), mask()
             found = self.own(rows, masks.reshape(len(rows), -1))

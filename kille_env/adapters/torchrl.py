@@ -66,7 +66,7 @@ class _Tables(EnvBase):
             shape: [N], or [N, P].
         """
         super().__init__(device="cpu", batch_size=shape[:1])
-        self._shown = observations.features
+        self._shown = observations.read
         self._seed: int | None = None
         self.action_spec = self._grouped(
             shape, action=Categorical(num_actions, shape, dtype=torch.int64)
