@@ -19,9 +19,10 @@ from kille_agents.greedy import PLAYS
 from kille_agents.identity import fingerprint
 from kille_env.registry import Table
 from kille_training.evaluation.duplicate import payoff
-from kille_training.evaluation.exact import exact_rows, is_exact
+from kille_training.evaluation.exact import exact_rows
 from kille_training.learn.runs import Run
 from kille_training.learn.settings import TrainSettings, load_settings
+from kille_training.solving.size import is_exact
 
 RECIPE = Path(__file__).parents[1] / "configs" / "train" / "byteskille.yaml"
 

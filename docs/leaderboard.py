@@ -42,7 +42,7 @@ from kille_training.evaluation.duplicate import payoff
 from kille_training.evaluation.exact import can_be_asked, exact_rows
 from kille_training.learn.runs import versions
 from kille_training.reports.pages import figure, signed
-from kille_training.solving.byteskille.deals import MOST_SEATS
+from kille_training.solving.size import MOST_SEATS
 
 DOCS = Path(__file__).parent
 PAGE, DATA = DOCS / "leaderboard.md", DOCS / "data" / "leaderboard.jsonl"

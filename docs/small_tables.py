@@ -20,10 +20,10 @@ import numpy as np
 from blocks import filled, table, write
 
 from kille_env.registry import spec
-from kille_training.solving.build import check_deal, count_ends, grow_stage
+from kille_training.solving.build import grow_stage
 from kille_training.solving.policies import nash_conv_of, strategies_of
+from kille_training.solving.size import TreeTooLargeError, check_deal, count_ends
 from kille_training.solving.solve import solve
-from kille_training.solving.stages import TreeTooLargeError
 from kille_training.solving.text import SURE
 from kille_training.solving.trees.sequence_game import SequenceGame
 from kille_training.solving.trees.values import greedy, infoset_reach, nash_conv, uniform

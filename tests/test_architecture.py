@@ -4,6 +4,7 @@ import ast
 import graphlib
 import importlib
 import importlib.util
+import os
 import re
 import subprocess
 import sys
@@ -209,3 +210,34 @@ def test_every_game_has_the_same_files(game: str) -> None:
     if game == "byteskille":  # the largest: its turns and its manual stand by themselves
         parts |= {"exchange", "manual"}
     assert files == {"__init__.py", *(f"{part}.py" for part in parts)}
+
+
+TRAINING = """
+import kille_training.cli.train, kille_training.cli.progress, kille_training.reports.training
+import kille_training.learn.training, kille_training.learn.methods.maskable_ppo
+kt.evaluate("uniform", "knack", 4, against="uniform", deals=2, play="sampled")
+"""
+TOURNAMENT = """
+import kille_training.cli.tournament, kille_training.cli.progress
+kt.play_tournament(["uniform", "rule_of_thumb"], "knack", num_players=2, deals=5, out="run")
+kt.report("run")
+"""
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize(
+    ("code", "rooms"),
+    [
+        (TRAINING, "arena benchmark evaluation.exact pool solving.build solving.trees table"),
+        (TOURNAMENT, "benchmark evaluation learn solving table"),
+    ],
+)
+def test_a_run_loads_only_the_rooms_that_it_uses(code: str, rooms: str, tmp_path: Path) -> None:
+    found = subprocess.run(
+        [sys.executable, "-c", f"import sys, kille_training as kt{code}\nprint(*sys.modules)"],
+        capture_output=True, text=True, check=True, cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": f"{ROOT}:{ROOT / 'agents'}:{ROOT / 'training'}"},
+    )  # fmt: skip
+    loaded = set(found.stdout.split())
+    assert "kille_training.statistics.intervals" in loaded
+    assert not {f"kille_training.{room}" for room in rooms.split()} & loaded

@@ -204,7 +204,7 @@ def test_what_a_tuning_gets_wrong_is_named(other: dict[str, object], message: st
 
 @pytest.mark.parametrize("name", ["mmd", "ppo"])
 def test_policy_gradients_learn_the_deal_without_the_question(name: str) -> None:
-    from kille_training.evaluation.api import nash_conv
+    from kille_training.evaluation.exact import nash_conv
 
     table = table_named("byteskille-2-noquestion").table
     learner = method_named(name).Learner(table, 1, settings_of(name, {"tables": 256}))

@@ -202,7 +202,7 @@ kt.report({str(run)!r})
     ("phase", "place"),
     [
         ("measuring", "kille_training.evaluation.api.payoff_table"),
-        ("measuring exactly", "kille_training.evaluation.api.exact_rows"),
+        ("measuring exactly", "kille_training.evaluation.exact.exact_rows"),
         ("reporting", "kille_training.reports.training.write_run_page"),
     ],
 )

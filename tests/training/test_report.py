@@ -13,7 +13,7 @@ from kille_env.errors import KilleError
 from kille_env.play.policy import UniformPolicy
 from kille_env.registry import Table, make_batch, spec
 from kille_training.evaluation.duplicate import Estimate, Row
-from kille_training.evaluation.exact import ExactNashConv
+from kille_training.evaluation.results import ExactNashConv
 from kille_training.evaluation.swap_map import swap_map
 from kille_training.reports import pages, palette, plots
 from kille_training.reports.report import report

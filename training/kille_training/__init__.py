@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from kille_training.arena.compare import compare
     from kille_training.arena.tournament import play_tournament
-    from kille_training.evaluation.api import evaluate, nash_conv
+    from kille_training.evaluation.api import evaluate
+    from kille_training.evaluation.exact import nash_conv
     from kille_training.learn.api import best_response, train
     from kille_training.learn.callbacks import NashConvCallback
     from kille_training.reports.report import report
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 _NAMES = {
     "train": "kille_training.learn.api:train",
     "evaluate": "kille_training.evaluation.api:evaluate",
-    "nash_conv": "kille_training.evaluation.api:nash_conv",
+    "nash_conv": "kille_training.evaluation.exact:nash_conv",
     "best_response": "kille_training.learn.api:best_response",
     "export_efg": "kille_training.solving.byteskille.export:export_efg",
     "solve": "kille_training.solving.solve:solve",

@@ -10,9 +10,11 @@ A value that does not fit raises a `ConfigError` that names its key and what was
 """
 
 import json
+import platform
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import field, fields
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Annotated, Any, TypeVar, dataclass_transform, get_type_hints
 
@@ -22,11 +24,14 @@ from pydantic import ValidationError as Invalid
 from pydantic.dataclasses import dataclass as checked
 from pydantic_core import to_jsonable_python
 
+import kille_env
+from kille_env.core.jit import source_digest
 from kille_env.errors import ConfigError, KilleError, did_you_mean, shortened
 
 S = TypeVar("S")
 Overrides = Mapping[str, Any] | Sequence[str]
 
+LIBRARIES = ("numpy", "numba", "torch", "stable-baselines3", "sb3-contrib", "gymnasium")
 MOST_BYTES = 1 << 20
 """Size of a file of settings, at most."""
 
@@ -240,3 +245,18 @@ _COMPARED = {
     "less than": "below",
 }
 """Comparisons as all errors of this suite say them."""
+
+
+def versions() -> dict[str, str]:
+    """Returns what the exact results of a run depend on: our sources, Python and the libraries."""
+    found = {
+        "kille-env": kille_env.__version__,
+        "sources": source_digest(Path(kille_env.__file__).parent),
+        "python": platform.python_version(),
+    }
+    for library in LIBRARIES:
+        try:
+            found[library] = version(library)
+        except PackageNotFoundError:
+            found[library] = "missing"
+    return found

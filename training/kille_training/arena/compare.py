@@ -27,10 +27,10 @@ from kille_training.arena.shards import Shard, by_place, cut
 from kille_training.arena.store import Entered, Locked, Strict, check_unchanged, fields_of
 from kille_training.arena.tournament import entrants_of, folder_of, label_of, settings_of, tidy
 from kille_training.labels import SEED, unit_of
-from kille_training.learn.runs import versions
 from kille_training.pool.jobs import Failed, Here, Pool
 from kille_training.pool.processes import Processes
 from kille_training.scores import bounds_of, uncut_of
+from kille_training.settings import versions
 from kille_training.statistics.sequential import FIRST, GOING, Hypotheses, SequentialTest
 from kille_training.tables import RulesLike, table_of
 

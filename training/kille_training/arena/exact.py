@@ -22,8 +22,9 @@ from kille_training.arena.schedule import Pairing, draws
 from kille_training.arena.settings import TournamentSettings
 from kille_training.evaluation.exact import exact_scores
 from kille_training.progress import Progress
-from kille_training.solving.build import build_deal, check_deal
+from kille_training.solving.build import build_deal
 from kille_training.solving.policies import Asked
+from kille_training.solving.size import check_deal
 from kille_training.statistics.tally import NANO, Tally
 
 MOST_SEATINGS = 10_000

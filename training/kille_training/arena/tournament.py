@@ -43,11 +43,10 @@ from kille_training.arena.settings import (
 from kille_training.arena.shards import Shard, cut
 from kille_training.arena.store import Result, Store, StoreError
 from kille_training.labels import SEED, plural_of
-from kille_training.learn.runs import versions
 from kille_training.pool import pool_of
 from kille_training.pool.jobs import Failed, Pool
 from kille_training.progress import Progress, ignore, shown
-from kille_training.settings import as_yaml
+from kille_training.settings import as_yaml, versions
 from kille_training.tables import RulesLike, table_of
 
 

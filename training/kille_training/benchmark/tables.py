@@ -8,7 +8,7 @@ from typing import Any
 from kille_env.core.spec import Rules, Value
 from kille_env.errors import KilleError, did_you_mean
 from kille_env.registry import Table, spec
-from kille_training.evaluation.exact import is_exact
+from kille_training.solving.size import is_exact
 
 
 @dataclass(frozen=True)

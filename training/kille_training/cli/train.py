@@ -49,7 +49,6 @@ def finish(run: "Run", settings: "TrainSettings | None", as_json: bool) -> None:
     from kille_training.labels import measure_of
     from kille_training.learn.api import measure_run
     from kille_training.learn.training import train
-    from kille_training.progress import part_of
 
     if settings is not None and run.config.exists():
         run.check_same(settings)
@@ -61,12 +60,10 @@ def finish(run: "Run", settings: "TrainSettings | None", as_json: bool) -> None:
                 run, settings, progress, progress=progress,
                 warn=lambda text: click.echo(f"kille: {text}", err=True),
             )  # fmt: skip
-            from kille_training.reports import byteskille  # draws, which training need not load
-            from kille_training.reports.training import write_run_page
+            from kille_training.reports.training import write_run_page  # loads matplotlib
 
             measure_run(run, progress)
-            drawing = part_of(progress, "reporting", byteskille.DECISIONS)
-            write_run_page(run, progress=drawing)
+            write_run_page(run, progress=progress)
     found, speed = measure_run(run), learning_speed(run)
     console.report(
         {"run": str(run.folder), "report": str(run.report), "speed": speed, **found.as_dict()},

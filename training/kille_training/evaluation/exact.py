@@ -1,112 +1,44 @@
 """What a tree says exactly: NashConv of a policy, and scores of lineups."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from dataclasses import replace
+from typing import cast
 
 import numpy as np
-from pydantic import PlainSerializer, PlainValidator
 
+from kille_agents.greedy import in_play
+from kille_agents.identity import UNSTEADY, remarked
 from kille_env.core.spec import Rules
-from kille_env.errors import KilleError, shortened
-from kille_env.play.policy import Decider, Player, Policy, has_memory, searches
-from kille_env.registry import Table, spec
+from kille_env.errors import KilleError, PolicyError, shortened
+from kille_env.play.policy import (
+    Decider,
+    Player,
+    PlayerLike,
+    Policy,
+    has_memory,
+    resolve,
+    searches,
+)
+from kille_env.registry import Table
 from kille_training.evaluation.asking import ask_everywhere
-from kille_training.evaluation.duplicate import DETERMINISTIC, Play
-from kille_training.labels import BEYOND_MEAN, EARNED, position_names, unit_of
+from kille_training.evaluation.duplicate import DETERMINISTIC
+from kille_training.evaluation.losses import largest_losses
+from kille_training.evaluation.results import ExactNashConv, Loss
 from kille_training.progress import Progress, ignore, part_of
-from kille_training.results import Result, TextTable
-from kille_training.solving.build import OWN, build_deal, check_deal
-from kille_training.solving.byteskille.deals import can_ask, check_seats
+from kille_training.solving.build import build_deal
 from kille_training.solving.byteskille.match_solving import match_nash_conv, match_strategy_of
 from kille_training.solving.byteskille.matches import build_match
 from kille_training.solving.policies import (
     Asked,
     greedy_of,
     nash_conv_of,
+    policy_of,
     strategies_of,
 )
+from kille_training.solving.size import OWN, can_ask, check_seats
 from kille_training.solving.stages import DealStages
 from kille_training.solving.trees.values import expected_values
-
-if TYPE_CHECKING:
-    PlainTable = Table
-else:  # `Any`, because pydantic cannot look into a table and need not
-    PlainTable = Annotated[Any, PlainValidator(Table.read), PlainSerializer(Table.as_dict)]
-
-
-@dataclass(frozen=True, repr=False)
-class ExactNashConv(Result):
-    """NashConv of a policy in all seats, in units per deal or match; `float` gives `nash_conv`.
-
-    Attributes:
-        policy: The policy that was measured.
-        play: "greedy" (always the most likely action), "sampled" (an action drawn from the
-            probabilities), or "deterministic" where the two are the same.
-        nash_conv: The sum of `improvement`; 0 in an equilibrium.
-        improvement: [P] what each seat would gain by its best response, forehand first.
-        value: [P] what each seat earns; less the table's mean where rewards do not sum to zero.
-        stake: Units that a seat puts in at the beginning; 1 where no rule says how many.
-        table: The table.
-        transferred: The table that the policy was made for, where it is another one.
-    """
-
-    policy: str
-    play: Play
-    nash_conv: float
-    improvement: tuple[float, ...]
-    value: tuple[float, ...]
-    stake: int
-    table: PlainTable
-    transferred: str | None = None
-
-    @property
-    def stakes(self) -> float:
-        """NashConv in stakes, which makes tables with other stakes comparable."""
-        return self.nash_conv / self.stake
-
-    def __float__(self) -> float:
-        return self.nash_conv
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the table, the score and the results as JSON can hold them."""
-        results = {name: getattr(self, name) for name in ExactNashConv.__dataclass_fields__}
-        results.pop("table")
-        return {
-            **self.table.as_dict(),
-            "score": exact_score_of(self.table.game),
-            **results,
-            "stakes": self.stakes,
-        }
-
-    def parts(self) -> list[str | TextTable]:
-        """Returns the table, and by seat what it earns and could gain."""
-        home = [f"transferred from {self.transferred}"] if self.transferred else []
-        return [f"{self.policy} at {self.table}", *home, exact_table([self])]
-
-
-def exact_table(rows: Sequence[ExactNashConv]) -> TextTable:
-    """Returns how far a policy is from an equilibrium, each way to play in two lines."""
-    cells = []
-    for row in rows:
-        gains = (f"{max(gain, 0.0):.5f}" for gain in row.improvement)
-        cells.append((row.play, "earns", *(f"{value:+.5f}" for value in row.value), "", ""))
-        cells.append(("", "could gain", *gains, f"{row.nash_conv:.5f}", f"{row.stakes:.5f}"))
-    names = [f">{name}" for name in position_names(len(rows[0].value))]
-    unit = unit_of(rows[0].table.rules["episode"])
-    head = ["play", "each seat", *names, ">NashConv", ">in stakes"]
-    score = exact_score_of(rows[0].table.game)
-    beyond = "" if score == EARNED else f" {score}"
-    return TextTable(f"Units per {unit}{beyond}, exactly", head, cells)
-
-
-def exact_score_of(game: str) -> str:
-    """Returns what a tree counts: what a seat earns, or that less what the table earns on average.
-
-    The latter where rewards do not sum to zero: a seat of Krypkille that harms all alike gains
-    nothing.
-    """
-    return EARNED if spec(game).zero_sum else BEYOND_MEAN
+from kille_training.tables import RulesLike, seat
 
 
 def stake_of(rules: Rules) -> int:
@@ -114,13 +46,31 @@ def stake_of(rules: Rules) -> int:
     return rules.number("stake") if "stake" in rules.values else 1
 
 
-def is_exact(num_players: int, rules: Rules) -> bool:
-    """Returns whether there is an exact tree of a table that fits into memory; see `check_deal`."""
-    try:
-        check_deal(num_players, rules)
-    except KilleError:
-        return False
-    return True
+def measure_exactly(
+    focal: Player,
+    num_players: int,
+    rules: Rules,
+    plays: Sequence[str],
+    most: int,
+    progress: Progress | None = None,
+) -> tuple[Player, tuple[ExactNashConv, ...], tuple[Loss, ...]]:
+    """Return NashConv for each way to play, and where it loses most.
+
+    The losses are those of sampled play, or of greedy play if that alone is measured.
+
+    Also returns the player to play with: for a searcher the table of its answers, so that it is not
+    asked again about the same hand, dealt as the second one.
+    """
+    deal, asking = build_deal(num_players, rules), ignore
+    if searches(focal):
+        asking = part_of(progress, f"asking {focal.name}", sum(deal.information_sets))
+    asked = strategies_at(focal, deal, asking)
+    advance = part_of(progress, "measuring exactly", len(plays))
+    rows = exact_rows(focal, num_players, rules, plays, advance, deal, asked)
+    if searches(focal):
+        focal = policy_of(asked, deal, focal.name)
+    played = greedy_of(asked, deal) if tuple(plays) == ("greedy",) else asked
+    return focal, tuple(rows), tuple(largest_losses(played, deal, most))
 
 
 def exact_rows(
@@ -284,3 +234,55 @@ def _values(seated: tuple[int, ...], asked: Sequence[np.ndarray], deal: DealStag
         strategy = strategies[owner, np.arange(len(owner))]
         value = expected_values(stage.worth(value), strategy)
     return value
+
+
+def nash_conv(
+    policy: PlayerLike,
+    game: str | None = None,
+    num_players: int | None = None,
+    *,
+    rules: RulesLike = None,
+    episode: str | None = None,
+    play: str = "sampled",
+    transfer: bool = False,
+    trust: bool = False,
+) -> ExactNashConv:
+    """Returns how far a policy is from an equilibrium, exactly.
+
+    It is the sum over seats of what each could gain by its best response, while the policy plays
+    all others: `found.nash_conv` in units per deal or match (and `float(found)`), `found.stakes`,
+    and by seat `found.improvement`.
+
+    Example:
+        >>> import kille_training as kt
+        >>> kt.nash_conv("uniform", "byteskille", 2).nash_conv > 1
+        True
+
+    Args:
+        policy: A name, a path, a function of observations and masks, or any other policy.
+        game: The game; the default is the one that the policy was made for, or byteskille.
+        num_players: Seats; the default is what the policy was made for, or the game's.
+        rules: A preset or switches; likewise.
+        episode: "deal", or "match": the best responses then cover all hands and all buying in of a
+            whole pot, which is exact, too, and takes seconds with 2 or 3 seats.
+        play: "sampled" or "greedy".
+        transfer: Whether a policy that was made for another table may be measured at this one; the
+            result says so.
+        trust: Whether model files that can run code may be loaded.
+
+    Raises:
+        KilleError: The tree of this game or table does not fit into memory, or a match has too many
+            states; the message says so.
+    """
+    table, (policy,), transferred = seat(
+        [policy], game, num_players, episode, rules, transfer=transfer, trust=trust
+    )
+    player = resolve(policy, table.game, table.num_players, table.rules, trust=trust)
+    if remarked(player, table) is not player:
+        raise PolicyError(f"nothing exact is known of {player.name!r}: {UNSTEADY}")
+    player = in_play(player, play)
+    if table.rules["episode"] == "match":
+        row = match_row(player, table.num_players, table.rules)
+    else:
+        (row,) = exact_rows(player, table.num_players, table.rules, ("sampled",))
+    return replace(row, play=play, transferred=next(iter(transferred.values()), None))

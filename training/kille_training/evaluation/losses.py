@@ -1,43 +1,16 @@
 """Where a policy loses what its best response would gain: information sets in words."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from kille_env.registry import spec
-from kille_env.words.text import counted
-from kille_training.labels import position_names
-from kille_training.results import TextTable
+from kille_training.evaluation.results import Loss
 from kille_training.solving.stages import DealStages, Stage
 from kille_training.solving.trees.values import best_response, end_reach, infoset_reach, losses
 
 LEAST = 1e-9
 """Units per deal below which a loss is rounding."""
-
-
-@dataclass(frozen=True)
-class Loss:
-    """What a policy loses in one information set.
-
-    Attributes:
-        seat: The position that decides, 0 is forehand.
-        granted: Questions that were granted before this hand.
-        seen: What the seat sees.
-        plays: How likely each legal action is.
-        best: The action of the best response.
-        reach: How likely play by the policy is to come here.
-        loss: Units per deal that the choice here costs the seat. The losses of all information sets
-            of a seat sum to what its best response would gain.
-    """
-
-    seat: int
-    granted: int
-    seen: str
-    plays: dict[str, float]
-    best: str
-    reach: float
-    loss: float
 
 
 def largest_losses(strategies: Sequence[np.ndarray], deal: DealStages, most: int) -> list[Loss]:
@@ -82,17 +55,3 @@ def _loss(
     plays = {actions[a]: float(c) for a, c in zip(legal, chances, strict=True)}
     seat, seen = int(stage.tree.player[number]), stage.describe(number)
     return Loss(seat, stage.granted, seen, plays, actions[best], reach, loss)
-
-
-def loss_table(losses: Sequence[Loss], num_players: int) -> TextTable:
-    """Returns the information sets where a policy loses most, in words."""
-    names = position_names(num_players)
-    rows = []
-    for one in losses:
-        plays = ", ".join(f"{a} {100 * c:.0f}%" for a, c in one.plays.items() if c > 0)
-        seat, often = names[one.seat], f"{100 * one.reach:.3f}%"
-        if one.granted:
-            seat += f" after {counted(one.granted, 'granted question', 'granted questions')}"
-        rows.append((f"{one.loss:.5f}", often, seat, one.seen, plays, one.best))
-    head = [">units per deal", ">comes up", "seat", "sees", "plays", "best"]
-    return TextTable("Where it loses most", head, rows)

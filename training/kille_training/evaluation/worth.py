@@ -27,9 +27,10 @@ from kille_env.core.spec import Rules
 from kille_env.core.table import DEAL, OVER
 from kille_env.play.policy import Policy
 from kille_env.registry import load_game
-from kille_training.solving.build import OWN, build_deal
+from kille_training.solving.build import build_deal
 from kille_training.solving.byteskille.deals import build_hand
 from kille_training.solving.policies import strategy_of
+from kille_training.solving.size import OWN
 from kille_training.solving.stages import Stage
 from kille_training.solving.trees.tree import TERMINAL
 from kille_training.solving.trees.values import (

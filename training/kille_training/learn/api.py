@@ -11,7 +11,8 @@ from kille_env.errors import ConfigError
 from kille_env.files import write_whole
 from kille_env.play.policy import PlayerLike, resolve
 from kille_training import recipes
-from kille_training.evaluation.api import Evaluation, evaluate
+from kille_training.evaluation.api import evaluate
+from kille_training.evaluation.results import Evaluation
 from kille_training.labels import SEED
 from kille_training.learn.checkpoints import decisions_of
 from kille_training.learn.runs import Run

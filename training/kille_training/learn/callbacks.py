@@ -11,8 +11,10 @@ from kille_env.play.options import one_of
 from kille_env.play.policy import resolve
 from kille_env.registry import Table
 from kille_training.evaluation.api import BOTH
-from kille_training.evaluation.exact import ExactNashConv, exact_rows
-from kille_training.solving.build import build_deal, check_deal
+from kille_training.evaluation.exact import exact_rows
+from kille_training.evaluation.results import ExactNashConv
+from kille_training.solving.build import build_deal
+from kille_training.solving.size import check_deal
 from kille_training.tables import RulesLike, seat
 
 

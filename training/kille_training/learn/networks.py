@@ -14,7 +14,7 @@ from kille_env.play.experience import PolicyFunction
 from kille_env.play.policy import masked_softmax
 from kille_env.registry import Table, spec
 from kille_training.learn.distinct import distinct
-from kille_training.learn.runs import versions
+from kille_training.settings import versions
 
 
 class Network(nn.Module):

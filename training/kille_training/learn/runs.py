@@ -13,20 +13,14 @@ runs/NAME/
   report.html              the report
 """
 
-import platform
 from dataclasses import replace
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-import kille_env
-from kille_env.core.jit import source_digest
 from kille_env.errors import ConfigError
 from kille_env.files import write_whole
-from kille_training.evaluation.api import Evaluation
+from kille_training.evaluation.results import Evaluation
 from kille_training.learn.settings import TrainSettings, differences, load_settings
-from kille_training.settings import as_yaml, plain
-
-LIBRARIES = ("numpy", "numba", "torch", "stable-baselines3", "sb3-contrib", "gymnasium")
+from kille_training.settings import as_yaml, plain, versions
 
 
 class Run:
@@ -84,18 +78,3 @@ class Run:
             ConfigError: The file is damaged.
         """
         return Evaluation.read(self.evaluation) if self.evaluation.is_file() else None
-
-
-def versions() -> dict[str, str]:
-    """Returns what the exact results of a run depend on: our sources, Python and the libraries."""
-    found = {
-        "kille-env": kille_env.__version__,
-        "sources": source_digest(Path(kille_env.__file__).parent),
-        "python": platform.python_version(),
-    }
-    for library in LIBRARIES:
-        try:
-            found[library] = version(library)
-        except PackageNotFoundError:
-            found[library] = "missing"
-    return found

@@ -23,15 +23,14 @@ from kille_agents import load_policy
 from kille_env.errors import ConfigError
 from kille_env.registry import spec
 from kille_training.evaluation.duplicate import PLAYS, Row, payoff_table
-from kille_training.evaluation.exact import exact_rows, is_exact
 from kille_training.learn.checkpoints import read_checkpoint, restore, write_checkpoint
 from kille_training.learn.method import Learned, Learner, method_named, save_policy, settings_of
 from kille_training.learn.metrics import EXACT, MEASUREMENTS, PROGRESS, Table, TensorBoard
-from kille_training.learn.runs import Run, versions
+from kille_training.learn.runs import Run
 from kille_training.learn.settings import DEFAULT_METHOD, TrainSettings, differences
 from kille_training.progress import Progress, part_of
-from kille_training.settings import build, plain
-from kille_training.solving.build import build_deal
+from kille_training.settings import build, plain, versions
+from kille_training.solving.size import is_exact
 
 
 class RunProgress(Protocol):
@@ -58,8 +57,11 @@ class Training:
         self.baselines = [
             load_policy(name, table.game, table.num_players, self.rules) for name in measure.against
         ]
-        fits = measure.exact and is_exact(table.num_players, self.rules)
-        self.deal = build_deal(table.num_players, self.rules) if fits else None
+        self.deal = None
+        if measure.exact and is_exact(table.num_players, self.rules):
+            from kille_training.solving.build import build_deal
+
+            self.deal = build_deal(table.num_players, self.rules)
         self.figures = method_named(settings.method).FIGURES
         self.progress = Table(run.progress, (*PROGRESS, *self.figures))
         self.measurements = Table(run.measurements, MEASUREMENTS)
@@ -149,6 +151,8 @@ class Training:
             self.measurements.add(line)
             board.add(f"against_{row.against}/{row.play}", line, ("mean",))
         if self.deal is not None:
+            from kille_training.evaluation.exact import exact_rows
+
             for row in exact_rows(policy, seats, self.rules, PLAYS, deal=self.deal):
                 line = now | {"play": row.play, "nash_conv": round(row.nash_conv, 9)}
                 self.exact.add(line)

@@ -1,12 +1,10 @@
 """What a report shows of Byteskille alone: when the policy swaps."""
 
-from collections.abc import Callable
-
 from kille_agents.rules_of_thumb import rule_of_thumb
 from kille_env.core.spec import Rules
 from kille_env.play.policy import Policy
 from kille_training.evaluation.swap_map import swap_map
-from kille_training.progress import ignore
+from kille_training.progress import Progress, part_of
 from kille_training.reports.pages import Picture, plot
 from kille_training.reports.plots import swap_heat_map
 
@@ -15,7 +13,7 @@ DECISIONS = 600_000
 
 
 def swaps(
-    policy: Policy, num_players: int, rules: Rules, progress: Callable[[int], None] = ignore
+    policy: Policy, num_players: int, rules: Rules, progress: Progress | None = None
 ) -> Picture:
     """Returns the map of how likely a policy is to swap, by card and position.
 
@@ -23,9 +21,10 @@ def swaps(
         policy: The policy.
         num_players: Seats.
         rules: Byteskille's.
-        progress: Called with the decisions since the last call, of `DECISIONS`.
+        progress: Called with how many decisions have been made.
     """
-    found = swap_map(policy, num_players, rules, decisions=DECISIONS, progress=progress)
+    advance = part_of(progress, "reporting", DECISIONS)
+    found = swap_map(policy, num_players, rules, decisions=DECISIONS, progress=advance)
     usual = rule_of_thumb(num_players, rules)
     rule = swap_map(usual, num_players, rules, decisions=DECISIONS // 4)
     caption = (

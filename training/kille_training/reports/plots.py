@@ -5,7 +5,7 @@ import re
 import warnings
 from collections.abc import Mapping, Sequence
 from itertools import compress, cycle
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
 import numpy as np
@@ -15,7 +15,6 @@ from matplotlib.ticker import LogLocator
 
 from kille_env.cards.pack import KILLE_CODES
 from kille_training.evaluation.duplicate import DETERMINISTIC, PLAYS
-from kille_training.evaluation.swap_map import SwapMap
 from kille_training.labels import position_names
 from kille_training.reports.pages import WIDE
 from kille_training.reports.palette import (
@@ -29,6 +28,9 @@ from kille_training.reports.palette import (
     SHARES,
     SOFT,
 )
+
+if TYPE_CHECKING:
+    from kille_training.evaluation.swap_map import SwapMap
 
 LEAST = 1e-6
 """What a logarithmic axis shows for less, nothing included."""
@@ -108,7 +110,7 @@ def nash_conv_curve(points: Sequence[Mapping[str, str]], measure: str, width: fl
         return as_svg(figure)
 
 
-def swap_heat_map(found: SwapMap, rule: SwapMap | None = None, width: float = WIDE) -> str:
+def swap_heat_map(found: "SwapMap", rule: "SwapMap | None" = None, width: float = WIDE) -> str:
     """Returns the plot of how likely a swap is, by card and position.
 
     Args:

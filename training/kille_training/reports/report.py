@@ -7,7 +7,7 @@ from kille_env.errors import ConfigError
 from kille_training.arena.tournament import Folder
 from kille_training.learn.api import measure_run
 from kille_training.learn.runs import Run
-from kille_training.progress import Progress, ignore, part_of
+from kille_training.progress import Progress, ignore
 
 
 def report(
@@ -57,8 +57,7 @@ def report(
         return write_page(folder, page, exact=exact, trust=trust, progress=progress, told=told)
     if exact:
         raise ConfigError(f"{path} is not a tournament; kille evaluate measures a policy exactly")
-    from kille_training.reports import byteskille
     from kille_training.reports.training import write_run_page
 
     measure_run(Run(path), progress)
-    return write_run_page(Run(path), page, part_of(progress, "reporting", byteskille.DECISIONS))
+    return write_run_page(Run(path), page, progress)

@@ -8,9 +8,9 @@ import numpy as np
 from kille_env.files import write_whole
 from kille_training.evaluation.swap_map import SwapMap, Tally
 from kille_training.reports.plots import convergence, swap_heat_map
-from kille_training.solving.build import OWN
-from kille_training.solving.byteskille.deals import HandStage, most_granted
+from kille_training.solving.byteskille.deals import HandStage
 from kille_training.solving.byteskille.text import REACHED
+from kille_training.solving.size import OWN, most_granted
 from kille_training.solving.solution import DealProgress, Solution
 from kille_training.solving.solve import first_hand_of
 from kille_training.solving.trees.values import infoset_reach

@@ -1,6 +1,6 @@
 """The page of a training run: one file that needs nothing beside it."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -11,37 +11,28 @@ from kille_env.core.spec import Rules
 from kille_env.errors import ConfigError
 from kille_env.play.policy import Policy
 from kille_env.registry import spec
-from kille_training.evaluation.api import MOST_POSITIONS
 from kille_training.evaluation.duplicate import Row
-from kille_training.evaluation.exact import ExactNashConv, exact_rows
+from kille_training.evaluation.results import MOST_POSITIONS, ExactNashConv
 from kille_training.labels import measure_of, plural_of, position_names, unit_of
 from kille_training.learn.metrics import EXACT, MEASUREMENTS, PROGRESS, Table
 from kille_training.learn.runs import Run
-from kille_training.progress import ignore
-from kille_training.reports import byteskille
-from kille_training.reports.pages import Picture, Verdict, plot, render, signed, write, yaml_lines
+from kille_training.progress import Progress
+from kille_training.reports.pages import Verdict, plot, render, signed, write, yaml_lines
 from kille_training.reports.plots import learning_curve, nash_conv_curve
 from kille_training.reports.scales import LogScale, Scale
 from kille_training.settings import plain
-from kille_training.solving.build import build_deal
 
-PICTURES: Mapping[str, Callable[[Policy, int, Rules, Callable[[int], None]], Picture]] = {
-    "byteskille": byteskille.swaps
-}
-"""What the page shows of one game alone, by game."""
 YARDSTICKS = {"rule_of_thumb": "the rule of thumb", "uniform": "random play"}
 """Players whose distance from an equilibrium stands beside that of the policy, in words."""
 
 
-def write_run_page(
-    run: Run, out: Path | None = None, progress: Callable[[int], None] = ignore
-) -> Path:
+def write_run_page(run: Run, out: Path | None = None, progress: Progress | None = None) -> Path:
     """Writes the page of a run that has been measured at the end, and returns where it is.
 
     Args:
         run: The run.
         out: The page's file; None is report.html in the run's folder.
-        progress: Called with the decisions of a game's picture since the last call.
+        progress: Called with how far it is, where the picture of a game takes time.
 
     Raises:
         KilleError: The run has not been measured, a file of it is broken, or the page cannot be
@@ -58,8 +49,10 @@ def write_run_page(
     measure = measure_of(table.game, table.episode)
     policy = cast(Policy, load_policy(run.folder, table.game, table.num_players, rules))
     picture = None
-    if table.game in PICTURES:
-        picture = PICTURES[table.game](policy, table.num_players, rules, progress)
+    if table.game == "byteskille":
+        from kille_training.reports import byteskille
+
+        picture = byteskille.swaps(policy, table.num_players, rules, progress)
     rows, exact = evaluation.rows, evaluation.exact or ()
     measurements = Table(run.measurements, MEASUREMENTS).read()
     points = Table(run.exact, EXACT).read()
@@ -101,6 +94,9 @@ def write_run_page(
 
 def _yardsticks(num_players: int, rules: Rules) -> dict[str, float]:
     """Returns how far known players are from an equilibrium, in stakes, by their words."""
+    from kille_training.evaluation.exact import exact_rows
+    from kille_training.solving.build import build_deal
+
     deal = build_deal(num_players, rules)
     found = {}
     for name, words in YARDSTICKS.items():

@@ -26,9 +26,14 @@ from kille_env.files import read_json, write_whole
 from kille_env.registry import Table, spec
 from kille_training.labels import position_names, unit_of
 from kille_training.results import Result, TextTable
-from kille_training.solving.build import OWN, check_deal
-from kille_training.solving.byteskille.deals import check_seats
-from kille_training.solving.stages import MEMORY_LIMIT, Stage, TreeTooLargeError
+from kille_training.solving.size import (
+    MEMORY_LIMIT,
+    OWN,
+    TreeTooLargeError,
+    check_deal,
+    check_seats,
+)
+from kille_training.solving.stages import Stage
 from kille_training.solving.trees.cfr import VARIANTS
 
 MATCH_TARGET = 1e-4

@@ -12,7 +12,7 @@ import numpy as np
 from kille_agents.tabular import TABULAR, load_tabular, save_tabular
 from kille_env.core.spec import Rules
 from kille_env.files import write_whole
-from kille_training.solving.build import OWN, build_deal
+from kille_training.solving.build import build_deal
 from kille_training.solving.byteskille.match_solving import (
     MatchProgress,
     greedy_match,
@@ -30,6 +30,7 @@ from kille_training.solving.policies import (
     policy_of,
     strategies_of,
 )
+from kille_training.solving.size import MEMORY_LIMIT, OWN, TreeTooLargeError
 from kille_training.solving.solution import (
     METHOD,
     TEXT,
@@ -42,7 +43,7 @@ from kille_training.solving.solution import (
     SolveSettings,
     settings_of,
 )
-from kille_training.solving.stages import MEMORY_LIMIT, DealStages, Stage, TreeTooLargeError
+from kille_training.solving.stages import DealStages, Stage
 from kille_training.solving.text import deal_text
 from kille_training.solving.trees.values import NashConv
 

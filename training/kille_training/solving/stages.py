@@ -13,16 +13,9 @@ import numpy as np
 
 from kille_env.core import arguments
 from kille_env.core.spec import Rules, width
-from kille_env.errors import KilleError, RulesError
+from kille_env.errors import RulesError
 from kille_env.registry import load_game
 from kille_training.solving.trees.values import Tree, expected_values
-
-MEMORY_LIMIT = 4 * 2**30
-"""Bytes that a tree may take by default."""
-
-
-class TreeTooLargeError(KilleError):
-    """A tree would take more memory than allowed."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -26,9 +26,9 @@ from kille_env.registry import Table
 from kille_training.learn.method import Left
 from kille_training.learn.state import loaded, state_of
 from kille_training.settings import settings
-from kille_training.solving.build import OWN, check_deal
 from kille_training.solving.byteskille.deals import Deal, build_deal
 from kille_training.solving.policies import policy_of
+from kille_training.solving.size import OWN, check_deal
 from kille_training.solving.trees.tree import TERMINAL
 from kille_training.solving.trees.values import normalised
 

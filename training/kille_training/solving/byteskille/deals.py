@@ -50,61 +50,23 @@ from kille_training.solving.byteskille.grow import (
     Growth,
     Hands,
 )
-from kille_training.solving.stages import (
+from kille_training.solving.size import (
     MEMORY_LIMIT,
-    DealStages,
-    Stage,
+    MOST_STAGES,
     TreeTooLargeError,
-    observe,
+    most_granted,
 )
+from kille_training.solving.stages import DealStages, Stage, observe
 from kille_training.solving.trees.tree import FlatTree
-
-MOST_SEATS = 4
-"""Tables up to which the tree fits into the memory of an ordinary computer."""
 
 THROWN_IN = 15
 """Hands thrown in for a kille that a tabular policy knows; more happen once in 10**16 deals."""
-
-MOST_STAGES = 1000
-"""Rules that allow this many granted questions in a deal are refused: each is a stage to solve."""
 
 MOST_SETS = 1 << 15  # information sets that there is room for; if there are more, twice as many
 SAMPLE = 2000  # deals from which the size of a tree is estimated
 SAMPLE_NODES = 1 << 19  # room for their nodes
 HAND_NODES = 1 << 10  # room for the tree of a hand whose cards are known; if need be, four times it
 NODE_BYTES = 4 + 4 + 4 + 8  # infoset, parent, sequence, probability
-
-
-def check_seats(num_players: int) -> None:
-    """Refuses tables whose tree fits into no memory.
-
-    Raises:
-        TreeTooLargeError: The message says what is possible.
-    """
-    if num_players > MOST_SEATS:
-        raise TreeTooLargeError(
-            f"the tree of a hand with {num_players} seats does not fit into memory; 2 to "
-            f"{MOST_SEATS} seats do, 2 or 3 in a match"
-        )
-
-
-def can_ask(num_players: int, rules: Rules) -> bool:
-    """Returns whether a question can have the cards dealt again."""
-    return num_players <= 3 and rules["fraga"] != "off" and most_granted(rules) > 0
-
-
-def check_stages(num_players: int, rules: Rules) -> None:
-    """Refuses tables whose deals have no trees, before any is grown.
-
-    Raises:
-        KilleError: The message says why, and what is possible.
-    """
-    check_seats(num_players)
-    if can_ask(num_players, rules) and most_granted(rules) >= MOST_STAGES:
-        raise KilleError(
-            f"max_redeals and max_deals allow {most_granted(rules)} granted questions in a deal, "
-            f"and each is a stage to solve; expected fewer than {MOST_STAGES}"
-        )
 
 
 # Stages
@@ -277,11 +239,6 @@ def build_hand(
         if done:
             return _finish(growth, rules, granted)
         nodes *= 4
-
-
-def most_granted(rules: Rules) -> int:
-    """Returns the number of questions that the caps allow to be granted in a deal."""
-    return min(rules.number("max_redeals"), rules.number("max_deals") - 1)
 
 
 def _seats(name: str, seats: Sequence[int], num_players: int) -> set[int]:

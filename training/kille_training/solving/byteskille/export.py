@@ -13,16 +13,15 @@ from kille_env.errors import KilleError
 from kille_env.extras import needs
 from kille_env.play.policy import PlayerLike, Policy, resolve
 from kille_env.registry import spec
-from kille_training.solving.build import OWN
 from kille_training.solving.byteskille.deals import Deal, build_deal
 from kille_training.solving.policies import (
     policy_of,
     strategies_of,
     strategy_of,
 )
+from kille_training.solving.size import MEMORY_LIMIT, OWN
 from kille_training.solving.solution import settings_of
 from kille_training.solving.solve import solve
-from kille_training.solving.stages import MEMORY_LIMIT
 from kille_training.solving.trees.efg import EfgTree
 from kille_training.solving.trees.values import expected_values
 

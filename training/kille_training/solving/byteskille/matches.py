@@ -41,7 +41,8 @@ from kille_env.errors import KilleError
 from kille_env.games.byteskille.rules import Action, Phase, Redeal, deal, deal_again, go_out
 from kille_env.registry import load_game
 from kille_training.solving.byteskille.deals import HandStage, build_stage
-from kille_training.solving.stages import MEMORY_LIMIT, observe
+from kille_training.solving.size import MEMORY_LIMIT
+from kille_training.solving.stages import observe
 from kille_training.solving.trees.tree import FlatTree
 from kille_training.solving.trees.values import expected_values
 

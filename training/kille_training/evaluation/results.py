@@ -1,0 +1,250 @@
+"""Results of measuring a player, and how they print."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import PlainSerializer, PlainValidator, TypeAdapter, ValidationError
+
+from kille_env.errors import ConfigError
+from kille_env.registry import Table, spec
+from kille_env.words.text import counted
+from kille_training.evaluation.duplicate import DETERMINISTIC, Play, Row
+from kille_training.labels import (
+    BEYOND_MEAN,
+    EARNED,
+    OWN_REWARD,
+    measure_of,
+    plural_of,
+    position_names,
+    unit_of,
+)
+from kille_training.results import Result, TextTable
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    PlainTable = Table
+else:  # `Any`, because pydantic cannot look into a table and need not
+    PlainTable = Annotated[Any, PlainValidator(Table.read), PlainSerializer(Table.as_dict)]
+
+MOST_POSITIONS = 5
+"""Seats up to which a table has a column for each position."""
+
+
+@dataclass(frozen=True, repr=False)
+class ExactNashConv(Result):
+    """NashConv of a policy in all seats, in units per deal or match; `float` gives `nash_conv`.
+
+    Attributes:
+        policy: The policy that was measured.
+        play: "greedy" (always the most likely action), "sampled" (an action drawn from the
+            probabilities), or "deterministic" where the two are the same.
+        nash_conv: The sum of `improvement`; 0 in an equilibrium.
+        improvement: [P] what each seat would gain by its best response, forehand first.
+        value: [P] what each seat earns; less the table's mean where rewards do not sum to zero.
+        stake: Units that a seat puts in at the beginning; 1 where no rule says how many.
+        table: The table.
+        transferred: The table that the policy was made for, where it is another one.
+    """
+
+    policy: str
+    play: Play
+    nash_conv: float
+    improvement: tuple[float, ...]
+    value: tuple[float, ...]
+    stake: int
+    table: PlainTable
+    transferred: str | None = None
+
+    @property
+    def stakes(self) -> float:
+        """NashConv in stakes, which makes tables with other stakes comparable."""
+        return self.nash_conv / self.stake
+
+    def __float__(self) -> float:
+        return self.nash_conv
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the table, the score and the results as JSON can hold them."""
+        results = {name: getattr(self, name) for name in ExactNashConv.__dataclass_fields__}
+        results.pop("table")
+        return {
+            **self.table.as_dict(),
+            "score": exact_score_of(self.table.game),
+            **results,
+            "stakes": self.stakes,
+        }
+
+    def parts(self) -> list[str | TextTable]:
+        """Returns the table, and by seat what it earns and could gain."""
+        home = [f"transferred from {self.transferred}"] if self.transferred else []
+        return [f"{self.policy} at {self.table}", *home, exact_table([self])]
+
+
+def exact_table(rows: Sequence[ExactNashConv]) -> TextTable:
+    """Returns how far a policy is from an equilibrium, each way to play in two lines."""
+    cells = []
+    for row in rows:
+        gains = (f"{max(gain, 0.0):.5f}" for gain in row.improvement)
+        cells.append((row.play, "earns", *(f"{value:+.5f}" for value in row.value), "", ""))
+        cells.append(("", "could gain", *gains, f"{row.nash_conv:.5f}", f"{row.stakes:.5f}"))
+    names = [f">{name}" for name in position_names(len(rows[0].value))]
+    unit = unit_of(rows[0].table.rules["episode"])
+    head = ["play", "each seat", *names, ">NashConv", ">in stakes"]
+    score = exact_score_of(rows[0].table.game)
+    beyond = "" if score == EARNED else f" {score}"
+    return TextTable(f"Units per {unit}{beyond}, exactly", head, cells)
+
+
+def exact_score_of(game: str) -> str:
+    """Returns what a tree counts: what a seat earns, or that less what the table earns on average.
+
+    The latter where rewards do not sum to zero: a seat of Krypkille that harms all alike gains
+    nothing.
+    """
+    return EARNED if spec(game).zero_sum else BEYOND_MEAN
+
+
+@dataclass(frozen=True)
+class Loss:
+    """What a policy loses in one information set.
+
+    Attributes:
+        seat: The position that decides, 0 is forehand.
+        granted: Questions that were granted before this hand.
+        seen: What the seat sees.
+        plays: How likely each legal action is.
+        best: The action of the best response.
+        reach: How likely play by the policy is to come here.
+        loss: Units per deal that the choice here costs the seat. The losses of all information sets
+            of a seat sum to what its best response would gain.
+    """
+
+    seat: int
+    granted: int
+    seen: str
+    plays: dict[str, float]
+    best: str
+    reach: float
+    loss: float
+
+
+def loss_table(losses: Sequence[Loss], num_players: int) -> TextTable:
+    """Returns the information sets where a policy loses most, in words."""
+    names = position_names(num_players)
+    rows = []
+    for one in losses:
+        plays = ", ".join(f"{a} {100 * c:.0f}%" for a, c in one.plays.items() if c > 0)
+        seat, often = names[one.seat], f"{100 * one.reach:.3f}%"
+        if one.granted:
+            seat += f" after {counted(one.granted, 'granted question', 'granted questions')}"
+        rows.append((f"{one.loss:.5f}", often, seat, one.seen, plays, one.best))
+    head = [">units per deal", ">comes up", "seat", "sees", "plays", "best"]
+    return TextTable("Where it loses most", head, rows)
+
+
+@dataclass(frozen=True, repr=False)
+class Evaluation(Result):
+    """What a player earned, and how far it is from an equilibrium.
+
+    Attributes:
+        game: The game.
+        num_players: Seats of the table.
+        rules: Every switch with its value.
+        version: The version of the game.
+        score: What the means of the rows are, see `kille_training.labels`.
+        deals: Deals behind each row.
+        seed: Their seed.
+        rows: The payoff table.
+        exact: NashConv for each way to play; None where it was not computed.
+        losses: Where it loses most, the largest loss first: by its sampled play, or by its greedy
+            play if only that was measured.
+        transferred: By the name of each player that was made for another table, that table.
+    """
+
+    game: str
+    num_players: int
+    rules: Mapping[str, Any]
+    version: int
+    score: str
+    deals: int
+    seed: int
+    rows: tuple[Row, ...]
+    exact: tuple[ExactNashConv, ...] | None
+    losses: tuple[Loss, ...] = ()
+    transferred: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def table(self) -> Table:
+        """The table at which it was measured."""
+        return Table.read(
+            {name: getattr(self, name) for name in ("game", "num_players", "rules", "version")}
+        )
+
+    def parts(self) -> list[str | TextTable]:
+        """Returns what it earns, how far it is from an equilibrium, and where it loses most."""
+        episode = str(self.rules["episode"])
+        measure, unit = measure_of(self.game, episode), unit_of(episode)
+        measure = f"reward per {unit}" if self.score == OWN_REWARD else measure
+        seats = position_names(self.num_players) if self.num_players <= MOST_POSITIONS else []
+        head = [measure, *seats, plural_of(unit)]
+        rows = [
+            (
+                row.against, row.play, str(row.estimate),
+                *(f"{part.mean:+.4f}" for part in row.by_position[: len(seats)]),
+                f"{row.estimate.groups:,}",
+            )
+            for row in self.rows
+        ]  # fmt: skip
+        title = f"{measure.capitalize()}, {self.score}, 95% interval"
+        shown: list[str | TextTable] = [
+            f"{self.rows[0].policy} at {self.table}",
+            *(f"{name} is transferred from {home}" for name, home in self.transferred.items()),
+            TextTable(title, ["against", "play", *(f">{name}" for name in head)], rows),
+        ]
+        if any(row.play == DETERMINISTIC for row in self.rows):
+            shown.append(f"{DETERMINISTIC}: greedy and sampled play are the same")
+        shown += [exact_table(self.exact)] if self.exact else []
+        return shown + ([loss_table(self.losses, self.num_players)] if self.losses else [])
+
+    def frame(self) -> "pd.DataFrame":
+        """Returns the payoff table as a data frame, one line per opponent and way to play."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            [
+                {
+                    "policy": row.policy, "against": row.against, "play": row.play,
+                    "mean": row.estimate.mean, "low": row.estimate.low, "high": row.estimate.high,
+                    "groups": row.estimate.groups,
+                }
+                for row in self.rows
+            ]
+        )  # fmt: skip
+
+    def as_dict(self) -> dict[str, Any]:
+        """Returns everything as JSON can hold it."""
+        return _PLAIN.dump_python(self, mode="json")
+
+    @classmethod
+    def read(cls, path: Path) -> "Evaluation":
+        """Returns what `as_dict` has put into a JSON file.
+
+        Raises:
+            ConfigError: The file is broken; the message names it and says what to do.
+        """
+        try:
+            return _PLAIN.validate_json(path.read_bytes())
+        except ValidationError as error:
+            wrong = error.errors()[0]
+            where = ".".join(map(str, wrong["loc"])) or "its content"
+            raise ConfigError(
+                f"{path} cannot be read: {where}: {wrong['msg']}. Delete it; the next "
+                f"kille train {path.parent} measures again"
+            ) from None
+
+
+_PLAIN = TypeAdapter(Evaluation)
+"""Makes plain values of a measurement, and reads them."""
