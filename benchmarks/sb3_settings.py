@@ -105,8 +105,8 @@ def measured(run: Run) -> dict[str, Any]:
     model = algorithm(**found, seed=run.seed)
     model.learn(run.decisions, callback=Anneal() if anneal else None)
     seconds = time.process_time() - began
-    against = ["uniform", "rule_of_thumb"]
-    evaluation = kt.evaluate(model, run.game, run.num_players, against=against, deals=DEALS)
+    baselines = ["uniform", "rule_of_thumb"]
+    evaluation = kt.evaluate(model, run.game, run.num_players, baselines=baselines, deals=DEALS)
     earned = {
         row.against: [round(row.estimate.mean, 6), round(row.estimate.high - row.estimate.mean, 6)]
         for row in evaluation.rows

@@ -34,7 +34,7 @@ def measure() -> dict[str, Any]:
         earned: dict[str, Any] = {}
         for name in ("uniform", "rule_of_thumb", *trained(game), *population(game)):
             measured = evaluate(
-                name, game, seats, rules=rules, against=AGAINST, deals=DEALS, seed=SEED,
+                name, game, seats, rules=rules, baselines=AGAINST, deals=DEALS, seed=SEED,
                 play="sampled", exact=False,
             )  # fmt: skip
             found = [row.estimate for row in measured.rows]

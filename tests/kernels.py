@@ -31,7 +31,7 @@ def compile_game(name: str) -> None:
         tables = kille_env.SeatVectorEnv(name, 2, opponents=opponents)
         _, info = tables.reset(seed=0)
         tables.step(info["action_mask"].argmax(axis=1))
-    kille_training.evaluate("search", name, 2, against="rule_of_thumb", deals=2, exact=False)
+    kille_training.evaluate("search", name, 2, baselines="rule_of_thumb", deals=2, exact=False)
     if name == "byteskille":
         kille_training.solve(name, 2, iterations=1)
         kille_training.play_tournament(["uniform", "rule_of_thumb"], name, num_players=2, deals=2)

@@ -215,7 +215,7 @@ def test_every_game_has_the_same_files(game: str) -> None:
 TRAINING = """
 import kille_training.cli.train, kille_training.cli.progress, kille_training.reports.training
 import kille_training.learn.training, kille_training.learn.methods.maskable_ppo
-kt.evaluate("uniform", "knack", 4, against="uniform", deals=2, play="sampled")
+kt.evaluate("uniform", "knack", 4, baselines="uniform", deals=2, play="sampled")
 """
 TOURNAMENT = """
 import kille_training.cli.tournament, kille_training.cli.progress

@@ -336,7 +336,7 @@ def test_ismcts_of_openspiel_is_a_player(name: str) -> None:
     import kille_training as kt
 
     found = kt.evaluate(
-        ismcts_bot(load(name)), name, episode="deal", against="uniform", deals=2, play="sampled"
+        ismcts_bot(load(name)), name, episode="deal", baselines="uniform", deals=2, play="sampled"
     )
     assert found.rows[0].policy == "ISMCTSBot"
     assert found.exact is None

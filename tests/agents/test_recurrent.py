@@ -180,9 +180,9 @@ def test_the_value_in_the_tree_is_what_play_earns() -> None:
 def test_a_deal_of_several_hands_is_refused_in_a_tree_but_not_in_play() -> None:
     with pytest.raises(PolicyError, match=r"recalling remembers.*fraga: off"):
         kt.nash_conv(Recalling(), "byteskille", 2)
-    found = kt.evaluate(Recalling(), "byteskille", 2, episode="deal", against="uniform", deals=20)
+    found = kt.evaluate(Recalling(), "byteskille", 2, episode="deal", baselines="uniform", deals=20)
     assert found.exact is None
-    measured = kt.evaluate(Recalling(), num_players=2, rules=RULES, against="uniform", deals=20)
+    measured = kt.evaluate(Recalling(), num_players=2, rules=RULES, baselines="uniform", deals=20)
     assert measured.exact is not None
     assert {row.play for row in measured.exact} == {"greedy", "sampled"}
 

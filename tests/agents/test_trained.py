@@ -94,7 +94,7 @@ def test_it_is_a_player_by_name_everywhere():
     table = seat(["knack/trained"]).table
     seats, rules = table.num_players, table.rules
     assert (rules.game, seats, rules["episode"]) == ("knack", 4, "deal")
-    row = evaluate("knack/trained", deals=50, play="sampled", against="uniform").rows[0]
+    row = evaluate("knack/trained", deals=50, play="sampled", baselines="uniform").rows[0]
     assert row.estimate.groups == 50
     env = gymnasium.make("kille_env/knack-v0", opponents="knack/trained", episode="deal")
     env.reset(seed=1)

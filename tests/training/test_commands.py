@@ -164,7 +164,7 @@ def test_the_demo_is_a_recipe(config, kille, answer, monkeypatch, tmp_path):
 
 
 def test_a_player_that_does_not_exist_is_missed_before_training(config, refused):
-    said = refused("train", config, "--set", "measure.against=[rule_of_thum]")
+    said = refused("train", config, "--set", "measure.baselines=[rule_of_thum]")
     assert "Did you mean 'rule_of_thumb'" in said
     assert "training" not in said
     assert not Path("runs").exists()

@@ -186,12 +186,17 @@ def test_an_unknown_way_to_play_is_refused():
         ({"deals": "x"}, "deals is 'x'"),
         ({"seed": -1}, "a seed is a whole number"),
         ({"seed": True}, "a seed is a whole number"),
-        ({"against": []}, "against is empty"),
+        ({"baselines": []}, "baselines is empty"),
     ],
 )
 def test_what_cannot_be_evaluated_is_refused_in_a_sentence(options, said):
     with pytest.raises(KilleError, match=said):
         kille_training.evaluate("uniform", "byteskille", 2, **options)
+
+
+def test_the_old_name_of_the_baselines_is_refused_with_the_new_one():
+    with pytest.raises(TypeError, match=r"no argument 'against'.*`baselines`"):
+        kille_training.evaluate("uniform", "byteskille", 2, against="uniform")
 
 
 def test_a_response_that_may_not_decide_is_refused():

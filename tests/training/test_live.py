@@ -101,6 +101,6 @@ def test_bars_are_shown_by_default_on_a_terminal_only(terminal, monkeypatch):
     file = io.StringIO()
     file.isatty = lambda: terminal
     monkeypatch.setattr("sys.stderr", file)
-    kt.evaluate("uniform", "knack", 2, against="rule_of_thumb", deals=4)
+    kt.evaluate("uniform", "knack", 2, baselines="rule_of_thumb", deals=4)
     assert ("measuring:" in file.getvalue()) == terminal
     assert terminal or file.getvalue() == ""

@@ -57,7 +57,7 @@ def test_tournaments_comparisons_evaluations_records_and_tables_from_python(tmp_
 
     if spec(game).zero_sum:  # elsewhere an evaluation subtracts what the other player earns
         evaluated = kt.evaluate(
-            one, game, seats, against=other, deals=DEALS, seed=SEED, play="sampled", exact=False
+            one, game, seats, baselines=other, deals=DEALS, seed=SEED, play="sampled", exact=False
         )
         assert evaluated.rows[0].estimate.mean == pytest.approx(compared.mean, abs=1e-8)
 

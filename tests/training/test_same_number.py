@@ -465,7 +465,7 @@ def test_every_measure_gives_the_same_number(both: tuple[Any, Any]) -> None:
     exact = nash_conv_of(ask)
     assert float(kt.nash_conv(player, "byteskille", **HERE)) == pytest.approx(exact, abs=2e-5)
 
-    measures = {"against": ["rule_of_thumb"], "deals": 60, "play": "sampled", **HERE}
+    measures = {"baselines": ["rule_of_thumb"], "deals": 60, "play": "sampled", **HERE}
     found = kt.evaluate(player, "byteskille", **measures)
     wanted = kt.evaluate(plain(ask), "byteskille", **measures)
     assert found.exact is not None
@@ -655,7 +655,7 @@ def test_a_function_that_draws_is_no_deterministic_player() -> None:
     def draws(observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
         return np.eye(A)[(mask * rng.random(mask.shape)).argmax(axis=1)]
 
-    found = kt.evaluate(draws, "byteskille", against="uniform", deals=20, **HERE)
+    found = kt.evaluate(draws, "byteskille", baselines="uniform", deals=20, **HERE)
     assert found.exact is None
     assert [row.play for row in found.rows] == ["sampled"]
     assert found.rows[0].policy == "draws (draws at random or keeps state)"
@@ -707,7 +707,7 @@ def test_a_comparison_says_the_same_number(way: str) -> None:
 
 def test_losses_are_those_of_the_play_that_is_measured() -> None:
     player = made_function()[0]
-    shown: dict[str, Any] = {"against": "uniform", "deals": 2, "losses": 10_000, **HERE}
+    shown: dict[str, Any] = {"baselines": "uniform", "deals": 2, "losses": 10_000, **HERE}
     found = kt.evaluate(player, "byteskille", play="greedy", **shown)
     assert found.exact is not None
     lost = sum(loss.loss for loss in found.losses)

@@ -31,7 +31,7 @@ def test_a_recipe_trains_a_player(recipe, game, seats):
     model = train(game, seats, decisions=RECIPES[recipe], seed=3)
     assert model.num_timesteps >= RECIPES[recipe]
     assert model._n_updates > 0
-    found = kt.evaluate(model, game, seats, episode="deal", against=["uniform"], deals=50)
+    found = kt.evaluate(model, game, seats, episode="deal", baselines=["uniform"], deals=50)
     assert len(found.rows) == (1 if "dqn" in recipe else 2)
 
 

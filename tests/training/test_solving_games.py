@@ -236,7 +236,7 @@ def test_one_door_solves_measures_and_plays_a_small_table(tmp_path) -> None:
     table = {"game": "krypkille", "num_players": 2, "rules": "tiny"}
     solution = kt.solve(**table, target=0.5, out=tmp_path / "solved")
     assert 0.0 < solution.nash_conv <= 0.51 and "Krypkille" in solution.text
-    found = kt.evaluate(tmp_path / "solved", deals=200, against=["uniform"], losses=3)
+    found = kt.evaluate(tmp_path / "solved", deals=200, baselines=["uniform"], losses=3)
     assert found.exact is not None and len(found.losses) == 3
     (sampled,) = (row for row in found.exact if row.play == "sampled")
     assert sampled.nash_conv == pytest.approx(solution.nash_conv, abs=1e-9)

@@ -51,14 +51,14 @@ def test_an_own_network_is_measured_where_torch_is_not_installed(tmp_path: Path)
     )
     said = without_torch(
         f"print(float(kt.nash_conv({str(folder)!r})))\n"
-        f"found = kt.evaluate({str(folder)!r}, against='uniform', deals=50, play='sampled')\n"
+        f"found = kt.evaluate({str(folder)!r}, baselines='uniform', deals=50, play='sampled')\n"
         "print(found.rows[0].estimate.mean)\n"
         f"print(len({play.replace('DEALS', '20')}.standings))\n"
     )
     exact = float(kt.nash_conv(network, "byteskille", **TABLE))
     assert float(said[0]) == pytest.approx(exact, abs=1e-5)
     wanted = kt.evaluate(
-        network, "byteskille", against="uniform", deals=50, play="sampled", **TABLE
+        network, "byteskille", baselines="uniform", deals=50, play="sampled", **TABLE
     )
     assert float(said[1]) == pytest.approx(wanted.rows[0].estimate.mean, abs=1e-9)
     assert said[2] == "2"

@@ -28,7 +28,7 @@ class FlatSearch(Search[SearchSettings]):
         >>> from kille_agents import FlatSearch, SearchSettings
         >>> rules = kille_env.spec("knack").resolve()
         >>> player = FlatSearch(3, rules, SearchSettings(determinizations=4))
-        >>> found = kille_training.evaluate(player, "knack", 3, against="uniform", deals=2)
+        >>> found = kille_training.evaluate(player, "knack", 3, baselines="uniform", deals=2)
     """
 
     name = "search"

@@ -40,12 +40,16 @@ def evaluate(policy: str, baselines: str, as_json: bool, **asked: Any) -> None:
     from kille_training.learn.api import unfinished
     from kille_training.learn.runs import Run
 
-    asked["against"] = options.names(baselines)
     model = None
     if policy.startswith(PREFIX):
         model = LanguageModel(policy.removeprefix(PREFIX))
     with ProgressDisplay() as progress:
-        found = measure(policy if model is None else model, progress=progress, **asked)
+        found = measure(
+            policy if model is None else model,
+            progress=progress,
+            baselines=options.names(baselines),
+            **asked,
+        )
     note = unfinished(Run(Path(policy)))
     result: dict[str, Any] = {"policy": policy, "unfinished": note, **found.as_dict()}
     shown = [str(found), *([note] if note else [])]

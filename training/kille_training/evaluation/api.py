@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Never
 
 from kille_agents.greedy import PLAYS, in_play
 from kille_agents.identity import UNSTEADY, remarked
@@ -27,7 +27,7 @@ def evaluate(
     *,
     rules: RulesLike = None,
     episode: str | None = None,
-    against: PlayerLike | Sequence[PlayerLike] = ("uniform", "rule_of_thumb"),
+    baselines: PlayerLike | Sequence[PlayerLike] = ("uniform", "rule_of_thumb"),
     deals: int = 20_000,
     seed: int = SEED,
     play: str = BOTH,
@@ -37,12 +37,13 @@ def evaluate(
     transfer: bool = False,
     trust: bool = False,
     progress: Progress | None = None,
+    **unknown: Never,
 ) -> Evaluation:
     """Measures a player in units per deal, and how far it is from an equilibrium.
 
     Example:
         >>> import kille_training as kt
-        >>> found = kt.evaluate("rule_of_thumb", "knack", 3, against="uniform", deals=200)
+        >>> found = kt.evaluate("rule_of_thumb", "knack", 3, baselines="uniform", deals=200)
         >>> found.rows[0].estimate.low > 0
         True
 
@@ -52,7 +53,7 @@ def evaluate(
         num_players: Seats; the default is what the policy was made for, or the game's.
         rules: A preset or switches; likewise.
         episode: "deal" or "match"; likewise.
-        against: The players in the other seats, one row each.
+        baselines: The players in the other seats, one row each.
         deals: Deals, each played once from every seat.
         seed: Seed of the deals.
         play: "greedy", "sampled" or "both".
@@ -65,16 +66,21 @@ def evaluate(
             result says so.
         trust: Whether model files that can run code may be loaded.
         progress: Called with how far it is; None shows bars in terminals and notebooks.
+        **unknown: Refused; `baselines` was called `against`.
 
     Raises:
         KilleError: There is no such player or table; the message says what there is.
     """
+    for name in unknown:
+        raise TypeError(
+            f"evaluate() has no argument {name!r}; players in the other seats are `baselines`"
+        )
     progress = shown(progress)
     deals, seed = arguments.whole("deals", deals, 2), arguments.seed(seed)
-    one = isinstance(against, (str, Path)) or not isinstance(against, Sequence)
-    names = [against] if one else list(against)  # type: ignore[arg-type]
+    one = isinstance(baselines, (str, Path)) or not isinstance(baselines, Sequence)
+    names = [baselines] if one else list(baselines)  # type: ignore[arg-type]
     if not names:
-        raise ConfigError("against is empty, expected at least one player for the other seats")
+        raise ConfigError("baselines is empty, expected at least one player for the other seats")
     table, players, transferred = seat(
         [policy, *names],  # type: ignore[list-item]
         game,
@@ -85,12 +91,12 @@ def evaluate(
         trust=trust,
     )
     num_players, resolved = table.num_players, table.rules
-    focal, *baselines = (
+    focal, *others = (
         resolve(each, resolved.game, num_players, resolved, trust=trust) for each in players
     )
     asked, focal = focal, remarked(focal, table)
     steady = focal is asked
-    baselines = [remarked(each, table) for each in baselines]
+    others = [remarked(each, table) for each in others]
     plays = PLAYS if play == BOTH else (play,)
     if not steady and play == BOTH:
         plays = ("sampled",)  # nothing says what it is likely to do
@@ -113,9 +119,9 @@ def evaluate(
     nash, lost = None, ()
     if exact:
         focal, nash, lost = measure_exactly(focal, num_players, resolved, plays, losses, progress)
-    total = deals * len(baselines) * len(plays)
+    total = deals * len(others) * len(plays)
     rows = payoff_table(
-        focal, baselines, num_players, resolved,
+        focal, others, num_players, resolved,
         deals=deals, seed=seed, plays=plays, reward=reward,
         progress=part_of(progress, "measuring", total),
     )  # fmt: skip

@@ -197,7 +197,8 @@ def measure_run(run: Run, progress: Progress | None = None) -> Evaluation:
     table, measure = settings.table, settings.measure
     found = evaluate(
         run.folder, table.game, table.num_players, rules=table.resolve(), episode=table.episode,
-        against=measure.against, deals=measure.final_deals, seed=measure.seed, progress=progress,
+        baselines=measure.baselines, deals=measure.final_deals, seed=measure.seed,
+        progress=progress,
     )  # fmt: skip
     write_whole(run.evaluation, (json.dumps(found.as_dict(), indent=1) + "\n").encode())
     return found

@@ -157,7 +157,7 @@ class MeasureSettings:
     """How the agent is measured, while it learns and at the end.
 
     Attributes:
-        against: Players in the other seats, one row of the table each.
+        baselines: Players in the other seats, one row of the table each.
         every: Decisions between two measurements while it learns; 0 measures at the end only.
         deals: Deals of each of those measurements, each played once from every seat.
         exact: Whether those measurements include exact NashConv, where the tree of a deal fits
@@ -167,7 +167,7 @@ class MeasureSettings:
             policy changes and not the cards.
     """
 
-    against: List[str] = ("uniform", "rule_of_thumb")
+    baselines: List[str] = ("uniform", "rule_of_thumb")
     every: Annotated[int, Field(ge=0)] = 250_000
     deals: Annotated[int, Field(ge=2)] = 2_000
     exact: bool = False

@@ -55,7 +55,8 @@ class Training:
         self.updates = 0
         self.next_measurement = measure.every
         self.baselines = [
-            load_policy(name, table.game, table.num_players, self.rules) for name in measure.against
+            load_policy(name, table.game, table.num_players, self.rules)
+            for name in measure.baselines
         ]
         self.deal = None
         if measure.exact and is_exact(table.num_players, self.rules):
@@ -186,7 +187,8 @@ class Training:
         """Resumes from the checkpoint; refuses one of other settings or of another game."""
         path, version = self.run.checkpoint, spec(self.settings.table.game).version
         header, arrays = read_checkpoint(path)
-        theirs = build(TrainSettings, header["settings"], str(path))
+        # `measure` may change, and keys of an older checkpoint may have got other names
+        theirs = build(TrainSettings, header["settings"] | {"measure": {}}, str(path))
         wrong = differences(
             _fixed(theirs, header["game_version"]), _fixed(self.settings, version), "its "
         )
