@@ -1,4 +1,3 @@
-import io
 import json
 import signal
 import subprocess
@@ -10,7 +9,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from rich.console import Console
 
 from kille_env.errors import ConfigError, KilleError
 from kille_training.arena.play import identified
@@ -19,7 +17,6 @@ from kille_training.arena.settings import TournamentSettings, load_tournament
 from kille_training.arena.store import Store, StoreError
 from kille_training.arena.tournament import Folder, Tournament
 from kille_training.cli.main import main
-from kille_training.cli.progress import ProgressDisplay
 from kille_training.pool.jobs import Here
 from kille_training.settings import build
 from reference.tallies import same
@@ -479,18 +476,6 @@ def test_where_all_fail_it_is_said_who_and_why(tmp_path, capsys):
         assert command(tmp_path, **words) == 1
         said = capsys.readouterr().err
         assert "nobody is left to play (bad: RuntimeError" in said and "another folder" in said
-
-
-def test_names_are_no_markup(tmp_path):
-    file = io.StringIO()
-    entrants = {"[/nobody]": "rule_of_thumb", "[red]luck": "training.bad_players:RaisesLater"}
-    with Here() as pool, ProgressDisplay() as display:
-        display.console = Console(file=file)
-        found = settings(entrants=entrants, table={"num_players": [2]})
-        tournament = Tournament(Folder(tmp_path / "a"), found, pool)
-        with tournament.store, pytest.raises(ConfigError, match="nobody is left to play"):
-            tournament.play(display, display.say)
-    assert "[red]luck is out: " in file.getvalue()
 
 
 def test_what_players_print_is_no_output_of_the_command(tmp_path, capsys):

@@ -115,15 +115,15 @@ def test_what_cannot_be_done_says_what_to_do(config, refused, words, message):
 def test_a_run_resumes_where_it_stopped_and_shows_what_it_found(
     config, kille, refused, monkeypatch, tmp_path
 ):
-    stop = iter([False, True])
-    shown = ProgressDisplay.updated
+    stop = iter([False, False, True])  # after the first update
+    shown = ProgressDisplay.__call__
 
-    def shown_and_stopped(self, row, total):
-        shown(self, row, total)
+    def shown_and_stopped(self, job, parts, total):
+        shown(self, job, parts, total)
         if next(stop, False):
             signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr(ProgressDisplay, "updated", shown_and_stopped)
+    monkeypatch.setattr(ProgressDisplay, "__call__", shown_and_stopped)
     stopped = kille("train", config, ends=130)
     assert stopped.err.count("resume with: kille train tiny.yaml") == 1
     said = "runs/tiny has made 256 of 512 decisions; finish it first: kille train runs/tiny"

@@ -1,14 +1,14 @@
 """What is shown while a tournament is played, and while a report is made."""
 
 import io
+import sys
 
 import pytest
-from rich.console import Console
 
 import kille_training as kt
 from kille_training.arena.settings import MatchmakingSettings, TablesSettings, TournamentSettings
 from kille_training.arena.tournament import Folder, Tournament
-from kille_training.cli.progress import ProgressDisplay, StepDisplay
+from kille_training.cli.progress import ProgressDisplay
 from kille_training.pool.jobs import Here
 
 PLAYERS = {"rule": "rule_of_thumb", "chance": "uniform", "tipsy": "byteskille/tipsy"}
@@ -62,27 +62,33 @@ def test_rounds_to_come_are_part_of_what_is_left(tmp_path):
     assert {total for _, total in spy.calls} == {spy.played}
 
 
-@pytest.mark.parametrize("terminal", [True, False])
+@pytest.fixture(params=[True, False], ids=["terminal", "log"])
+def terminal(request, monkeypatch):
+    """Whether standard error, which is kept, is a terminal."""
+    monkeypatch.setattr("kille_training.progress.SECONDS_BEFORE_BAR", 0)
+    monkeypatch.setattr("kille_training.progress.SECONDS_BETWEEN", (0, 0))
+    file = io.StringIO()
+    file.isatty = lambda: request.param
+    monkeypatch.setattr("sys.stderr", file)
+    return request.param
+
+
 def test_a_terminal_shows_a_bar_and_a_log_shows_lines(tmp_path, terminal):
-    console = Console(file=io.StringIO(), force_terminal=terminal, width=100)
     with pytest.raises(KeyboardInterrupt):
         play(tmp_path / "a", Spy(stop=16))
     with ProgressDisplay() as display:
-        display.console = console
         play(tmp_path / "a", display)
-    shown = console.file.getvalue()
-    assert "playing deals" in shown
-    assert ("32 / 32" in shown) == terminal  # what was played before the interrupt counts
+    shown = sys.stderr.getvalue()
+    assert ("playing deals ..." in shown) != terminal
+    assert ("32/32" in shown) == terminal  # what was played before the interrupt counts
 
 
-@pytest.mark.parametrize("terminal", [True, False])
 def test_steps_are_shown_on_a_terminal_only(terminal):
-    console = Console(file=io.StringIO(), force_terminal=terminal)
-    with StepDisplay(console) as told:
-        told("reading [b]results[/b]")
-        told("writing the page")
-    shown = console.file.getvalue()
-    assert ("writing the page" in shown) == terminal
+    with ProgressDisplay() as display:
+        display.step("reading [b]results[/b]")
+        display.step("writing the page")
+    shown = sys.stderr.getvalue()
+    assert ("writing the page ..." in shown) == terminal
     assert terminal or shown == ""
 
 
@@ -95,12 +101,18 @@ def test_a_report_says_what_it_does(tmp_path, monkeypatch):
     assert any("3 seats" in step for step in steps)
 
 
-@pytest.mark.parametrize("terminal", [True, False])
-def test_bars_are_shown_by_default_on_a_terminal_only(terminal, monkeypatch):
-    monkeypatch.setattr("kille_training.progress.SECONDS_BEFORE_BAR", 0)
-    file = io.StringIO()
-    file.isatty = lambda: terminal
-    monkeypatch.setattr("sys.stderr", file)
-    kt.evaluate("uniform", "knack", 2, baselines="rule_of_thumb", deals=4)
-    assert ("measuring:" in file.getvalue()) == terminal
-    assert terminal or file.getvalue() == ""
+WORK = {
+    "measuring:": lambda: kt.evaluate(
+        "uniform", "knack", 2, baselines="rule_of_thumb", deals=4, exact=False
+    ),
+    "NashConv": lambda: kt.solve("byteskille", 2, rules={"fraga": "off"}, iterations=50),
+    "deals:": lambda: kt.compare("rule_of_thumb", "uniform", "byteskille", 2, by=0.3),
+}
+
+
+@pytest.mark.parametrize("said", WORK)
+def test_progress_is_shown_by_default_on_a_terminal_only(terminal, said):
+    WORK[said]()
+    shown = sys.stderr.getvalue()
+    assert (said in shown) == terminal
+    assert terminal or shown == ""

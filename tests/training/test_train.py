@@ -52,15 +52,12 @@ class StopAfter:
     """Interrupts a run after some updates, as Ctrl-C does."""
 
     def __init__(self, updates):
-        self.left = updates
+        self.left = updates + 2  # two calls before the first update say what has been done
 
-    def updated(self, row, total):
+    def __call__(self, job, parts, total):
         self.left -= 1
         if self.left == 0:
             signal.raise_signal(signal.SIGINT)
-
-    def measured(self, decisions, rows):
-        pass
 
 
 def interrupted_everywhere(run, settings):
@@ -68,7 +65,7 @@ def interrupted_everywhere(run, settings):
     stops = 0
     while True:
         try:
-            train(run, settings if stops == 0 else None, StopAfter(2))
+            train(run, settings if stops == 0 else None, progress=StopAfter(2))
             return stops
         except KeyboardInterrupt:
             stops += 1
@@ -78,19 +75,18 @@ def interrupted_everywhere(run, settings):
 
 @pytest.mark.parametrize("when", ["updated", "measured"])
 def test_an_interruption_during_the_last_update_is_one_too(tmp_path, tiny, when):
-    class StopAtTheEnd:
-        def updated(self, row, total):
-            if when == "updated" and row["decisions"] == total:
-                signal.raise_signal(signal.SIGINT)
+    def updated(job, parts, total):
+        if when == "updated" and parts == total:
+            signal.raise_signal(signal.SIGINT)
 
-        def measured(self, decisions, rows):
-            if when == "measured" and decisions:
-                signal.raise_signal(signal.SIGINT)
+    def measured(decisions, rows):
+        if when == "measured" and decisions:
+            signal.raise_signal(signal.SIGINT)
 
     run = Run(tmp_path / "run")
     settings = tiny(learner={"decisions": 256})
     with pytest.raises(KeyboardInterrupt):
-        train(run, settings, StopAtTheEnd())
+        train(run, settings, progress=updated, measured=measured)
     assert read_checkpoint(run.checkpoint)[0]["decisions"] == 256
     before = run.checkpoint.read_bytes()
     train(run)  # nothing is left to learn

@@ -1,13 +1,28 @@
 """How long jobs report their progress, and the bars that show it by default."""
 
 import sys
+import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol, Self
+
+from tqdm import tqdm
+
+from kille_env.words.text import printable
 
 Progress = Callable[[str, int, int], None]
 """Called with the name of a job, the parts done since the last call, and the parts in all."""
 SECONDS_BEFORE_BAR = 0.5
 """Jobs that are done sooner show no bar."""
+SECONDS_BETWEEN = 0.1, 10.0
+"""Least seconds between two texts in place on a terminal, and between two lines elsewhere."""
+
+
+class Described(Protocol):
+    """An intermediate result that can say where it stands."""
+
+    def describe(self) -> str:
+        """Returns a line of text."""
+        ...
 
 
 def ignore(*progress: object) -> None:
@@ -24,36 +39,82 @@ def part_of(progress: Progress | None, job: str, total: int) -> Callable[[int], 
 
 def shown(progress: Progress | None) -> Progress:
     """Returns a progress callback: for None, bars in terminals and notebooks, nothing elsewhere."""
-    if progress is not None:
-        return progress
-    notebook = type(sys.stderr).__module__.startswith("ipykernel")
-    return Bars() if notebook or sys.stderr.isatty() else ignore
+    return Bars() if progress is None else progress
 
 
 class Bars:
-    """A progress callback that shows one job after another as a bar on standard error."""
+    """Shows one job after another as a bar on standard error; open it as a context to end the last.
 
-    def __init__(self) -> None:
-        """Shows nothing until the first call."""
-        self._job = ""
+    Nothing is shown but in terminals and notebooks, unless lines are asked for.
+    """
+
+    def __init__(self, lines: bool = False) -> None:
+        """Shows nothing until the first call.
+
+        Args:
+            lines: Whether bars stay when they are full, and where there is no terminal a line says
+                which job has begun, and now and then how far it is.
+        """
+        notebook = type(sys.stderr).__module__.startswith("ipykernel")
+        self.visible, self.lines = notebook or sys.stderr.isatty(), lines
+        self._job, self._done, self._said = "", 0, 0.0
         self._bar: Any = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._end()
 
     def __call__(self, job: str, parts: int, total: int) -> None:
         """Shows that more parts of a job are done; a new job begins with its first call."""
-        from tqdm import tqdm
+        if job != self._job:
+            self._end()
+            self._job, self._said = job, time.monotonic()
+            if self.visible:
+                self._bar = tqdm(
+                    total=total, desc=job, leave=self.lines, delay=SECONDS_BEFORE_BAR,
+                    dynamic_ncols=True,
+                )  # fmt: skip
+            elif self.lines:
+                self.say(f"{job} ...")
+        self._done += parts
+        if self._bar is not None:
+            self._bar.total = total
+            self._bar.update(parts)
+        elif self.lines and parts and self._is_time():
+            self.say(f"{job}: {self._done:,} of {total:,}")
+        if self._done >= total and not self.lines:
+            self._end()
 
-        if self._bar is None or job != self._job:
-            self._close()
-            self._job = job
-            self._bar = tqdm(
-                total=total, desc=job, leave=False, delay=SECONDS_BEFORE_BAR, dynamic_ncols=True
-            )
-        self._bar.total = total
-        self._bar.update(parts)
-        if self._bar.n >= total:
-            self._close()
+    def step(self, text: str) -> None:
+        """Shows a step that is not counted, in place of a job; in terminals and notebooks only."""
+        if not self.visible:
+            return
+        if self._job or self._bar is None:
+            self._end()
+            self._bar = tqdm(bar_format="{desc}", leave=False, dynamic_ncols=True)
+        self._bar.set_description_str(f"{printable(text)} ...")
 
-    def _close(self) -> None:
+    def described(self, found: Described) -> None:
+        """Shows an intermediate result: in place on a terminal, elsewhere a line if asked for."""
+        if self._is_time():
+            self.step(found.describe())
+            if self.lines and not self.visible:
+                self.say(found.describe())
+
+    def say(self, line: str) -> None:
+        """Shows a line above the bar."""
+        tqdm.write(line, file=sys.stderr)
+
+    def _is_time(self) -> bool:
+        now, between = time.monotonic(), SECONDS_BETWEEN[not self.visible]
+        if now - self._said < between:
+            return False
+        self._said = now
+        return True
+
+    def _end(self) -> None:
         if self._bar is not None:
             self._bar.close()
-        self._bar = None
+        self._bar, self._job, self._done = None, "", 0

@@ -29,6 +29,7 @@ from kille_training.arena.tournament import entrants_of, folder_of, label_of, se
 from kille_training.labels import SEED, unit_of
 from kille_training.pool.jobs import Failed, Here, Pool
 from kille_training.pool.processes import Processes
+from kille_training.progress import Bars
 from kille_training.scores import bounds_of, uncut_of
 from kille_training.settings import versions
 from kille_training.statistics.sequential import FIRST, GOING, Hypotheses, SequentialTest
@@ -65,7 +66,7 @@ def compare(
     out: str | Path | None = None,
     transfer: bool = False,
     trust: bool = False,
-    looked: Callable[[Comparison], None] = lambda _: None,
+    looked: Callable[[Comparison], None] | None = None,
 ) -> Comparison:
     """Plays until it is known whether a player earns more than another, or less than that and `by`.
 
@@ -96,7 +97,8 @@ def compare(
         transfer: Whether a policy that was made for another table may play at this one; the result
             says so.
         trust: Whether model files that can run code may be loaded.
-        looked: Called with what has been found after each look.
+        looked: Called with what has been found after each look; None shows it in terminals and
+            notebooks.
 
     Raises:
         ConfigError: One of the two cannot play, or failed; the message says why.
@@ -138,7 +140,8 @@ def compare(
                 raise ConfigError(f"{entrants[number].name} cannot be compared: {reason}")
             with Scores(path, create=True) as scores:
                 scores.begin(question, table, seed, known)
-                return _played(scores, play, pool, looked)
+                with Bars() as bars:
+                    return _played(scores, play, pool, looked or bars.described)
 
 
 def _played(

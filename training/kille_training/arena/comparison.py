@@ -119,6 +119,12 @@ class Comparison(Result):
         """What is counted: "deals" or "matches"."""
         return plural_of(self.question.unit)
 
+    def describe(self) -> str:
+        """Returns a line of text."""
+        return (
+            f"{self.played:>11,} {self.many}: {self.mean:+.4f} ({self.interval()})  {self.verdict}"
+        )
+
     def answer(self) -> str:
         """Returns the verdict as a sentence."""
         asked, known = self.question, self.question.hypotheses

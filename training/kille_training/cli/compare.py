@@ -45,9 +45,8 @@ def compare(
     """
     from kille_training.arena.compare import Scores
     from kille_training.arena.compare import compare as play_comparison
-    from kille_training.arena.comparison import Comparison
     from kille_training.arena.tournament import Folder
-    from kille_training.cli.progress import StepDisplay
+    from kille_training.cli.progress import ProgressDisplay
     from kille_training.reports.comparison import write_comparison_page
     from kille_training.tables import table_of
 
@@ -58,23 +57,16 @@ def compare(
     folder = out or Path("runs") / plain
     asked |= {"workers": 1} | options.arguments_of(play_comparison, overrides, *RARE)
 
-    def looked(found: Comparison) -> None:
-        click.echo(
-            f"{found.played:>11,} {found.many}: {found.mean:+.4f} ({found.interval()})  "
-            f"{found.verdict}",
-            err=True,
-        )
-
     before = None
     if (kept := Folder(folder).comparison).is_file():
         with Scores(kept, readonly=True) as scores:
             before = scores.question
-    with console.resumable():
+    with console.resumable(), ProgressDisplay() as display:
         found = play_comparison(
-            better, worse, game, num_players, rules=rules, out=folder, looked=looked, **asked
-        )
-        with StepDisplay() as told:
-            page = write_comparison_page(Folder(folder), told=told)
+            better, worse, game, num_players, rules=rules, out=folder,
+            looked=lambda found: display.say(found.describe()), **asked,
+        )  # fmt: skip
+        page = write_comparison_page(Folder(folder), told=display.step)
     known = found.question.hypotheses
     if before is not None and before.hypotheses != known:
         click.echo(

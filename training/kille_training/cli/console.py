@@ -5,18 +5,14 @@ import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from threading import Timer
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import Any
 
 import click
+from tqdm import tqdm
 
-if TYPE_CHECKING:
-    pass
-
+from kille_training.progress import SECONDS_BEFORE_BAR
 
 WIDTH_WITHOUT_TERMINAL = 120
-SECONDS_BEFORE_SIGN = 0.5
-"""What takes longer shows a sign."""
 
 
 class Interrupted(KeyboardInterrupt):
@@ -42,25 +38,6 @@ def resumable(
         raise Interrupted(said) from None
 
 
-@contextmanager
-def waiting(sign: str, file: TextIO) -> Iterator[None]:
-    """Shows a sign on a terminal while something takes long, and clears it afterwards."""
-    from rich.console import Console
-
-    console = Console(file=file)
-    status = console.status(sign, spinner="line")
-    timer = Timer(SECONDS_BEFORE_SIGN, status.start)
-    if console.is_terminal and not console.is_dumb_terminal:
-        timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
-        if timer.is_alive():  # it may be showing the sign just now
-            timer.join()
-        status.stop()
-
-
 def report(result: dict[str, Any], shown: Iterable[Any], as_json: bool) -> None:
     """Prints the result of a command on standard output.
 
@@ -79,14 +56,4 @@ def report(result: dict[str, Any], shown: Iterable[Any], as_json: bool) -> None:
 
 def progress(things: Iterable[Any], what: str, total: int) -> Iterable[Any]:
     """Goes through `things` with a bar on standard error, if that is a terminal."""
-    from rich.console import Console
-    from rich.progress import track
-
-    return track(
-        things,
-        description=what,
-        total=total,
-        console=Console(stderr=True),
-        transient=True,
-        disable=not sys.stderr.isatty(),
-    )
+    return tqdm(things, desc=what, total=total, leave=False, disable=None, delay=SECONDS_BEFORE_BAR)

@@ -1,7 +1,5 @@
 """`kille solve`: solves a deal or a whole pot exactly."""
 
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +7,6 @@ import click
 
 from kille_env.registry import Table
 from kille_training.cli import console, options
-
-LINE_SECONDS = 5.0
-"""Seconds between two lines about the progress."""
 
 
 @click.command(epilog="Example: kille solve byteskille --players 3 --rules wikipedia")
@@ -50,6 +45,7 @@ def solve(
     seats that act together may. The folder holds the strategy as a policy (`kille evaluate FOLDER`)
     and as text (strategy.md). Run it again to resume; once finished, it prints the results.
     """
+    from kille_training.cli.progress import ProgressDisplay
     from kille_training.reports.solutions import write_pictures
     from kille_training.solving.byteskille.export import export_efg
     from kille_training.solving.solution import SolveError
@@ -64,10 +60,11 @@ def solve(
     name = f"solved-{game}-{seats}{'-match' if episode == 'match' else ''}"
     folder = out or Path("runs") / name
     try:
-        with console.resumable(begun=(folder / "settings.json").is_file):
+        begun = (folder / "settings.json").is_file
+        with console.resumable(begun=begun), ProgressDisplay() as display:
             found = solve_it(
                 game, num_players, rules=rules, target=target, out=folder,
-                observer=_show_now_and_then(), **asked,
+                observer=display.described, **asked,
             )  # fmt: skip
             write_pictures(found, folder)
             if efg is not None:
@@ -80,16 +77,3 @@ def solve(
     text = folder / "strategy.md"
     shown = [found, f"The policy is in {folder}; for people: {text}"]
     console.report(found.as_dict(), shown, as_json)
-
-
-def _show_now_and_then() -> Callable[[Any], None]:
-    """Returns a function that prints progress on standard error, now and then."""
-    last = -LINE_SECONDS
-
-    def show(progress: Any) -> None:
-        nonlocal last
-        if time.monotonic() - last >= LINE_SECONDS:
-            last = time.monotonic()
-            click.echo(progress.describe(), err=True)
-
-    return show

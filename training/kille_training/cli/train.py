@@ -57,7 +57,7 @@ def finish(run: "Run", settings: "TrainSettings | None", as_json: bool) -> None:
         measure = measure_of(table.game, table.episode)
         with console.resumable(begun=run.config.is_file), ProgressDisplay(measure) as progress:
             train(
-                run, settings, progress, progress=progress,
+                run, settings, progress=progress, measured=progress.measured,
                 warn=lambda text: click.echo(f"kille: {text}", err=True),
             )  # fmt: skip
             from kille_training.reports.training import write_run_page  # loads matplotlib

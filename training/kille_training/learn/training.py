@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from types import FrameType
-from typing import Any, Protocol
+from typing import Any
 
 from kille_agents import load_policy
 from kille_env.errors import ConfigError
@@ -28,19 +28,12 @@ from kille_training.learn.method import Learned, Learner, method_named, save_pol
 from kille_training.learn.metrics import EXACT, MEASUREMENTS, PROGRESS, Table, TensorBoard
 from kille_training.learn.runs import Run
 from kille_training.learn.settings import DEFAULT_METHOD, TrainSettings, differences
-from kille_training.progress import Progress, part_of
+from kille_training.progress import Progress, ignore, part_of
 from kille_training.settings import build, plain, versions
 from kille_training.solving.size import is_exact
 
-
-class RunProgress(Protocol):
-    """What is called while a run trains."""
-
-    def updated(self, row: dict[str, Any], total: int) -> None:
-        """Called after an update with a line of progress.csv and the decisions of the whole run."""
-
-    def measured(self, decisions: int, rows: list[Row]) -> None:
-        """Called when the policy has been measured."""
+Measured = Callable[[int, list[Row]], None]
+"""Called with the decisions so far and what the policy earns."""
 
 
 class Training:
@@ -78,9 +71,7 @@ class Training:
         """Whether the run has made all its decisions."""
         return self.decisions >= self.settings.total
 
-    def learn(
-        self, board: TensorBoard, observer: RunProgress | None, advance: Callable[[int], None]
-    ) -> None:
+    def learn(self, board: TensorBoard, measured: Measured, advance: Callable[[int], None]) -> None:
         """Updates until the run is done or interrupted; writes its tables and checkpoints."""
         kept = self.decisions or -1  # the measurement before the first decision is done again too
         self.progress.begin(kept)
@@ -88,7 +79,7 @@ class Training:
         if self.deal is not None:
             self.exact.begin(kept)
         if self.settings.measure.every and self.decisions == 0:
-            self.measure(board, observer)
+            self.measure(board, measured)
         advance(self.decisions)
         saved = time.monotonic()
         with interruptible() as interrupted:
@@ -97,11 +88,9 @@ class Training:
                 row = self.update()
                 self.progress.add(row)
                 board.add("train", row, (*PROGRESS[3:], *self.figures))
-                if observer is not None:
-                    observer.updated(row, self.settings.total)
                 advance(self.decisions - before)
                 if self._measurement_is_due():
-                    self.measure(board, observer)
+                    self.measure(board, measured)
                 overdue = time.monotonic() - saved > self.settings.checkpoint_seconds
                 if overdue or self.done or interrupted():
                     self.save()
@@ -132,7 +121,7 @@ class Training:
         """Returns the current policy."""
         return self.learner.policy(self.settings.name)
 
-    def measure(self, board: TensorBoard, observer: RunProgress | None) -> None:
+    def measure(self, board: TensorBoard, measured: Measured = ignore) -> None:
         """Measures the current policy, without touching the random generators of training."""
         policy, measure = self.policy(), self.settings.measure
         seats = self.settings.table.num_players
@@ -158,8 +147,7 @@ class Training:
                 line = now | {"play": row.play, "nash_conv": round(row.nash_conv, 9)}
                 self.exact.add(line)
                 board.add(f"exact/{row.play}", line, ("nash_conv",))
-        if observer is not None:
-            observer.measured(self.decisions, rows)
+        measured(self.decisions, rows)
 
     def _measurement_is_due(self) -> bool:
         """Returns whether it is time to measure, and schedules the next time."""
@@ -233,9 +221,9 @@ def learner_of(settings: TrainSettings) -> Learner:
 def train(
     run: Run,
     settings: TrainSettings | None = None,
-    observer: RunProgress | None = None,
     *,
     progress: Progress | None = None,
+    measured: Measured = ignore,
     warn: Callable[[str], None] = lambda text: print(text, file=sys.stderr),
 ) -> None:
     """Trains to the end of a run, from its beginning or from its checkpoint.
@@ -243,8 +231,8 @@ def train(
     Args:
         run: The folder.
         settings: Settings of the run; None resumes the run in the folder.
-        observer: Called after updates and measurements.
         progress: Called with how many decisions have been made.
+        measured: Called when the policy has been measured.
         warn: Called with a sentence when the result may differ from an uninterrupted run.
 
     Raises:
@@ -263,7 +251,7 @@ def train(
         training.load(warn)
     with closing(TensorBoard(run.tensorboard, training.decisions)) as board:
         advance = part_of(progress, "training", training.settings.total)
-        training.learn(board, observer, advance)
+        training.learn(board, measured, advance)
 
 
 @contextmanager

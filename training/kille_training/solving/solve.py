@@ -3,6 +3,7 @@
 import sys
 import tempfile
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,6 +13,7 @@ import numpy as np
 from kille_agents.tabular import TABULAR, load_tabular, save_tabular
 from kille_env.core.spec import Rules
 from kille_env.files import write_whole
+from kille_training.progress import Bars
 from kille_training.solving.build import build_deal
 from kille_training.solving.byteskille.match_solving import (
     MatchProgress,
@@ -90,6 +92,7 @@ def solve(
         out: Folder in which the solution is kept, with checkpoints: an interrupted solution resumes
             there, a finished one is read. None keeps nothing.
         observer: Called with how far it has come; `describe()` of its argument is a line of text.
+            None shows it in terminals and notebooks.
 
     Raises:
         SolveError: An argument does not work, or the folder holds something else.
@@ -101,9 +104,12 @@ def solve(
     limit = int(memory * 2**30)
     settings = settings_of(game, num_players, rules, episode, target, iterations, method, limit)
     try:
-        if out is not None:
-            return _solve(Folder(Path(out)), settings, limit, observer)
-        with tempfile.TemporaryDirectory() as place:
+        with ExitStack() as stack:
+            if observer is None:
+                observer = stack.enter_context(Bars()).described
+            if out is not None:
+                return _solve(Folder(Path(out)), settings, limit, observer)
+            place = stack.enter_context(tempfile.TemporaryDirectory())
             whole = "-match" if settings.rules["episode"] == "match" else ""
             folder = Folder(Path(place) / f"solved-{game}-{settings.num_players}{whole}")
             return _solve(folder, settings, limit, observer)
