@@ -15,15 +15,16 @@ TWO = "L1 L5 L9 GO HU | L2 L6 L10 VH KA"
 
 
 @pytest.mark.parametrize(
-    ("phase", "table"),
+    ("phase", "play", "moves"),
     [
-        ([1, 0, 0], play(FOUR)),
-        ([0, 1, 0], play(FOUR, KEEP)),
-        ([0, 0, 1], end("L1 L2 L3 L4")),
-        ([0, 0, 0], end("L1 L2 L3 L4", "0 declare")),
+        ([1, 0, 0], play, [FOUR]),
+        ([0, 1, 0], play, [FOUR, KEEP]),
+        ([0, 0, 1], end, ["L1 L2 L3 L4"]),
+        ([0, 0, 0], end, ["L1 L2 L3 L4", "0 declare"]),
     ],
 )
-def test_phase(phase, table):
+def test_phase(phase, play, moves):
+    table = play(*moves)
     assert table.part("phase", 0) == table.part("phase", 2) == phase
     assert table.information("phase", 3) == phase
 
