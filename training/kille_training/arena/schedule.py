@@ -12,7 +12,6 @@ from fractions import Fraction
 from functools import lru_cache
 from itertools import combinations, pairwise
 from math import ceil, comb
-from typing import Protocol
 
 import numpy as np
 
@@ -359,18 +358,6 @@ class Field:
         there = sorted((each.name, each.number) for each in entrants if each.out is None)
         present = tuple(number for _, number in there)
         return cls(tuple(map(tuple, waves)), present, scores, rounds)
-
-
-class Schedule(Protocol):
-    """Who meets whom at tables of one size."""
-
-    def stage(self, number: int, field: Field) -> Draw | None:
-        """Return the draw of a stage, from 0; None if there is none."""
-        ...
-
-    def first_deal(self, number: int) -> int:
-        """Return the first deal of a stage."""
-        ...
 
 
 @dataclass(frozen=True)

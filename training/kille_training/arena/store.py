@@ -26,7 +26,7 @@ from kille_training.arena.shards import SHARD_ROWS, Shard
 from kille_training.statistics.tally import ARRAYS, Tally
 
 FORMAT = 5
-FILE, LOCK, BEFORE = "results.npz", "results.lock", "results.sqlite"
+FILE, LOCK = "results.npz", "results.lock"
 SECONDS = 5.0
 """Time between two writes, at least."""
 COST = 20.0
@@ -130,17 +130,10 @@ class Locked:
         self.path = path if path.suffix == ".npz" else path / FILE
         self._lock: FileLock | None = None
         self._written, self._cost = time.monotonic(), 0.0
-        old = self.path.with_name(BEFORE)
-        if not self.path.is_file():
-            if old.is_file() and old.stat().st_size:
-                raise StoreError(
-                    f"{old} was written by an earlier kille-env; read it with that one, or start "
-                    "again in another folder"
-                )
-            if not create:
-                raise StoreError(
-                    f"there are no results at {self.path}; start with: kille tournament CONFIG"
-                )
+        if not self.path.is_file() and not create:
+            raise StoreError(
+                f"there are no results at {self.path}; start with: kille tournament CONFIG"
+            )
         if not readonly:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._lock = FileLock(self.path.with_name(LOCK), timeout=0)
