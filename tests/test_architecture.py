@@ -218,9 +218,12 @@ import kille_training.learn.training, kille_training.learn.methods.maskable_ppo
 kt.evaluate("uniform", "knack", 4, baselines="uniform", deals=2, play="sampled")
 """
 TOURNAMENT = """
+from pathlib import Path
 import kille_training.cli.tournament, kille_training.cli.progress
+from kille_training.arena.tournament import Folder
+from kille_training.reports.tournament import write_tournament_page
 kt.play_tournament(["uniform", "rule_of_thumb"], "knack", num_players=2, deals=5, out="run")
-kt.report("run")
+write_tournament_page(Folder(Path("run")))
 """
 
 

@@ -1,7 +1,6 @@
 """What is shown while a tournament is played, and while a report is made."""
 
 import io
-import sys
 
 import pytest
 
@@ -62,32 +61,35 @@ def test_rounds_to_come_are_part_of_what_is_left(tmp_path):
     assert {total for _, total in spy.calls} == {spy.played}
 
 
-@pytest.fixture(params=[True, False], ids=["terminal", "log"])
-def terminal(request, monkeypatch):
-    """Whether standard error, which is kept, is a terminal."""
+def standard_error(monkeypatch, terminal):
+    """Puts a file in its place, which may say that it is a terminal."""
     monkeypatch.setattr("kille_training.progress.SECONDS_BEFORE_BAR", 0)
     monkeypatch.setattr("kille_training.progress.SECONDS_BETWEEN", (0, 0))
     file = io.StringIO()
-    file.isatty = lambda: request.param
+    file.isatty = lambda: terminal
     monkeypatch.setattr("sys.stderr", file)
-    return request.param
+    return file
 
 
-def test_a_terminal_shows_a_bar_and_a_log_shows_lines(tmp_path, terminal):
+@pytest.mark.parametrize("terminal", [True, False])
+def test_a_terminal_shows_a_bar_and_a_log_shows_lines(tmp_path, terminal, monkeypatch):
+    file = standard_error(monkeypatch, terminal)
     with pytest.raises(KeyboardInterrupt):
         play(tmp_path / "a", Spy(stop=16))
     with ProgressDisplay() as display:
         play(tmp_path / "a", display)
-    shown = sys.stderr.getvalue()
+    shown = file.getvalue()
     assert ("playing deals ..." in shown) != terminal
     assert ("32/32" in shown) == terminal  # what was played before the interrupt counts
 
 
-def test_steps_are_shown_on_a_terminal_only(terminal):
+@pytest.mark.parametrize("terminal", [True, False])
+def test_steps_are_shown_on_a_terminal_only(terminal, monkeypatch):
+    file = standard_error(monkeypatch, terminal)
     with ProgressDisplay() as display:
         display.step("reading [b]results[/b]")
         display.step("writing the page")
-    shown = sys.stderr.getvalue()
+    shown = file.getvalue()
     assert ("writing the page ..." in shown) == terminal
     assert terminal or shown == ""
 
@@ -110,9 +112,11 @@ WORK = {
 }
 
 
+@pytest.mark.parametrize("terminal", [True, False])
 @pytest.mark.parametrize("said", WORK)
-def test_progress_is_shown_by_default_on_a_terminal_only(terminal, said):
+def test_progress_is_shown_by_default_on_a_terminal_only(terminal, said, monkeypatch):
+    file = standard_error(monkeypatch, terminal)
     WORK[said]()
-    shown = sys.stderr.getvalue()
+    shown = file.getvalue()
     assert (said in shown) == terminal
     assert terminal or shown == ""
