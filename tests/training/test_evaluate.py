@@ -210,7 +210,7 @@ def test_a_tournament_without_deals_is_refused_by_the_name_of_the_setting():
 
 
 def test_an_own_reward_is_measured_in_place_of_units():
-    asked = {"num_players": 3, "against": "uniform", "deals": 100, "play": "greedy"}
+    asked = {"num_players": 3, "baselines": "uniform", "deals": 100, "play": "greedy"}
 
     def rows(game, reward=None, **more):
         found = kille_training.evaluate(
