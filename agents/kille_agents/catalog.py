@@ -6,7 +6,7 @@ for the players that come with the suite, in the package (`docs/players.py --mea
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from inspect import getdoc
 from pathlib import Path
@@ -31,6 +31,7 @@ from kille_agents.trained import TRAINED, cards, trained, trained_player
 from kille_env.core.spec import Rules
 from kille_env.errors import PolicyError, RulesError, did_you_mean, shortened
 from kille_env.files import BROKEN, read_json
+from kille_env.play.own import Features
 from kille_env.play.policy import Player, PlayerLike, UniformPolicy, made_for, plays
 from kille_env.registry import spec
 from kille_env.words.text import listed
@@ -159,7 +160,7 @@ def as_policy(
         from kille_agents.sb3 import load_sb3  # needs torch
 
         model = load_sb3(Path(cast(str, policy)), observation=observation, trust=trust)
-        player: Player | None = model.at_table(game, num_players)
+        player: Player | None = _with_features(model).at_table(game, num_players)
     elif observation is not None or returns is not None:
         player = _asked(policy, observation, returns).at_table(game, num_players)
     elif isinstance(policy, (str, Path)):
@@ -344,7 +345,16 @@ def _about_trained(name: str, game: str | None) -> About:
 def _load_model(order: Order) -> Player:
     from kille_agents.sb3 import load_sb3  # needs torch, which nothing else here does
 
-    return load_sb3(Path(order.name), trust=order.trust).at_table(*order.table[:2])
+    model = load_sb3(Path(order.name), trust=order.trust)
+    return cast(Player, _with_features(model).at_table(*order.table[:2]))
+
+
+def _with_features(model: Any) -> Any:
+    """Returns a model that was loaded with trust, with the features that its file names."""
+    place = model.asking.features
+    if isinstance(place, str):
+        model.asking = replace(model.asking, features=Features(find_object(place)))
+    return model
 
 
 def _about_model(name: str, game: str | None) -> About:

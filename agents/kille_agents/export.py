@@ -154,7 +154,7 @@ def _of_module(policy: Any, table: Table | None, name: str) -> NetworkPolicy:
 
 def _of_model(policy: Any, table: Table | None, name: str) -> NetworkPolicy:
     """Return a model of Stable-Baselines3 as a policy of the table or tables where it learned."""
-    from kille_agents.sb3 import perceptron_of_model
+    from kille_agents.sb3 import ALGORITHMS
     from kille_env.adapters.sb3_models import meaning_of, scores
 
     asking, model = policy.asking, policy.model
@@ -165,7 +165,13 @@ def _of_model(policy: Any, table: Table | None, name: str) -> NetworkPolicy:
         raise PolicyError(f"{policy.name} does not say where it learned: name the game and seats")
     if table is not None and (wrong := asking.differences(table)):
         raise PolicyError(f"{policy.name} was made for another table: {'; '.join(wrong)}")
-    found, normal = perceptron_of_model(model, asking), _normal(policy.name, asking)
+    masks = isinstance(model, ALGORITHMS["MaskablePPO"])
+    if returns == "logits" and asking.best_legal and not masks:
+        raise PolicyError(
+            f"the {type(model).__name__} learned behind BestLegalAction, which is more than a "
+            "network: kille_env.sb3.save(model, path) keeps it"
+        )
+    found, normal = _of_policy(model.policy), _normal(policy.name, asking)
     made = {"by": type(model).__name__, "decisions": int(model.num_timesteps)}
     network = _network(home, found, asking.observation, normal, returns, made, name)
     for one in home:
@@ -249,6 +255,24 @@ def perceptron_of(*modules: Any) -> Perceptron:
             "part of your module that returns the logits"
         )
     return Perceptron(layers, activations)
+
+
+def _of_policy(policy: Any) -> Perceptron:
+    """Return the layers of a model's policy, from what it is shown to its logits or values."""
+    if hasattr(policy, "q_net"):
+        extractor, parts = policy.q_net.features_extractor, (policy.q_net.q_net,)
+    elif hasattr(policy, "quantile_net"):
+        extractor = policy.quantile_net.features_extractor
+        parts = (policy.quantile_net.quantile_net,)
+    else:
+        extractor = policy.pi_features_extractor
+        parts = policy.mlp_extractor.policy_net, policy.action_net
+    found = perceptron_of(extractor, *parts)
+    if hasattr(policy, "quantile_net"):  # the value of an action is the mean of its quantiles
+        shape = policy.quantile_net.n_quantiles, int(policy.action_space.n), -1
+        weight, bias = found.layers[-1]
+        found.layers[-1] = weight.reshape(shape).mean(axis=0), bias.reshape(shape[:2]).mean(axis=0)
+    return found._replace(near_seats=getattr(extractor, "near_seats", None))
 
 
 def _as_usual(layer: Any) -> bool:

@@ -2,14 +2,11 @@
 
 import copy
 import zipfile
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 
-from kille_agents.export import Perceptron, perceptron_of
-from kille_agents.objects import find_object
 from kille_env.core.floats import Reading
 from kille_env.core.spec import width
 from kille_env.errors import PolicyError, shortened
@@ -17,7 +14,6 @@ from kille_env.extras import needs
 from kille_env.files import MOST_JSON, parse_json
 from kille_env.play.decisions import Decisions
 from kille_env.play.options import OBSERVATION, one_of
-from kille_env.play.own import Features
 from kille_env.play.policy import check_shapes
 from kille_env.registry import Table, spec
 
@@ -106,34 +102,6 @@ class SB3Policy:
         check_shapes(self.name, observation, mask, *self._size)
 
 
-def perceptron_of_model(model: BaseAlgorithm, asking: Asking) -> Perceptron:
-    """Return the layers from what a model is shown to its logits or values.
-
-    Raises:
-        PolicyError: They are no perceptron's, or are not all that decides.
-    """
-    policy: Any = model.policy
-    if asking.best_legal and isinstance(model, (PPO, A2C, TRPO)):
-        raise PolicyError(
-            f"the {type(model).__name__} learned behind BestLegalAction, which is more than a "
-            "network: kille_env.sb3.save(model, path) keeps it"
-        )
-    if hasattr(policy, "q_net"):
-        extractor, parts = policy.q_net.features_extractor, (policy.q_net.q_net,)
-    elif hasattr(policy, "quantile_net"):
-        extractor = policy.quantile_net.features_extractor
-        parts = (policy.quantile_net.quantile_net,)
-    else:
-        extractor = policy.pi_features_extractor
-        parts = policy.mlp_extractor.policy_net, policy.action_net
-    found = perceptron_of(extractor, *parts)
-    if hasattr(policy, "quantile_net"):  # the value of an action is the mean of its quantiles
-        shape = policy.quantile_net.n_quantiles, int(policy.action_space.n), -1
-        weight, bias = found.layers[-1]
-        found.layers[-1] = weight.reshape(shape).mean(axis=0), bias.reshape(shape[:2]).mean(axis=0)
-    return found._replace(near_seats=getattr(extractor, "near_seats", None))
-
-
 def load_sb3(path: Path, *, observation: str | None = None, trust: bool) -> SB3Policy:
     """Load a saved model. The file holds pickles: loading it can run any code in it.
 
@@ -157,8 +125,6 @@ def load_sb3(path: Path, *, observation: str | None = None, trust: bool) -> SB3P
     said = asking is None and observation is not None
     if said:
         asking = Asking(one_of("observation", observation, OBSERVATION))
-    if asking is not None and isinstance(asking.features, str):
-        asking = replace(asking, features=Features(find_object(asking.features)))
     if asking is None:
         raise PolicyError(
             f"{path} says neither how its model is asked nor where it learned. "
