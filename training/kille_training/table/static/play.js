@@ -136,7 +136,11 @@
       $("log").append(make("li", deal ? "deal" : line.startsWith(" ") ? "part" : "", line.trim().replace(/ {2,}/g, " · ")));
     }
     if (why) $("log").append(make("li", "deal", why));
-    $("side").scrollTop = $("side").scrollHeight;
+    toLast();
+  }
+
+  function toLast() {
+    $("log").parentElement.scrollTop = $("log").scrollHeight;
   }
 
   /* What the person can do. */
@@ -275,8 +279,9 @@
 
   $("rules").addEventListener("click", () => $("sheet").showModal());
   $("more").addEventListener("click", () => {
-    $("menu-sheet").prepend($("menu"), ...$("side").children);
+    $("menu-sheet").prepend(...$("side").children);
     $("menu-sheet").showModal();
+    toLast();
   });
   $("menu-sheet").addEventListener("close", () => $("side").append(...[...$("menu-sheet").children].filter((one) => one.tagName !== "FORM")));
   $("undo").addEventListener("click", () => ($("menu-sheet").close(), send("/undo", {epoch: state.epoch})));
