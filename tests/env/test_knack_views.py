@@ -292,13 +292,8 @@ def test_what_is_left_over_is_told():
     ],
 )
 def test_who_wins_without_play_is_told_with_the_chips(script, bets, verdict):
-    *first, last = script.split(", ")
-    start = {"bets": bets}
-    table = play("AC AD AS | 6C 6D 6S | 7C 7D 7S", ", ".join(first), start=start)
-    before = table.record.copy()
-    table.act(last)
-    names = ["You", "seat 1", "seat 2"]
-    assert table.batch.game.verdict(before, table.record, table.rules, names, 0) == verdict
+    table = play("AC AD AS | 6C 6D 6S | 7C 7D 7S", start={"bets": bets})
+    assert table.verdict(script, 0) == verdict
 
 
 # Records

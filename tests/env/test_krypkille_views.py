@@ -281,12 +281,7 @@ def test_the_end_of_a_match_is_told(table, script, last):  # D-R01 D-R04
     ],
 )  # fmt: skip
 def test_a_verdict_splits_what_it_costs(lasts, script, seat, verdict):  # D-R01 D-R05
-    *first, last = script.split(", ")
-    table = end(lasts, ", ".join(first))
-    before = table.record.copy()
-    table.act(last)
-    names = ["You" if other == seat else f"seat {other}" for other in range(4)]
-    assert table.batch.game.verdict(before, table.record, table.rules, names, seat) == verdict
+    assert end(lasts).verdict(script, seat) == verdict
 
 
 def test_describe_names_own_cards_and_what_was_done():

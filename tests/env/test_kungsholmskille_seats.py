@@ -173,6 +173,22 @@ def test_a_showing_is_told():
     ]
 
 
+@pytest.mark.parametrize(
+    ("last", "script", "verdict"),
+    [
+        ("L9 L5 L7", "0 bud, 1 bud, 2 show",
+         "seat 2 showed the 7; seat 1's 5 was lower: "
+         "seat 1 wins the pot of 6, seat 2 pays as much."),
+        ("L5 L5 L7", "0 show",
+         "You showed the 5; seat 1's 5 was equal: seat 1 wins the pot of 6, you pay as much."),
+        ("L5 L6 L7", "0 show", "Your 5 was the lowest: you win the pot of 6."),
+        ("L5 L6 L7", "0 bud, 1 bud, 2 bud", "All passed: the pot of 6 chips stays."),
+    ],
+)  # fmt: skip
+def test_a_verdict_says_whose_card_was_lower(last, script, verdict):
+    assert before_showing(last).verdict(script, 0) == verdict
+
+
 def test_describe_names_own_cards_and_what_was_said():
     table = play(THREE, "0 bud, 1 knock, 2 stay, 0 stay, 0 discard BL", "L12")
     assert table.batch.describe(0, 0).splitlines() == [

@@ -176,11 +176,22 @@ class Table:
         self, script: str, seat: int | None = None, names: list[str] | None = None
     ) -> list[str]:
         """Plays decisions and returns the words about the last one, as a seat is told them."""
+        before = self._last(script)
+        return self.batch.game.narrate(before, self.record.copy(), self.rules, names, seat)
+
+    def verdict(self, script: str, seat: int | None = None) -> str:
+        """Plays decisions and returns how the deal ended, as "You" in a seat are told."""
+        before = self._last(script)
+        names = ["You" if other == seat else f"seat {other}" for other in range(self.players)]
+        return self.batch.game.verdict(before, self.record, self.rules, names, seat)
+
+    def _last(self, script: str) -> Any:
+        """Plays decisions, and returns the table before the last one."""
         *first, last = script.split(", ")
         self.act(", ".join(first))
         before = self.record.copy()
         self.act(last)
-        return self.batch.game.narrate(before, self.record.copy(), self.rules, names, seat)
+        return before
 
     def _compare(self, twin: Any) -> None:
         assert twin.results == self.results

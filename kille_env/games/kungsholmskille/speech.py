@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from kille_env.cards.sets import members
 from kille_env.core.spec import Rules
 from kille_env.games.kungsholmskille.rules import ACTIONS, End, Phase
 from kille_env.tricktaking.words import ask_for_card, last_card, most_discards, say_action
@@ -49,13 +48,8 @@ def verdict(before: Any, after: Any, rules: Rules, who: list[str], seat: int | N
     shower, best = int(after["shower"]), last_card(after, winner)
     wins = f"{inside(does(who[winner], 'wins'))} the pot of {pot}"
     if winner == shower:
-        first = f"{owner(who[winner])} {best} was the lowest: {wins}."
-    else:
-        pays = f"{inside(does(who[shower], 'pays'))} as much"
-        lower = f"{inside(owner(who[winner]))} {best} was lower"
-        first = f"{who[shower]} showed the {last_card(after, shower)}; {lower}: {wins}, {pays}."
-    if seat in members(after["in_play"]) and after["hand"][seat] & ~after["face_up"]:
-        mine = members(after["hand"][seat])[0]
-        if mine >> 1 < members(after["hand"][winner])[0] >> 1:
-            return f"You hid the {last_card(after, seat)}; it was the lowest. {first}"
-    return first
+        return f"{owner(who[winner])} {best} was the lowest: {wins}."
+    pays = f"{inside(does(who[shower], 'pays'))} as much"
+    shown = last_card(after, shower)
+    lower = f"{inside(owner(who[winner]))} {best} was {'equal' if best == shown else 'lower'}"
+    return f"{who[shower]} showed the {shown}; {lower}: {wins}, {pays}."
