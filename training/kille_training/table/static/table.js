@@ -43,7 +43,8 @@ class KilleTable {
   async show(frame, {animate = false, event = null} = {}) {
     const before = animate ? this.#places() : null;
     this.frame = frame;
-    this.#at("title").textContent = frame.title;
+    const stock = this.names.length > 8 ? frame.piles.filter(([place]) => place === "talon") : [];
+    this.#at("title").textContent = [frame.title, ...stock.map(([, count]) => `stock ${count}`)].join(" · ");
     const laid = frame.strip.some(([, place]) => place.startsWith("open"));
     document.body.classList.toggle("ended", frame.verdict !== "" || laid);
     this.#seats();
