@@ -98,5 +98,7 @@ def test_every_game_is_shown_without_a_fault(game, width, tmp_path, open_page):
     for _ in range(12):
         page.keyboard.press("ArrowRight")
     expect(page.locator("#felt .plate").first).to_be_visible()
+    wide = page.locator("#strip .card").evaluate_all("cards => cards.map((one) => one.offsetWidth)")
+    assert min(wide, default=40) >= 40
     faults = Axe().run(page).response["violations"]
     assert not [fault["id"] for fault in faults if fault["impact"] in ("serious", "critical")]
