@@ -108,16 +108,16 @@ def evaluate(
         if exact:
             raise ConfigError("NashConv is one of units: measure it without reward=")
         exact = False
-    if exact is None and not (steady and is_exact(num_players, resolved)):
-        exact = False
-    if exact is not False:  # trees are loaded where there are any
-        from kille_training.evaluation.exact import can_be_asked, measure_exactly
+    if exact is None and steady and is_exact(num_players, resolved):
+        from kille_training.evaluation.exact import can_be_asked  # loads trees and solvers
 
-        exact = exact or can_be_asked(focal, num_players, resolved)
+        exact = can_be_asked(focal, num_players, resolved)
     if losses and not exact:
         raise ConfigError("losses are those of an exact NashConv; ask for it too: exact=True")
     nash, lost = None, ()
     if exact:
+        from kille_training.evaluation.exact import measure_exactly
+
         focal, nash, lost = measure_exactly(focal, num_players, resolved, plays, losses, progress)
     total = deals * len(others) * len(plays)
     rows = payoff_table(
