@@ -228,3 +228,11 @@ def test_an_own_reward_is_measured_in_place_of_units():
         rows("byteskille", lambda units: units, exact=True)
     with pytest.raises(KilleError, match="reward is 'careful', expected a function"):
         rows("byteskille", "careful")
+
+
+def test_what_is_worse_than_uniform_says_so():
+    found = [
+        str(kille_training.evaluate(player, "krypkille", 2, baselines="uniform", deals=300))
+        for player in (First(), "rule_of_thumb", "uniform")
+    ]
+    assert ["worse than uniform play" in text for text in found] == [True, False, False]

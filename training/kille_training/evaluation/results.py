@@ -88,7 +88,8 @@ def exact_table(rows: Sequence[ExactNashConv]) -> TextTable:
     cells = []
     for row in rows:
         gains = (f"{max(gain, 0.0):.5f}" for gain in row.improvement)
-        cells.append((row.play, "earns", *(f"{value:+.5f}" for value in row.value), "", ""))
+        values = (f"{round(value, 5) + 0.0:+.5f}" for value in row.value)  # never -0.00000
+        cells.append((row.play, "earns", *values, "", ""))
         cells.append(("", "could gain", *gains, f"{row.nash_conv:.5f}", f"{row.stakes:.5f}"))
     names = [f">{name}" for name in position_names(len(rows[0].value))]
     unit = unit_of(rows[0].table.rules["episode"])
@@ -206,6 +207,12 @@ class Evaluation(Result):
         ]
         if any(row.play == DETERMINISTIC for row in self.rows):
             shown.append(f"{DETERMINISTIC}: greedy and sampled play are the same")
+        lost = [row.play for row in self.rows if row.against == "uniform" and row.estimate.high < 0]
+        if lost:
+            shown.append(
+                f"{' and '.join(lost)}: worse than uniform play; if this was trained, try "
+                "another seed, a longer run, or the game's settings"
+            )
         shown += [exact_table(self.exact)] if self.exact else []
         return shown + ([loss_table(self.losses, self.num_players)] if self.losses else [])
 
