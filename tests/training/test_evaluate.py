@@ -222,7 +222,8 @@ def test_an_own_reward_is_measured_in_place_of_units():
     assert double.mean == pytest.approx(2 * units.mean) and "by a reward of your own" in text
     won = rows("knack", lambda units: (units > 0).astype(float))[0]
     assert 0.34 < won.low < won.mean < won.high < 1.0  # a third is won by equals
-    others = rows("knack", lambda units: units.sum(axis=1, keepdims=True) - units)[0]
+    others, text = rows("knack", lambda units: units.sum(axis=1, keepdims=True) - units)
+    assert "worse than uniform" not in text
     assert others.mean < 0.0 < rows("knack", lambda units: units)[0].mean
     with pytest.raises(KilleError, match="NashConv is one of units"):
         rows("byteskille", lambda units: units, exact=True)

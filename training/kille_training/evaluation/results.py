@@ -208,7 +208,7 @@ class Evaluation(Result):
         if any(row.play == DETERMINISTIC for row in self.rows):
             shown.append(f"{DETERMINISTIC}: greedy and sampled play are the same")
         lost = [row.play for row in self.rows if row.against == "uniform" and row.estimate.high < 0]
-        if lost:
+        if lost and self.score != OWN_REWARD:  # which says nothing of uniform play's own
             shown.append(
                 f"{' and '.join(lost)}: worse than uniform play; if this was trained, try "
                 "another seed, a longer run, or the game's settings"
