@@ -18,15 +18,14 @@ from curves import Journal
 from kille_agents.rules_of_thumb.byteskille import ByteskilleRuleOfThumb
 from kille_env.core.spec import Rules
 from kille_env.play.policy import Policy, UniformPolicy
-from kille_env.registry import Table
+from kille_env.registry import Table, spec
 from kille_training.learn.best_response import LEARNER, Search, search_response
 from kille_training.learn.methods.maskable_ppo import Learner
 from kille_training.learn.settings import load_settings
-from kille_training.solving.byteskille.deals import Deal, build_deal
+from kille_training.solving.build import build_deal
 from kille_training.solving.policies import nash_conv, policy_of
-from kille_training.solving.stages import Stage
+from kille_training.solving.stages import DealStages, Stage
 from kille_training.solving.trees.cfr import CFR
-from kille_training.solving.trees.tree import FlatTree
 from kille_training.solving.trees.values import Tree
 
 ROOT = Path(__file__).parents[1]
@@ -53,7 +52,7 @@ class Blend:
 Made = dict[str, Callable[[], Policy]]
 
 
-def players(deal: Deal) -> Made:
+def players(deal: DealStages) -> Made:
     """Returns the frozen players of a table by name, each made when it is asked for."""
     seats, rules = deal.num_players, deal.stages[0].rules
     usual = ByteskilleRuleOfThumb(seats, rules)
@@ -82,7 +81,7 @@ def players(deal: Deal) -> Made:
     return made
 
 
-def _network(decisions: int, deal: Deal, learnt: dict[int, Policy]) -> Policy:
+def _network(decisions: int, deal: DealStages, learnt: dict[int, Policy]) -> Policy:
     """Returns a network that has learnt for a while; all of them come from one run."""
     if not learnt:
         learnt.update(_train(deal.num_players, deal.stages[0].rules))
@@ -98,11 +97,10 @@ def _train(seats: int, rules: Rules) -> Iterator[tuple[int, Policy]]:
         yield decisions, learner.policy(f"network after {decisions:,}")
 
 
-def _average(iterations: int, deal: Deal) -> Policy:
+def _average(iterations: int, deal: DealStages) -> Policy:
     """Returns the average strategy of a few iterations in each stage."""
 
     def solve(_: Stage, tree: Tree) -> np.ndarray:
-        assert isinstance(tree, FlatTree)
         solver = CFR(tree, "cfr+")
         solver.run(iterations)
         return solver.average
@@ -126,8 +124,8 @@ def main() -> None:
     )
     journal = Journal(options.out)
     for seats in options.players:
-        deal = build_deal(seats, {"episode": "deal"})
-        rules = deal.stages[0].rules
+        rules = spec("byteskille").resolve()
+        deal = build_deal(seats, rules)
         for name, make in players(deal).items():
             key = {"player": name, "num_players": seats}
             if journal.has(key, search):

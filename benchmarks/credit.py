@@ -23,7 +23,7 @@ from curves import Journal, learn
 from kille_env.adapters.sb3 import SelfPlayVecEnv
 from kille_env.play.policy import UniformPolicy
 from kille_training.learn.settings import TrainSettings, load_settings
-from kille_training.solving.byteskille.deals import build_deal
+from kille_training.solving.build import build_deal
 from kille_training.solving.policies import nash_conv
 
 ROOT = Path(__file__).parents[1]

@@ -19,8 +19,8 @@ from kille_training.learn.methods.maskable_ppo import Learner
 from kille_training.learn.runs import versions
 from kille_training.learn.settings import TrainSettings
 from kille_training.settings import plain
-from kille_training.solving.byteskille.deals import Deal
 from kille_training.solving.policies import nash_conv
+from kille_training.solving.stages import DealStages
 
 Point = dict[str, Any]
 """A learner at one point of its run: "decisions" so far, "seconds" of processor time and
@@ -29,7 +29,7 @@ forehand first, if all play "greedy" or "sampled"; its sum is NashConv.
 """
 
 
-def learn(settings: TrainSettings, deal: Deal, env: VecEnv | None = None) -> Iterator[Point]:
+def learn(settings: TrainSettings, deal: DealStages, env: VecEnv | None = None) -> Iterator[Point]:
     """Trains; yields a point every `measure.every` decisions and at the end.
 
     Measuring stops the clock.
@@ -61,7 +61,7 @@ def learn(settings: TrainSettings, deal: Deal, env: VecEnv | None = None) -> Ite
         }
 
 
-def _gains(policy: Policy, deal: Deal) -> list[float]:
+def _gains(policy: Policy, deal: DealStages) -> list[float]:
     stake = deal.stages[0].rules.number("stake")
     return (nash_conv(policy, deal).improvement / stake).round(9).tolist()
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from curves import Journal, learn
 from kille_agents.greedy import PLAYS
 from kille_training.learn.settings import load_settings
-from kille_training.solving.byteskille.deals import build_deal
+from kille_training.solving.build import build_deal
 
 ROOT = Path(__file__).parents[1]
 RECIPES = {

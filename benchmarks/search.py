@@ -32,8 +32,9 @@ from kille_env.core.batch import Batch
 from kille_env.play.decisions import Decisions, History
 from kille_env.registry import list_games, make_batch, spec
 from kille_training.evaluation.duplicate import payoff
-from kille_training.solving.byteskille.deals import HandStage, build_stage
+from kille_training.solving.build import grow_stage
 from kille_training.solving.policies import strategy_of
+from kille_training.solving.stages import Stage
 from kille_training.solving.trees.values import best_response, expected_values
 
 SETTINGS: tuple[tuple[str, dict[str, Any]], ...] = (
@@ -138,7 +139,7 @@ def exact_rows(games: dict[str, dict[str, Any]], keys: int) -> Iterator[dict[str
     """
     for seats in (2, 3):
         rules = spec("byteskille").resolve(ONE_DECISION, episode="deal")
-        stage = build_stage(seats, rules)
+        stage = grow_stage(seats, rules)
         base = rule_of_thumb(seats, rules)
         strategy = strategy_of(base, stage)
         plain = expected_values(stage.tree, strategy)
@@ -157,7 +158,7 @@ def exact_rows(games: dict[str, dict[str, Any]], keys: int) -> Iterator[dict[str
             }
 
 
-def values_of(mine: np.ndarray, theirs: np.ndarray, stage: HandStage) -> np.ndarray:
+def values_of(mine: np.ndarray, theirs: np.ndarray, stage: Stage) -> np.ndarray:
     """Returns what each seat earns that plays the first strategy against the second, [P]."""
     owner = np.repeat(stage.tree.player, np.diff(stage.tree.first))
     return np.array(
@@ -168,7 +169,7 @@ def values_of(mine: np.ndarray, theirs: np.ndarray, stage: HandStage) -> np.ndar
     )
 
 
-def searched(player: FlatSearch, stage: HandStage, keys: int) -> np.ndarray:
+def searched(player: FlatSearch, stage: Stage, keys: int) -> np.ndarray:
     """Returns the strategy of a player that searches, [S]: the mean over some keys.
 
     Every combination of types is dealt and every sequence of actions is played, so each information

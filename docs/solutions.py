@@ -17,23 +17,25 @@ import numpy as np
 from blocks import filled, table, write
 from small_tables import mixing, small
 
+from kille_env.registry import spec
 from kille_training.reports.plots import convergence, swap_heat_map
 from kille_training.reports.solutions import curves_of, swaps_of
-from kille_training.solving.byteskille.deals import Deal, build_deal
+from kille_training.solving.build import build_deal
 from kille_training.solving.byteskille.match_solving import (
     MatchNashConv,
     match_nash_conv,
     match_strategy_of,
 )
 from kille_training.solving.byteskille.matches import Match, MatchStrategy, build_match
-from kille_training.solving.byteskille.text import (
+from kille_training.solving.policies import strategy_of
+from kille_training.solving.solution import Solution
+from kille_training.solving.solve import solve
+from kille_training.solving.stages import DealStages
+from kille_training.solving.text import (
     buying_text,
     first_turns,
     states_text,
 )
-from kille_training.solving.policies import strategy_of
-from kille_training.solving.solution import Solution
-from kille_training.solving.solve import solve
 
 sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))
 
@@ -61,9 +63,9 @@ def solved(preset: str, seats: int) -> Solution:
 
 
 @cache
-def deal(preset: str, seats: int) -> Deal:
+def deal(preset: str, seats: int) -> DealStages:
     """Returns the trees of a deal."""
-    return build_deal(seats, preset)
+    return build_deal(seats, spec("byteskille").resolve(preset))
 
 
 def first_strategy(preset: str, seats: int) -> np.ndarray:
@@ -73,7 +75,7 @@ def first_strategy(preset: str, seats: int) -> np.ndarray:
 
 def sizes() -> str:
     """The table of sizes."""
-    head = ("preset", "seats", "deals", "hands", "nodes", "leaves", "information sets", "memory")
+    head = ("preset", "seats", "deals", "hands", "nodes", "ends", "information sets", "memory")
     rows = []
     for preset, seats in CASES:
         first = deal(preset, seats).stages[0]
@@ -84,8 +86,8 @@ def sizes() -> str:
                 str(seats),
                 f"{first.num_deals:,}",
                 str(len(deal(preset, seats).stages)),
-                f"{first.tree.num_nodes:,}",
-                f"{len(first.tree.payoff):,}",
+                f"{first.num_nodes:,}",
+                f"{len(first.again):,}",
                 f"{by_seat} = {first.tree.num_infosets:,}",
                 f"{sum(array.nbytes for array in first.tree[1:]) / 1e6:,.1f} MB",
             )

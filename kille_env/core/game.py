@@ -43,6 +43,10 @@ HOOKS = (
     "set_up",
     "chance",
     "chances",
+    "passed_over",
+    "outcome",
+    "redeals",
+    "dealt_again",
     "describe_rules",
     "view",
     "change",
@@ -104,7 +108,12 @@ class Game:
             is what to call each seat.
 
     It may define the functions in `HOOKS`, with the arguments of the methods here (`narrate` and
-    `view` get `who` for `names`); each method says what happens without.
+    `view` get `who` for `names`); each method says what happens without. Two of them are kernels,
+    for exact trees:
+
+        passed_over(table, rules, card): Whether a card, if it were drawn now, would only be laid
+            aside for the next one, and nobody decides after that one; else no card is.
+        outcome(table): What of the end of a hand decides how a match goes on, as a number from 0.
 
     Attributes:
         module: The module.
@@ -393,6 +402,19 @@ class Game:
         cards decide everything.
         """
         return self._own["chances"](rules, num_players) if "chances" in self._own else [{}]
+
+    def redeals(self, rules: Rules, num_players: int) -> int:
+        """Returns how often choices can have the cards of a deal dealt again; by default never."""
+        return self._own["redeals"](rules, num_players) if "redeals" in self._own else 0
+
+    def dealt_again(self, tables: np.ndarray, times: int) -> np.ndarray:
+        """Returns tables of a deal [N] as they are if its cards were dealt again so often before.
+
+        Args:
+            tables: Before the cards are dealt, or at decisions.
+            times: How often.
+        """
+        return self._own["dealt_again"](tables, times) if times else tables
 
 
 def _check_record(spec: GameSpec) -> None:

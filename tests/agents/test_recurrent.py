@@ -15,8 +15,9 @@ from kille_env.play.decisions import Decisions
 from kille_env.play.play import Players, play_out
 from kille_env.play.policy import UniformPolicy, decide, pick_actions
 from kille_training.evaluation.duplicate import payoff
-from kille_training.solving.byteskille.deals import HandStage, build_deal
 from kille_training.solving.policies import nash_conv, sets_before, strategy_of
+from kille_training.solving.stages import Stage
+from reference.trees import build_deal
 
 RULES = kille_env.spec("byteskille").resolve(episode="deal", rules={"fraga": "off"})
 SIZE = 3
@@ -146,7 +147,7 @@ def test_a_memory_that_is_not_read_changes_nothing() -> None:
     assert rows[0] == rows[1]
 
 
-def remembered(stage: HandStage, information_set: int, before: np.ndarray) -> np.ndarray:
+def remembered(stage: Stage, information_set: int, before: np.ndarray) -> np.ndarray:
     """The memory behind a set, by going back set by set."""
     memory = np.zeros((1, SIZE), np.float32)
     if before[information_set] >= 0:

@@ -133,7 +133,7 @@ def test_a_method_plays_other_games_and_matches(name: str, table: str) -> None:
 
 @pytest.mark.parametrize(
     ("table", "why"),
-    [("knack-4", "only deals of byteskille"), ("byteskille-2-match", "needs single deals")],
+    [("knack-4", "ends and takes"), ("byteskille-2-match", "needs single deals")],
 )
 def test_mccfr_needs_an_exact_tree(table: str, why: str) -> None:
     with pytest.raises(KilleError, match=f"{why}.*another method"):

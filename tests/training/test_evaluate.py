@@ -13,7 +13,7 @@ from kille_env.registry import make_batch, spec
 from kille_training.evaluation.duplicate import estimates, payoff, payoff_table
 from kille_training.evaluation.exact import exact_rows, exact_scores
 from kille_training.scores import most_apart
-from kille_training.solving.byteskille.deals import build_deal
+from reference.trees import build_deal
 
 DEAL = spec("byteskille").resolve(episode="deal")
 MATCH = spec("byteskille").resolve(episode="match")

@@ -15,8 +15,8 @@ from kille_env.errors import KilleError
 from kille_env.registry import spec
 from kille_training.evaluation.exact import strategies_at
 from kille_training.evaluation.losses import largest_losses
-from kille_training.solving.byteskille.deals import build_deal
 from kille_training.solving.policies import nash_conv_of
+from reference.trees import build_deal
 
 RULES = {"preset": "wikipedia"}
 ACTIONS = spec("byteskille").actions

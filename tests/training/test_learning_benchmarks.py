@@ -14,8 +14,8 @@ import kille_env
 from kille_env.cards.pack import KILLE_CODES
 from kille_env.errors import ConfigError
 from kille_training.learn.methods.maskable_ppo import Learner
-from kille_training.solving.byteskille.deals import build_deal
 from reference.scripts import script
+from reference.trees import build_deal
 
 ROOT = Path(__file__).parents[2]
 

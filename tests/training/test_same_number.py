@@ -40,9 +40,9 @@ from kille_env.errors import KilleError
 from kille_env.play.experience import collect
 from kille_env.registry import Table, spec
 from kille_env.sb3 import BestLegalAction, SeatStreamBuffer, SeatVecEnv, SelfPlayVecEnv, save
-from kille_training.solving.byteskille.deals import build_deal
 from kille_training.solving.policies import policy_of, strategies_of
 from kille_training.solving.trees.values import best_response, expected_values
+from reference.trees import build_deal
 
 GAME = spec("byteskille")
 TABLE = Table.of("byteskille", 2, {"fraga": "off"}, "deal")

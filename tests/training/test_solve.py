@@ -14,19 +14,12 @@ from kille_env.errors import ConfigError, KilleError, PolicyError
 from kille_env.registry import spec
 from kille_training.cli.main import main
 from kille_training.reports.solutions import swaps_of, write_pictures
-from kille_training.solving.byteskille.deals import build_deal
 from kille_training.solving.byteskille.match_solving import (
     match_nash_conv,
     match_strategy_of,
     solve_match,
 )
 from kille_training.solving.byteskille.matches import build_match
-from kille_training.solving.byteskille.text import (
-    MOST_SHOWN,
-    buying_text,
-    states_text,
-    strategy_text,
-)
 from kille_training.solving.policies import (
     nash_conv,
     nash_conv_of,
@@ -35,8 +28,15 @@ from kille_training.solving.policies import (
 )
 from kille_training.solving.solution import Folder, SolveError, settings_of
 from kille_training.solving.solve import KINDS, solve
+from kille_training.solving.text import (
+    MOST_SHOWN,
+    buying_text,
+    deal_text,
+    states_text,
+)
 from kille_training.solving.trees.cfr import CFR
 from kille_training.solving.trees.values import uniform
+from reference.trees import build_deal
 
 pytestmark = pytest.mark.compiled
 
@@ -171,7 +171,7 @@ def test_the_text_of_a_random_strategy():
     stage = deal.stages[0]
     policy = policy_of([uniform(stage.tree)], deal)
     strategies = strategies_of(policy, deal)
-    text = strategy_text(strategies, deal, nash_conv_of(strategies, deal))
+    text = deal_text(strategies, deal, nash_conv_of(strategies, deal))
     assert "blaren to gök: stand 50% or swap 50%; kille (low): stand 50% or swap 50%" in text
     assert f"{stage.tree.num_infosets:,} of the {stage.tree.num_infosets:,}" in text
     found = swaps_of(uniform(stage.tree), stage)
@@ -273,9 +273,9 @@ def test_few_iterations_are_few(here):
 
 def test_what_cannot_be_solved_is_refused_before_anything_is_written(here, capsys):
     for words, told in (
-        (["byteskille", "--players", "5"], "--players: the tree of a hand with 5 seats does not"),
-        (["byteskille", "--players", "6"], "2 to 4 seats do, 2 or 3 in a match"),
-        (["byteskille", "--players", "3", "--set", "memory=0.001"], "2 seats would fit"),
+        (["byteskille", "--players", "5"], "memory: the tree of a deal of byteskille with 5 seats"),
+        (["byteskille", "--players", "6"], "Fewer seats or a smaller table of the game make it"),
+        (["byteskille", "--players", "3", "--set", "memory=0.001"], "a higher limit allows it"),
         (["byteskille", "--players", "1"], "--players: byteskille is played by 2 to 20, got 1"),
         (["knack", "--players", "2"], "memory: the tree of a deal of knack with 2 seats has about"),
         (["bytskille"], "Did you mean 'byteskille'"),
@@ -293,7 +293,7 @@ def test_what_cannot_be_solved_is_refused_before_anything_is_written(here, capsy
             "--set iterations: is for the hands of a deal",
         ),
         (["byteskille", "--rules", "episode=match", "--rules", "pots=2"], "pots is 2"),
-        (["byteskille", "--rules", "episode=match", "--players", "20"], "20 seats does not fit"),
+        (["byteskille", "--rules", "episode=match", "--players", "20"], "with 20 seats has about"),
     ):
         assert main(["solve", *words]) == 1
         printed = capsys.readouterr()
@@ -352,7 +352,7 @@ def test_broken_results_are_named(here):
 def test_exact_measures_where_there_is_a_tree_only():
     for table, told in (
         ({"game": "knack", "num_players": 3}, "tree of a deal of knack with 3 seats has about"),
-        ({"num_players": 5}, "2 to 4 seats do"),
+        ({"num_players": 5}, "with 5 seats has about"),
         ({"num_players": 2, "episode": "match"}, "single deals"),
     ):
         with pytest.raises(KilleError, match=told):

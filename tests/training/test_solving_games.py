@@ -11,7 +11,6 @@ from kille_env.errors import KilleError, PolicyError
 from kille_env.play.decisions import Decisions
 from kille_env.registry import spec
 from kille_training.solving.build import grow_stage
-from kille_training.solving.byteskille.deals import build_stage
 from kille_training.solving.policies import strategy_of
 from kille_training.solving.stages import Stage
 from kille_training.solving.trees.build import Chance, Decision, Terminal, flatten
@@ -95,21 +94,6 @@ def assert_same_worth(
     np.testing.assert_allclose(one.by_action(units), wanted, rtol=1e-6, atol=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("seats", "rules"),
-    [
-        (2, {"two_player": "ordinary"}),
-        (3, {}),
-        (3, {"preset": "wikipedia", "gok_call": "any_time", "stock_redraw": True}),
-        (4, {}),
-    ],
-)
-def test_it_grows_byteskille_as_its_own_builder_does(seats: int, rules: dict) -> None:
-    resolved = spec("byteskille").resolve({**rules, "fraga": "off"})
-    own = build_stage(seats, resolved, cards=FEW)
-    assert_same_game(grow_stage(seats, resolved, cards=FEW), own)
-
-
 def walked(num_players: int, rules: Rules) -> Stage:
     """Returns a deal's tree with nodes, by a plain walk over the positions of OpenSpiel's adapter.
 
@@ -149,6 +133,7 @@ def walked(num_players: int, rules: Rules) -> Stage:
     return Stage(
         rules=rules, num_players=num_players, num_deals=0, num_nodes=found.tree.num_nodes,
         tree=found.tree, masks=masks, positions=np.concatenate([each.table for each in met]),
+        again=np.zeros(0), outcomes=np.zeros(0),
     )  # fmt: skip
 
 
@@ -163,6 +148,8 @@ SMALLEST = {"preset": "tiny", "pack": "BL+L8+KI"}
         ("kungsholmskille", 2, SMALLEST),
         ("femkortskille", 2, SMALLEST),
         ("knack", 2, {"pack": "QH+KH+AH+JS+QS+KS+AS"}),
+        ("byteskille", 2, {"fraga": "off", "two_player": "ordinary"}),
+        ("byteskille", 2, {"fraga": "off", "dealer_after_inn": True, "gok_call": "own_turn"}),
     ],
 )
 def test_it_is_the_game_that_a_plain_walk_finds(game: str, seats: int, rules: dict) -> None:
@@ -212,24 +199,6 @@ def test_a_small_table_is_as_hard_as_its_page_says() -> None:
     assert found is not None and found.total <= 1e-4
     pure = greedy(stage.tree, solver.average)
     assert nash_conv(stage.tree, pure).total == pytest.approx(0.52, abs=0.02)
-
-
-def test_solving_it_is_solving_the_tree() -> None:
-    resolved = spec("byteskille").resolve({"two_player": "ordinary", "fraga": "off"})
-    grown = grow_stage(2, resolved, cards=FEW)
-    solver = CFR(grown.tree, "dcfr")
-    found = solver.run(2000, until=1e-9)
-    assert found is not None and found.total <= 1e-9
-    own = build_stage(2, resolved, cards=FEW)
-    theirs = CFR(own.tree, "dcfr")
-    theirs.run(2000, until=1e-9)
-    np.testing.assert_allclose(found.values, nash_conv(own.tree, theirs.average).values, atol=1e-8)
-    assert nash_conv(grown.tree, uniform(grown.tree)).total > 0.1
-
-
-def test_it_refuses_what_a_tree_cannot_hold() -> None:
-    with pytest.raises(KilleError, match="dealt again"):
-        grow_stage(2, spec("byteskille").resolve({"two_player": "ordinary"}), cards=FEW)
 
 
 def test_one_door_solves_measures_and_plays_a_small_table(tmp_path) -> None:

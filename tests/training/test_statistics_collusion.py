@@ -10,9 +10,10 @@ from kille_env.errors import KilleError
 from kille_env.play.policy import UniformPolicy
 from kille_env.registry import make_batch, spec
 from kille_training.evaluation import collusion
-from kille_training.solving.byteskille.deals import build_deal
 from kille_training.solving.policies import strategies_of
+from kille_training.solving.trees.tree import FlatTree
 from kille_training.solving.trees.values import expected_values
+from reference.trees import build_deal
 
 RULES = spec("byteskille").resolve({"episode": "deal", "fraga": "off"})
 PACK = ("BL", "L2", "L6", "GO", "L9", "KI")
@@ -88,15 +89,17 @@ def test_brute_force_finds_what_a_tree_without_sharing_earns():
 
 
 def test_who_shares_forgets_nothing_and_knows_more():
-    pair = (0, 2)
-    plain = build_deal(3, RULES, cards=PACK)
-    shared = build_deal(3, RULES, cards=PACK, shared=pair)
-    tree = collusion._merged(shared.stages[0], None, pair, pair)
-    tree.check()
-    assert tree.num_infosets > plain.stages[0].tree.num_infosets
-    assert tree.num_nodes == plain.stages[0].tree.num_nodes
-    third = plain.stages[0].tree.player == 1
-    assert (shared.stages[0].tree.player == 1).sum() == third.sum(), "the third learns nothing"
+    plain, shared = (
+        build_deal(3, RULES, cards=PACK, shared=pair, nodes=True).first_stage
+        for pair in ((), (0, 2))
+    )
+    assert isinstance(shared.tree, FlatTree)
+    shared.tree.check()
+    assert shared.tree.num_players == 2, "the two are the last player, and the third is the first"
+    assert shared.tree.num_infosets > plain.tree.num_infosets
+    assert shared.tree.num_nodes == plain.tree.num_nodes
+    third = (plain.tree.player == 1).sum()
+    assert (shared.tree.player == 0).sum() == third, "the third learns nothing"
 
 
 def test_a_question_is_asked_together():

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from kille_training.learn.api import best_response, train
     from kille_training.learn.callbacks import NashConvCallback
     from kille_training.reports.report import report
-    from kille_training.solving.byteskille.export import export_efg
+    from kille_training.solving.export import export_efg
     from kille_training.solving.solve import solve
 
 _NAMES = {
@@ -28,7 +28,7 @@ _NAMES = {
     "evaluate": "kille_training.evaluation.api:evaluate",
     "nash_conv": "kille_training.evaluation.exact:nash_conv",
     "best_response": "kille_training.learn.api:best_response",
-    "export_efg": "kille_training.solving.byteskille.export:export_efg",
+    "export_efg": "kille_training.solving.export:export_efg",
     "solve": "kille_training.solving.solve:solve",
     "play_tournament": "kille_training.arena.tournament:play_tournament",
     "compare": "kille_training.arena.compare:compare",

@@ -20,10 +20,18 @@ from kille_env.games.byteskille.determinize import (
     resample,
     undeal,
 )
-from kille_env.games.byteskille.exchange import apply
+from kille_env.games.byteskille.exchange import apply, passed_over
 from kille_env.games.byteskille.manual import describe_rules
 from kille_env.games.byteskille.observe import full_state, information_state, observe
-from kille_env.games.byteskille.rules import begin, deal, legal_actions, retired
+from kille_env.games.byteskille.rules import (
+    begin,
+    deal,
+    dealt_again,
+    legal_actions,
+    outcome,
+    redeals,
+    retired,
+)
 from kille_env.games.byteskille.spec import SPEC
 from kille_env.games.byteskille.speech import choice, question, verdict
 from kille_env.games.byteskille.words import change, describe, narrate, result, view

@@ -577,6 +577,29 @@ def deal_again(table, rules, reason):
     _next_hand(table, rules)
 
 
+@kernel
+def outcome(table):
+    """How a hand has ended: the seats that are out, as bits."""
+    return np.int64(table["out"])
+
+
+def redeals(rules: Rules, num_players: int) -> int:
+    """Returns how often forehand's question can be granted in a deal."""
+    if num_players > 3 or rules["fraga"] == "off":
+        return 0
+    return min(rules.number("max_redeals"), rules.number("max_deals") - 1)
+
+
+def dealt_again(tables: np.ndarray, times: int) -> np.ndarray:
+    """Returns tables after so many granted questions more."""
+    tables = tables.copy()
+    tables["redeals"] += times
+    tables["deals"] += times
+    waiting = tables["phase"] == Phase.DEAL
+    tables["redeal"][waiting], tables["new_pot"][waiting] = Redeal.QUESTION, 0
+    return tables
+
+
 def retired(table: Any, rules: Rules) -> list[int]:
     """Returns the seats that will certainly neither act nor earn again in this match.
 

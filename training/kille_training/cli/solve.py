@@ -47,7 +47,7 @@ def solve(
     """
     from kille_training.cli.progress import ProgressDisplay
     from kille_training.reports.solutions import write_pictures
-    from kille_training.solving.byteskille.export import export_efg
+    from kille_training.solving.export import export_efg
     from kille_training.solving.solution import SolveError
     from kille_training.solving.solve import solve as solve_it
 

@@ -11,16 +11,18 @@ alternating best responses until neither improves: a lower bound on the best agr
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from kille_env.core.spec import Rules
 from kille_env.errors import KilleError
 from kille_env.play.policy import Policy
-from kille_training.solving.byteskille.deals import Deal, HandStage, build_deal
+from kille_env.registry import load_game
+from kille_training.solving.build import build_deal
 from kille_training.solving.policies import nash_conv_of, strategies_of
-from kille_training.solving.trees.tree import FlatTree
+from kille_training.solving.stages import DealStages
+from kille_training.solving.trees.sequence_game import SequenceGame
 from kille_training.solving.trees.values import best_response
 
 ROUNDS = 100
@@ -63,8 +65,8 @@ def exact_collusion(
     num_players: int,
     rules: Rules | str | Mapping[str, Any] | None = None,
     *,
-    cards: Sequence[str] | None = None,
-    deal: Deal | None = None,
+    cards: Sequence[str] = (),
+    deal: DealStages | None = None,
 ) -> Collusion:
     """Returns what two seats gain by playing together against the others.
 
@@ -85,31 +87,32 @@ def exact_collusion(
             f"seats {tuple(seats)} of {num_players} cannot collude; expected two of 0 to "
             f"{num_players - 1} at a table with a third seat"
         )
-    if deal is None:
-        deal = build_deal(num_players, rules, cards=cards)
+    resolved = load_game("byteskille").spec.resolve(rules, episode="deal")
+    deal = deal or build_deal(num_players, resolved, cards=cards)
     strategies = strategies_of(players, deal)
     measured = nash_conv_of(strategies, deal)
     own = float(measured.values[list(pair)].sum())
-    together = build_deal(num_players, rules, cards=cards, shared=pair)
+    together = build_deal(num_players, resolved, cards=cards, shared=pair)
+    asked = strategies_of(players, together)
     return Collusion(
         seats=(pair[0], pair[1]),
         own=own,
         selfish=own + float(measured.improvement[list(pair)].sum()),
         agreed=max(_agree(strategies, deal, first, pair) for first in (pair, pair[::-1])),
-        shared=_respond(strategies_of(players, together), together, pair, pair)[1],
+        shared=_respond(asked, together, num_players - 2, (num_players - 2,))[1],
     )
 
 
 def _agree(
     strategies: Sequence[np.ndarray],
-    deal: Deal,
+    deal: DealStages,
     order: tuple[int, ...],
     pair: tuple[int, ...],
 ) -> float:
     """Returns what two earn by alternating best responses for their joint earnings."""
     strategies, value = list(strategies), -np.inf
     for turn in range(ROUNDS):
-        strategies, found = _respond(strategies, deal, (order[turn % 2],), pair)
+        strategies, found = _respond(strategies, deal, order[turn % 2], pair)
         if turn > 1 and found <= value + SMALLEST_GAIN:
             break
         value = found
@@ -117,33 +120,15 @@ def _agree(
 
 
 def _respond(
-    strategies: Sequence[np.ndarray],
-    deal: Deal,
-    deciding: tuple[int, ...],
-    purse: tuple[int, ...],
+    strategies: Sequence[np.ndarray], deal: DealStages, player: int, purse: tuple[int, ...]
 ) -> tuple[list[np.ndarray], float]:
-    """Returns the strategies after a best response, and what it is worth.
-
-    The deciding seats respond as one, for the joint earnings of the purse's seats. Where several
-    decide, the deal joins their knowledge.
-    """
-    found, value = [], None
+    """Returns the strategies after a player's best response for a purse, and what it is worth."""
+    found, value = [], 0.0
     for stage, strategy in zip(reversed(deal.stages), reversed(strategies), strict=True):
-        answer = best_response(_merged(stage, value, deciding, purse), strategy, 0)
+        tree = cast(SequenceGame, stage.tree)
+        pay = tree.pay.copy()
+        pay[:, player] = tree.pay[:, list(purse)].sum(axis=1) + value * stage.again
+        answer = best_response(tree.changed(pay=pay), strategy, player)
         found.append(answer.strategy)
         value = answer.value
-    assert value is not None  # there is a stage
     return found[::-1], value
-
-
-def _merged(
-    stage: HandStage, value: float | None, deciding: tuple[int, ...], purse: tuple[int, ...]
-) -> FlatTree:
-    """Returns the stage's tree as a game of the deciding seats as one, 0, and the rest, 1."""
-    tree = stage.tree
-    payoff = np.zeros((len(tree.payoff), 2))
-    payoff[:, 0] = tree.payoff[:, list(purse)].sum(axis=1)
-    if value is not None:
-        payoff[stage.redealt, 0] += value
-    player = np.where(np.isin(tree.player, deciding), 0, 1).astype(np.int8)
-    return tree.changed(num_players=2, player=player, payoff=payoff)

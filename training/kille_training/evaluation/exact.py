@@ -19,7 +19,7 @@ from kille_env.play.policy import (
     resolve,
     searches,
 )
-from kille_env.registry import Table
+from kille_env.registry import Table, load_game
 from kille_training.evaluation.asking import ask_everywhere
 from kille_training.evaluation.duplicate import DETERMINISTIC
 from kille_training.evaluation.losses import largest_losses
@@ -35,7 +35,7 @@ from kille_training.solving.policies import (
     policy_of,
     strategies_of,
 )
-from kille_training.solving.size import OWN, can_ask, check_seats
+from kille_training.solving.size import OWN
 from kille_training.solving.stages import DealStages
 from kille_training.solving.trees.values import expected_values
 from kille_training.tables import RulesLike, seat
@@ -125,7 +125,6 @@ def match_row(policy: Player, num_players: int, rules: Rules) -> ExactNashConv:
         raise KilleError(
             f"whole matches have exact trees in {OWN} only; of {rules.game}, measure single deals"
         )
-    check_seats(num_players)
     match = build_match(num_players, rules)
     found = match_nash_conv(match_strategy_of(cast(Policy, policy), match), match)
     improvement, values = tuple(found.improvement.tolist()), tuple(found.values.tolist())
@@ -142,7 +141,7 @@ def can_be_asked(policy: Player, num_players: int, rules: Rules) -> bool:
     a deal, by the hands before as well, which no tree knows.
     """
     if has_memory(policy):
-        return rules.game == OWN and not can_ask(num_players, rules)
+        return rules.game == OWN and not load_game(OWN).redeals(rules, num_players)
     return _is_keyless(policy)
 
 

@@ -42,7 +42,7 @@ def _comes_to(strategies: Sequence[np.ndarray], deal: DealStages) -> list[float]
     """Returns how likely a deal comes to each of its stages."""
     comes = [1.0]
     for stage, strategy in zip(deal.stages, strategies, strict=True):
-        again = end_reach(stage.tree, strategy)[stage.redealt].sum() if stage.dealt_again else 0.0
+        again = stage.again @ end_reach(stage.tree, strategy)
         comes.append(comes[-1] * float(again))
     return comes[:-1]
 

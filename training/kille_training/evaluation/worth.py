@@ -18,6 +18,7 @@ four seats, 0.4 GB for the time; what is kept is a few megabytes.
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import cast
 
 import numpy as np
 
@@ -27,23 +28,22 @@ from kille_env.core.spec import Rules
 from kille_env.core.table import DEAL, OVER
 from kille_env.play.policy import Policy
 from kille_env.registry import load_game
-from kille_training.solving.build import build_deal
-from kille_training.solving.byteskille.deals import build_hand
+from kille_training.solving.build import build_deal, grow_stage
 from kille_training.solving.policies import strategy_of
 from kille_training.solving.size import OWN
 from kille_training.solving.stages import Stage
-from kille_training.solving.trees.tree import TERMINAL
+from kille_training.solving.trees.tree import TERMINAL, FlatTree
 from kille_training.solving.trees.values import (
     Tree,
     best_response,
     choice_values,
     expected_values,
-    infoset_reach,
+    uniform,
 )
 
 UNREACHED = 1e-6
-"""How likely the others' choices must be, as the cards lie, for the solution to say what they mean;
-what is rarer is what its computation has left over."""
+"""How likely the others' choices must be, next to when all play evenly, for the solution to say
+what they mean; what is rarer is what its computation has left over."""
 
 
 def is_solved(num_players: int, rules: Rules) -> bool:
@@ -138,7 +138,7 @@ class _Choices:
     sets: _Sets
     first: np.ndarray  # [I + 1] the first sequence of each information set
     worth: np.ndarray  # [S] units, NaN where the others never come
-    likely: np.ndarray  # [I] how likely the others play to it, as the cards lie
+    likely: np.ndarray  # [I] how likely the others play to it, next to when all play evenly
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,8 +199,8 @@ def _measure(sets: _Sets, tree: Tree, strategy: np.ndarray, best: bool) -> _Choi
         mine, others = choice_values(tree, strategy, seat, best)
         worth = np.where(np.isnan(mine), worth, mine)
         reach += others
-    by_chance = infoset_reach(tree, np.ones(tree.num_sequences))
-    return _Choices(sets, tree.first, worth, reach / by_chance)
+    evenly = sum(choice_values(tree, uniform(tree), seat)[1] for seat in range(tree.num_players))
+    return _Choices(sets, tree.first, worth, reach / evenly)
 
 
 @lru_cache(maxsize=256)
@@ -208,10 +208,11 @@ def _hand(
     num_players: int, rules: Rules, policy: Policy, granted: int, cards: tuple[int, ...]
 ) -> _Hand:
     """Measures a hand whose cards are known, forehand's first."""
-    stage = build_hand(num_players, rules, cards, granted=granted)
-    tree, strategy = stage.tree, strategy_of(policy, stage)
-    if stage.redealt.any():
-        tree = stage.worth(_whole(num_players, rules, policy).values[granted + 1])
+    stage = grow_stage(num_players, rules, dealt=cards, granted=granted, nodes=True)
+    tree, strategy = cast(FlatTree, stage.tree), strategy_of(policy, stage)
+    if stage.again.any():
+        later = stage.worth(_whole(num_players, rules, policy).values[granted + 1])
+        tree = cast(FlatTree, later)
     values = np.zeros((tree.num_nodes, num_players))
     values[tree.infoset == TERMINAL] = tree.payoff
     step = np.where(tree.sequence >= 0, strategy[tree.sequence], tree.probability)

@@ -6,17 +6,18 @@ from pathlib import Path
 import numpy as np
 
 from kille_env.files import write_whole
+from kille_env.registry import load_game
 from kille_training.evaluation.swap_map import SwapMap, Tally
 from kille_training.reports.plots import convergence, swap_heat_map
-from kille_training.solving.byteskille.deals import HandStage
-from kille_training.solving.byteskille.text import REACHED
-from kille_training.solving.size import OWN, most_granted
+from kille_training.solving.size import OWN
 from kille_training.solving.solution import DealProgress, Solution
 from kille_training.solving.solve import first_hand_of
+from kille_training.solving.stages import Stage
+from kille_training.solving.text import REACHED
 from kille_training.solving.trees.values import infoset_reach
 
 
-def swaps_of(strategy: np.ndarray, stage: HandStage) -> SwapMap:
+def swaps_of(strategy: np.ndarray, stage: Stage) -> SwapMap:
     """Returns how likely a swap is where all seats play a strategy [S], exactly."""
     weight = infoset_reach(stage.tree, strategy)
     rows = np.flatnonzero(weight > REACHED)
@@ -39,8 +40,8 @@ def write_pictures(solution: Solution, folder: Path) -> None:
     hands = 1
     if swaps:
         strategy, stage = first_hand_of(solution)
-        assert isinstance(stage, HandStage)
-        hands = most_granted(stage.rules) + 1 if stage.redealt.any() else 1
+        again = load_game(OWN).redeals(stage.rules, stage.num_players)
+        hands = again + 1 if stage.again.any() else 1
         write_whole(folder / "swaps.svg", swap_heat_map(swaps_of(strategy, stage)).encode())
     if solution.progress:
         curves = curves_of(solution.progress, hands)

@@ -63,7 +63,7 @@ def strategy_of(policies: Asked | Sequence[Asked], stage: Stage) -> np.ndarray:
     masks, answers = stage.masks, np.zeros(stage.masks.shape)
     for policy in {id(policy): policy for policy in seats}.values():  # each once
         mine = np.array([other is policy for other in seats])
-        sets = np.flatnonzero(mine[stage.tree.player])
+        sets = np.flatnonzero(mine[stage.seats])
 
         def describe(row: int, sets: np.ndarray = sets) -> str:
             return f"information set {sets[row]}: {stage.describe(int(sets[row]))}"
@@ -90,7 +90,7 @@ def _ask_in_order(player: Decider, stage: Stage, sets: np.ndarray, answers: np.n
         PolicyError: The stage is one of several hands of a deal, or the player returned what is no
             distribution over the legal actions.
     """
-    if isinstance(stage.tree, SequenceGame):
+    if stage.forced:
         raise PolicyError(
             f"{player.name} remembers the decisions at which it had no choice, and the tree of "
             f"{stage.rules.game} has none of them; measure it with exact=False"

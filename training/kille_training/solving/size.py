@@ -14,11 +14,9 @@ MEMORY_LIMIT = 4 * 2**30
 """Bytes that a tree may take by default."""
 SAMPLE = 4096  # deals from which the size of a tree is estimated
 OWN = "byteskille"
-"""The game whose trees are its own."""
-MOST_SEATS = 4
-"""Tables up to which the tree fits into the memory of an ordinary computer."""
+"""The game of which whole matches are solved."""
 MOST_STAGES = 1000
-"""Rules that allow this many granted questions in a deal are refused: each is a stage to solve."""
+"""Rules by which cards can be dealt again so often in a deal are refused: each is a stage."""
 
 
 class TreeTooLargeError(KilleError):
@@ -50,50 +48,15 @@ def check_deal(num_players: int, rules: Rules, memory_limit: int = MEMORY_LIMIT)
             "this needs single deals (--rules episode=deal); kille_training.nash_conv measures "
             "whole matches of byteskille, too"
         )
-    if rules.game == OWN:
-        check_stages(num_players, rules)
-        return
+    if (most := load_game(rules.game).redeals(rules, num_players)) >= MOST_STAGES:
+        raise KilleError(
+            f"max_redeals and max_deals allow {most} granted questions in a deal, and each is a "
+            f"stage to solve; expected fewer than {MOST_STAGES}"
+        )
     ends = count_ends(num_players, rules)
     needed = ends * _end_bytes(num_players)
     if needed > memory_limit:
         raise too_large(rules.game, num_players, f"about {ends:.2g} ends", needed, memory_limit)
-
-
-def check_seats(num_players: int) -> None:
-    """Refuses tables whose tree fits into no memory.
-
-    Raises:
-        TreeTooLargeError: The message says what is possible.
-    """
-    if num_players > MOST_SEATS:
-        raise TreeTooLargeError(
-            f"the tree of a hand with {num_players} seats does not fit into memory; 2 to "
-            f"{MOST_SEATS} seats do, 2 or 3 in a match"
-        )
-
-
-def can_ask(num_players: int, rules: Rules) -> bool:
-    """Returns whether a question can have the cards dealt again."""
-    return num_players <= 3 and rules["fraga"] != "off" and most_granted(rules) > 0
-
-
-def check_stages(num_players: int, rules: Rules) -> None:
-    """Refuses tables whose deals have no trees, before any is grown.
-
-    Raises:
-        KilleError: The message says why, and what is possible.
-    """
-    check_seats(num_players)
-    if can_ask(num_players, rules) and most_granted(rules) >= MOST_STAGES:
-        raise KilleError(
-            f"max_redeals and max_deals allow {most_granted(rules)} granted questions in a deal, "
-            f"and each is a stage to solve; expected fewer than {MOST_STAGES}"
-        )
-
-
-def most_granted(rules: Rules) -> int:
-    """Returns the number of questions that the caps allow to be granted in a deal."""
-    return min(rules.number("max_redeals"), rules.number("max_deals") - 1)
 
 
 @lru_cache(maxsize=64)
@@ -111,9 +74,10 @@ def count_ends(num_players: int, rules: Rules) -> float:
     left = np.tile(np.bincount(kinds, minlength=len(game.spec.pack.codes)), (SAMPLE, 1))
     drawn = np.full(SAMPLE, game.spec.pack.size - len(kinds))
     ends, waiting = np.ones(SAMPLE), np.ones((SAMPLE, num_players + 1))
+    hand = batch.tables["deals"].copy()
     while True:
         drawn = _draw(batch, drawn, left, waiting)
-        playing = batch.tables["phase"] != OVER
+        playing = (batch.tables["phase"] != OVER) & (batch.tables["deals"] == hand)
         if not playing.any():
             return float(ends.mean())
         seat = batch.seat
@@ -166,9 +130,9 @@ def too_large(
     game: str, seats: int, ends: str, needed: float, memory_limit: int
 ) -> TreeTooLargeError:
     """Return the refusal of a tree, with its size and what would make it smaller."""
+    small = " (its presets tiny and small)" if "tiny" in load_game(game).spec.presets else ""
     return TreeTooLargeError(
         f"the tree of a deal of {game} with {seats} seats has {ends} and takes "
         f"{needed / 2**30:.3g} GiB, more than the limit of {memory_limit / 2**30:.3g}. Fewer seats "
-        "or a smaller table of the game (its presets tiny and small) make it smaller; a higher "
-        "limit allows it"
+        f"or a smaller table of the game{small} make it smaller; a higher limit allows it"
     )

@@ -26,13 +26,7 @@ from kille_env.files import read_json, write_whole
 from kille_env.registry import Table, spec
 from kille_training.labels import position_names, unit_of
 from kille_training.results import Result, TextTable
-from kille_training.solving.size import (
-    MEMORY_LIMIT,
-    OWN,
-    TreeTooLargeError,
-    check_deal,
-    check_seats,
-)
+from kille_training.solving.size import MEMORY_LIMIT, OWN, TreeTooLargeError, check_deal
 from kille_training.solving.stages import Stage
 from kille_training.solving.trees.cfr import VARIANTS
 
@@ -123,12 +117,9 @@ def settings_of(
     if game != OWN and resolved["episode"] == "match":
         raise SolveError("episode", f"only whole pots of {OWN} are solved; solve a single deal")
     try:
-        if game == OWN:
-            check_seats(seats)
-        else:
-            check_deal(seats, resolved, memory_limit)
+        check_deal(seats, found.resolve(resolved, episode="deal"), memory_limit)
     except TreeTooLargeError as error:
-        raise SolveError("num_players" if game == OWN else "memory", str(error)) from None
+        raise SolveError("memory", str(error)) from None
     if target is None:
         target = 1e-9 if seats <= 3 else 1e-7  # a larger tree takes longer
         if game != OWN:

@@ -24,7 +24,6 @@ from kille_training.solving.byteskille.match_solving import (
     solve_match,
 )
 from kille_training.solving.byteskille.matches import Match, MatchStrategy, build_match
-from kille_training.solving.byteskille.text import match_text, strategy_text
 from kille_training.solving.deal_solver import solve_deal
 from kille_training.solving.policies import (
     greedy_of,
@@ -32,7 +31,7 @@ from kille_training.solving.policies import (
     policy_of,
     strategies_of,
 )
-from kille_training.solving.size import MEMORY_LIMIT, OWN, TreeTooLargeError
+from kille_training.solving.size import MEMORY_LIMIT, TreeTooLargeError
 from kille_training.solving.solution import (
     METHOD,
     TEXT,
@@ -45,9 +44,8 @@ from kille_training.solving.solution import (
     SolveSettings,
     settings_of,
 )
-from kille_training.solving.stages import DealStages, Stage
-from kille_training.solving.text import deal_text
-from kille_training.solving.trees.values import NashConv
+from kille_training.solving.stages import Stage
+from kille_training.solving.text import deal_text, match_text
 
 Observer = Callable[[DealProgress | MatchProgress], None]
 """Called after each measurement of a deal's hand, or each group of a match's states."""
@@ -127,12 +125,6 @@ def first_hand_of(solution: Solution) -> tuple[np.ndarray, Stage]:
     return _first_hand(kind.strategy_of(solution.policy, trees), trees)
 
 
-def _deal_text(strategies: Any, deal: DealStages, measured: NashConv) -> str:
-    """Returns a strategy as text; of Byteskille in more words."""
-    text = strategy_text if deal.rules.game == OWN else deal_text
-    return text(strategies, deal, measured)
-
-
 class _Kind(NamedTuple):
     """What there is to solve: a deal, of which `trees` are `DealStages`, or a `Match`."""
 
@@ -151,7 +143,6 @@ def _solve_match(
     return solve_match(
         match,
         target=settings.target / match.pot,
-        method=settings.method,
         progress=observer,
     )
 
@@ -164,7 +155,7 @@ KINDS = {
         strategy_of=strategies_of,
         greedy=greedy_of,
         nash_conv=nash_conv_of,
-        text=_deal_text,
+        text=deal_text,
     ),
     "match": _Kind(
         build=build_match,

@@ -1,13 +1,14 @@
 """Deals as trees with their information sets, whatever grew them.
 
-A *stage* is one hand: it ends when the deal does, or where a game has the cards dealt again. Only
-in Byteskille a deal can have several.
+A *stage* is one hand: it ends when the deal does, or where choices have the cards dealt again, as a
+granted question does in Byteskille. Nothing of a hand is known in the next one except how often
+that was. So where a stage ends in another hand, it is worth what that hand's stage is worth, and a
+deal is solved stage by stage from the last one (`DealStages`).
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Generic, TypeVar
 
 import numpy as np
 
@@ -17,22 +18,33 @@ from kille_env.errors import RulesError
 from kille_env.registry import load_game
 from kille_training.solving.trees.values import Tree, expected_values
 
+THROWN_IN = 15
+"""Hands thrown in for their cards that a tabular policy knows; more happen once in 10**16 deals."""
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Stage:
     """One hand of a single deal as a tree, with its information sets.
 
-    Forehand is seat 0, and the last seat deals.
+    Forehand is seat 0, and the last seat deals. Chances are those of hands that are not dealt again
+    for their cards alone: that counts for nothing.
 
     Attributes:
         rules: The rules.
         num_players: P.
         num_deals: D, the number of different ways to deal.
         num_nodes: The number of nodes.
-        tree: The tree.
+        tree: The tree; its players are the seats, but that seats that share all they know are one.
+            Where the cards are dealt again it pays what was paid until then (see `worth`).
         masks: [I, A] int8, 1 for the legal actions of each information set.
         positions: [I] tables, one position of each information set.
-        granted: Questions granted before this hand.
+        again: [T] float64, how often chance leads to each end and the cards are dealt again there;
+            of a tree with nodes, how likely they are.
+        outcomes: [T, O] float64, the same for each of the game's outcomes of a hand; no columns
+            unless asked for.
+        thrown_in: How likely a hand is dealt again because of its cards.
+        forced: Whether seats come to decisions at which they have no choice.
+        granted: Times that the cards were dealt again before this hand.
     """
 
     rules: Rules
@@ -42,12 +54,21 @@ class Stage:
     tree: Tree
     masks: np.ndarray
     positions: np.ndarray
+    again: np.ndarray
+    outcomes: np.ndarray
+    thrown_in: float = 0.0
+    forced: bool = False
     granted: int = 0
 
     @property
     def dealt_again(self) -> bool:
         """Whether it is one of several hands of its deal."""
-        return False
+        return bool(self.granted or self.again.any())
+
+    @property
+    def seats(self) -> np.ndarray:
+        """[I] int64: the seat that decides in each information set."""
+        return self.positions["seat"].astype(np.int64)
 
     @cached_property
     def states(self) -> np.ndarray:
@@ -55,26 +76,40 @@ class Stage:
         game = load_game(self.rules.game)
         wide = width(game.spec.information_state(self.num_players))
         out = np.zeros((self.tree.num_infosets, wide), np.uint8)
-        game.information_state(self.positions, self.rules.record, self.tree.player, out)
+        game.information_state(self.positions, self.rules.record, self.seats, out)
         return out
 
     @cached_property
     def observations(self) -> np.ndarray:
         """[I, F] uint8: the observations of the seats that decide."""
-        return observe(self.positions, self.rules, self.num_players, self.tree.player)
+        return observe(self.positions, self.rules, self.num_players, self.seats)
 
     def ways_to_see(self) -> Iterator[np.ndarray]:
-        """Yields the observations [I, F], once for each way in which the same hand can be seen."""
+        """Yields the observations [I, F] after each number of hands thrown in for their cards."""
         yield self.observations
+        if self.thrown_in:
+            left = self.rules.number("max_deals") - self.granted
+            for thrown_in in range(1, min(THROWN_IN + 1, left)):
+                tables = self.positions.copy()
+                tables["deals"] += thrown_in
+                yield observe(tables, self.rules, self.num_players, self.seats)
 
     @property
     def information_sets(self) -> tuple[int, ...]:
         """The number of information sets of each seat."""
-        return tuple(np.bincount(self.tree.player, minlength=self.num_players).tolist())
+        return tuple(np.bincount(self.seats, minlength=self.num_players).tolist())
 
     def worth(self, continuation: np.ndarray) -> Tree:
         """Returns the tree in which dealing again pays the value [P] of the next hand's stage."""
-        return self.tree
+        if not self.again.any():
+            return self.tree
+        return self.tree.gaining(self.again[:, None] * continuation)
+
+    def after(self, granted: int) -> "Stage":
+        """Returns the stage of a later hand, of which only the counters differ."""
+        game = load_game(self.rules.game)
+        positions = game.dealt_again(self.positions, granted - self.granted)
+        return replace(self, granted=granted, positions=positions)
 
     def by_action(self, strategy: np.ndarray) -> np.ndarray:
         """Returns a strategy [S] with a row for each information set, [I, A]; 0 where illegal."""
@@ -84,9 +119,8 @@ class Stage:
 
     def describe(self, information_set: int) -> str:
         """Returns a text for an information set, as its seat sees it, on one line."""
-        game = load_game(self.rules.game)
-        seat = int(self.tree.player[information_set])
-        text = game.describe(self.positions[information_set], self.rules, seat)
+        game, position = load_game(self.rules.game), self.positions[information_set]
+        text = game.describe(position, self.rules, int(position["seat"]))
         return "; ".join(" ".join(line.split()) for line in text.splitlines())
 
 
@@ -102,11 +136,8 @@ def observe(tables: np.ndarray, rules: Rules, num_players: int, seats: np.ndarra
     return out
 
 
-AnyStage = TypeVar("AnyStage", bound=Stage, covariant=True)
-
-
 @dataclass(frozen=True, eq=False)
-class DealStages(Generic[AnyStage]):
+class DealStages:
     """A single deal with all its hands, nearly always one.
 
     Attributes:
@@ -114,7 +145,7 @@ class DealStages(Generic[AnyStage]):
             worth.
     """
 
-    stages: tuple[AnyStage, ...]
+    stages: tuple[Stage, ...]
 
     @property
     def num_players(self) -> int:
@@ -127,7 +158,7 @@ class DealStages(Generic[AnyStage]):
         return self.stages[0].rules
 
     @property
-    def first_stage(self) -> AnyStage:
+    def first_stage(self) -> Stage:
         """The first hand."""
         return self.stages[0]
 
@@ -141,7 +172,7 @@ class DealStages(Generic[AnyStage]):
         """The number of nodes of all hands."""
         return sum(stage.num_nodes for stage in self.stages)
 
-    def backwards(self, solve: Callable[[AnyStage, Tree], np.ndarray]) -> tuple[np.ndarray, ...]:
+    def backwards(self, solve: Callable[[Stage, Tree], np.ndarray]) -> tuple[np.ndarray, ...]:
         """Solves the stages, the last one first.
 
         Args:

@@ -26,9 +26,10 @@ from kille_env.registry import Table
 from kille_training.learn.method import Left
 from kille_training.learn.state import loaded, state_of
 from kille_training.settings import settings
-from kille_training.solving.byteskille.deals import Deal, build_deal
+from kille_training.solving.build import build_deal
 from kille_training.solving.policies import policy_of
-from kille_training.solving.size import OWN, check_deal
+from kille_training.solving.size import check_deal
+from kille_training.solving.stages import DealStages
 from kille_training.solving.trees.tree import TERMINAL
 from kille_training.solving.trees.values import normalised
 
@@ -119,15 +120,13 @@ class Learner:
             KilleError: The table has no exact tree; the message says why.
         """
         try:
-            if table.game != OWN:
-                raise KilleError(f"only deals of {OWN} have a tree of nodes")
             check_deal(table.num_players, table.rules)
         except KilleError as error:
             raise KilleError(
                 f"mccfr walks in an exact tree: {error}; choose another method"
             ) from None
         self.settings, self.rng = settings, np.random.default_rng(seed)
-        self.deal = build_deal(table.num_players, table.rules)
+        self.deal = build_deal(table.num_players, table.rules, nodes=True)
         self.hands = _walkable(self.deal)
         self.memory, self.done = _empty(self.hands, self.deal), 0
 
@@ -162,7 +161,7 @@ class Learner:
         self.done, self.rng = int(state["done"]), loaded(self.rng, state)
 
 
-def _average_of(deal: Deal, weights: np.ndarray, name: str) -> TabularPolicy:
+def _average_of(deal: DealStages, weights: np.ndarray, name: str) -> TabularPolicy:
     """Returns the average strategy as a policy; weights [S] of the sequences of all hands."""
     trees = [stage.tree for stage in deal.stages]
     ends = np.cumsum([tree.num_sequences for tree in trees])[:-1]
@@ -170,7 +169,7 @@ def _average_of(deal: Deal, weights: np.ndarray, name: str) -> TabularPolicy:
     return policy_of(list(strategies), deal, name, by="mccfr")
 
 
-def _walkable(deal: Deal) -> Hands:
+def _walkable(deal: DealStages) -> Hands:
     """Returns the trees of a deal as arrays to walk in."""
     kinds = list({id(stage.tree): stage for stage in deal.stages}.values())
     trees = [stage.tree for stage in kinds]
@@ -182,7 +181,7 @@ def _walkable(deal: Deal) -> Hands:
     child = np.argsort(parent, kind="stable")
     degree = np.bincount(parent + 1, minlength=len(parent) + 1)  # the first is of no node
     link = np.cumsum(degree)[:-1]
-    redealt = np.concatenate([stage.redealt for stage in kinds])
+    redealt = np.concatenate([stage.again for stage in kinds]) > 0.0
     link[infoset == TERMINAL] = np.where(redealt, AGAIN, np.arange(len(redealt)))
     dealt = np.isin(parent[child], root)
     chance = np.concatenate([t.probability for t in trees])[child] * dealt
@@ -207,7 +206,7 @@ def _joined(parts: Sequence[np.ndarray], starts: np.ndarray) -> np.ndarray:
     return np.concatenate([np.where(part < 0, part, part + start) for part, start in pairs])
 
 
-def _empty(hands: Hands, deal: Deal) -> Memory:
+def _empty(hands: Hands, deal: DealStages) -> Memory:
     """Returns the memory before the first iteration."""
     sequences = sum(stage.tree.num_sequences for stage in deal.stages)
     dealt = np.unique(np.concatenate([hands.child[low:high] for low, high in hands.deals]))

@@ -1,11 +1,9 @@
 """Strategies of matches: solved, measured exactly, and turned into policies and back.
 
-States are solved group by group (`Match.components`), the last ones first. Within a group the hands
-lead to one another - nobody goes out and the deal passes on, or a question is granted - so the
-group is repeated until every strategy holds against what the others have come to be worth. From one
-question to the next, what follows a hand hardly changes: so a state takes over the strategy of the
-following state that deals the same hand, and is left alone where that is good enough. Otherwise
-regret minimisation goes on from it.
+States are solved group by group (`Match.components`), the last ones first. In each the seats answer
+each other with their best responses, in turns, until none gains (`pure_first`). Within a group the
+hands lead to one another - nobody goes out and the deal passes on, or a question is granted - so
+the group is repeated until what its states are worth no longer changes.
 
 Buying in is decided by backward induction, for each seat what is best for itself.
 """
@@ -23,32 +21,25 @@ from kille_env.errors import KilleError, PolicyError
 from kille_env.games.byteskille.rules import Action
 from kille_env.play.policy import Policy, has_memory, searches
 from kille_env.registry import spec
-from kille_training.solving.byteskille.matches import STATE, Hand, Match, MatchStrategy, State
+from kille_training.solving.byteskille.matches import STATE, Match, MatchStrategy, State
+from kille_training.solving.deal_solver import pure_first
 from kille_training.solving.policies import as_strategy, ask
-from kille_training.solving.solution import METHOD, Found
-from kille_training.solving.trees.cfr import CFR
-from kille_training.solving.trees.sequences import payable_form
-from kille_training.solving.trees.tree import FlatTree
+from kille_training.solving.solution import Found
 from kille_training.solving.trees.values import (
     NashConv,
     best_response,
     greedy,
     infoset_reach,
-    nash_conv,
     uniform,
 )
 
-FIRST_CHECK = 32  # iterations before a hand's strategy is measured first
-BETWEEN_CHECKS = 1.25  # growth of the iterations from one measurement to the next
-MARGIN = 0.5  # how much better than needed a hand is solved, so that it lasts when values change
-SHARPER = 0.25  # how much better the hands are solved when the match as a whole is not good enough
-MOST_ITERATIONS = 5000
-"""Iterations in one visit to a state; if they are not enough, the next visit continues."""
+MARGIN = 10.0
+"""How much better than the match the hands are solved, and each pass than the one before."""
 
-MOST_ROUNDS = 200
+MOST_ROUNDS, MOST_PASSES = 1000, 6
 """Times that a group of states is repeated, and that the match is."""
 
-SETTLED = 1e-12
+SETTLED = 1e-13
 """Change of a value, as a share of the pot, that counts as none."""
 
 KEPT = [name for name in STATE if name not in ("in_pot", "new_pot", "redeal")]
@@ -198,14 +189,14 @@ class MatchProgress:
     Attributes:
         solved: States of this pass that are solved.
         states: All of them.
-        iterations: Of the method, in all states together.
-        seconds: Since the start, those before an interruption included.
+        rounds: Hands that were answered in turns so far, in all states together.
+        seconds: Since the start.
         nash_conv: Of the whole match, after each pass; None in between.
     """
 
     solved: int
     states: int
-    iterations: int
+    rounds: int
     seconds: float
     nash_conv: MatchNashConv | None = None
 
@@ -213,7 +204,7 @@ class MatchProgress:
         """Returns a line of text."""
         found = f", NashConv {self.nash_conv.total:.2g} units" if self.nash_conv else ""
         return (
-            f"{self.solved:>6,} of {self.states:,} states, {self.iterations:,} iterations, "
+            f"{self.solved:>6,} of {self.states:,} states, {self.rounds:,} hands solved, "
             f"{self.seconds:.1f} s{found}"
         )
 
@@ -222,139 +213,94 @@ def solve_match(
     match: Match,
     *,
     target: float = 1e-4,
-    method: str = METHOD,
     progress: Callable[[MatchProgress], None] | None = None,
 ) -> Found:
-    """Solves a match.
+    """Solves a match: in each state the seats answer each other in turns.
 
     Args:
         match: The match.
         target: NashConv at which it is solved, as a share of the pot.
-        method: A name of `VARIANTS`; the default needs the fewest iterations here.
         progress: Called after each group of states, and with NashConv after each pass.
     """
-    return _MatchSolver(match, target, method, progress).solve()
+    began, solver = time.perf_counter(), _MatchSolver(match)
 
+    def report(solved: int, found: MatchNashConv | None = None) -> None:
+        if progress is not None:
+            spent = time.perf_counter() - began
+            progress(MatchProgress(solved, len(match.states), solver.rounds, spent, found))
 
-class _HandSolver(CFR):
-    """CFR over one hand, for one state after another."""
-
-    def __init__(self, hand: Hand, method: str) -> None:
-        self.payable = payable_form(hand.stage.tree)
-        super().__init__(hand.stage.tree, method, self.payable.form)
-
-    def begin(self, tree: FlatTree, part: np.ndarray | None) -> None:
-        """Takes over the payoffs of a tree and a state's regrets; the average begins anew."""
-        self.payable.pay(tree.payoff)
-        nothing = np.zeros(tree.num_sequences)
-        regret, current = (nothing, uniform(tree)) if part is None else part[1:]
-        self.restore(0, {"regret": regret, "current": current, "average": nothing})
+    tolerance = target * match.pot / MARGIN
+    for _ in range(MOST_PASSES):
+        solved = 0
+        for group in match.components:
+            solver.solve_group(group, tolerance)
+            solved += len(group)
+            report(solved)
+        found = match_nash_conv(solver.strategy, match)
+        report(solved, found)
+        if found.share <= target:
+            break
+        tolerance /= MARGIN
+    return Found(solver.strategy, solver.rounds, time.perf_counter() - began)
 
 
 class _MatchSolver:
     """How far a match is solved.
 
     Attributes:
-        parts: For each state [3, S] the strategy in its hand, the regrets and the strategy of the
-            next iteration; None for a state that has not been visited. They are replaced, but never
-            changed, and several states can share one.
+        played: For each state the strategy in its hand; None for one that has not been visited.
         buys: For each state how likely each node's seat buys.
         values: [states, P], what each state is worth.
-        iterations: Of the method, in all states together.
+        rounds: Hands that were answered in turns.
     """
 
-    def __init__(
-        self,
-        match: Match,
-        target: float,
-        method: str,
-        progress: Callable[[MatchProgress], None] | None,
-    ) -> None:
-        self.match, self.target, self.method, self.progress = match, target, method, progress
-        self.solvers: dict[int, _HandSolver] = {}
-        self.parts: list[np.ndarray | None] = [None] * len(match.states)
+    def __init__(self, match: Match) -> None:
+        self.match = match
+        self.played: list[np.ndarray | None] = [None] * len(match.states)
         self.buys = [np.zeros(len(state.after.buyer)) for state in match.states]
         # Until a state has been solved, its value is an equal share of the pot.
         self.values = np.zeros((len(match.states), match.num_players))
         for number, state in enumerate(match.states):
             seats = list(match.hands[state.hand].seats)
             self.values[number, seats] = state.tables["pot"][0] / len(seats)
-        self.iterations, self.began = 0, time.perf_counter()
+        self.rounds = 0
 
-    def solve(self) -> Found:
-        """Repeats passes through the match until it is good enough."""
-        tolerance, passes = 0.1 * self.target * self.match.pot, 0
-        while True:
-            solved = 0
-            for group in self.match.components:
-                self._solve_group(group, tolerance)
-                solved += len(group)
-                self._report(solved)
-            hands = tuple(part[0] for part in self.parts if part is not None)  # all of them
-            strategy = MatchStrategy(hands, tuple(self.buys))
-            found = match_nash_conv(strategy, self.match)
-            self._report(solved, found)
-            passes += 1
-            if found.share <= self.target or passes == MOST_ROUNDS:
-                return Found(strategy, self.iterations, time.perf_counter() - self.began)
-            tolerance *= SHARPER
+    @property
+    def strategy(self) -> MatchStrategy:
+        """The strategy, when all states have been visited."""
+        return MatchStrategy(tuple(s for s in self.played if s is not None), tuple(self.buys))
 
-    def _report(self, solved: int, found: MatchNashConv | None = None) -> None:
-        if self.progress is not None:
-            states, seconds = len(self.match.states), time.perf_counter() - self.began
-            self.progress(MatchProgress(solved, states, self.iterations, seconds, found))
-
-    def _solve_group(self, group: tuple[int, ...], tolerance: float) -> None:
-        """Repeats a group until all its strategies hold and its values no longer change."""
-        values = self.values
+    def solve_group(self, group: tuple[int, ...], tolerance: float) -> None:
+        """Repeats a group until its values no longer change."""
         for _ in range(MOST_ROUNDS):
-            change = 0.0
+            before = self.values[list(group)]
             for number in group:
-                before = values[number].copy()
-                values[number] = self._solve_state(number, tolerance)
-                change = max(change, float(np.abs(values[number] - before).max()))
-            if change <= 0.1 * tolerance:
+                self._solve_state(number, tolerance)
+            if np.abs(self.values[list(group)] - before).max() <= SETTLED * self.match.pot:
                 break
 
-    def _solve_state(self, number: int, tolerance: float) -> np.ndarray:
-        """Solves a hand, if its strategy is not good enough for what follows; returns its value."""
+    def _solve_state(self, number: int, tolerance: float) -> None:
+        """Finds strategy and value of a state's hand, given what follows is worth."""
         state = self.match.states[number]
         hand = self.match.hands[state.hand]
         worth, self.buys[number] = state.after.best(self.values)
-        tree = hand.paying(worth)
-        part = self._part(number)
-        if part is not None:
-            self.parts[number] = part
-            found = nash_conv(tree, part[0])
-            if found.total <= tolerance:
-                return found.values
-        if state.hand not in self.solvers:
-            self.solvers[state.hand] = _HandSolver(hand, self.method)
-        solver = self.solvers[state.hand]
-        solver.begin(tree, part)
-        check = FIRST_CHECK
-        while True:
-            solver.run(check - solver.iteration)
-            average = solver.average
-            found = nash_conv(tree, average)
-            if found.total <= MARGIN * tolerance or check >= MOST_ITERATIONS:
-                break
-            check = min(MOST_ITERATIONS, int(check * BETWEEN_CHECKS))
-        self.iterations += solver.iteration
-        learnt = solver.state()
-        self.parts[number] = np.stack([average, learnt["regret"], learnt["current"]])
-        return found.values
+        tree, begin = hand.paying(worth), self._begin(number)
+        strategy, found = pure_first(tree, begin, SETTLED * self.match.pot, tolerance)
+        self.rounds += strategy is not begin
+        self.played[number], self.values[number] = strategy, found.values
 
-    def _part(self, number: int) -> np.ndarray | None:
-        """Returns what a state begins with: its own, or that of a following state's same hand."""
-        if self.parts[number] is not None:
-            return self.parts[number]
+    def _begin(self, number: int) -> np.ndarray:
+        """Returns what a state begins with: its own strategy, or a following state's same hand's.
+
+        From one granted question to the next hardly anything changes.
+        """
         state = self.match.states[number]
-        for following in state.after.following[state.after.following >= 0]:
-            part = self.parts[following]
-            if part is not None and self.match.states[following].hand == state.hand:
-                return part
-        return None
+        following = state.after.following[state.after.following >= 0].tolist()
+        for other in (number, *following):
+            played = self.played[other]
+            if played is not None and self.match.states[other].hand == state.hand:
+                return played
+        return uniform(self.match.hands[state.hand].tree)
 
 
 # Policies

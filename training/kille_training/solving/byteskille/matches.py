@@ -25,7 +25,7 @@ game.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from scipy.sparse.csgraph import connected_components
@@ -40,11 +40,11 @@ from kille_env.core.table import DEAL
 from kille_env.errors import KilleError
 from kille_env.games.byteskille.rules import Action, Phase, Redeal, deal, deal_again, go_out
 from kille_env.registry import load_game
-from kille_training.solving.byteskille.deals import HandStage, build_stage
-from kille_training.solving.size import MEMORY_LIMIT
-from kille_training.solving.stages import observe
-from kille_training.solving.trees.tree import FlatTree
-from kille_training.solving.trees.values import expected_values
+from kille_training.solving.build import grow_stage
+from kille_training.solving.size import MEMORY_LIMIT, check_deal
+from kille_training.solving.stages import Stage, observe
+from kille_training.solving.trees.sequence_game import SequenceGame
+from kille_training.solving.trees.values import end_reach
 
 AGAIN = -1
 """The outcome of a hand whose question is granted: the cards are dealt again."""
@@ -69,23 +69,26 @@ class Hand:
         stage: The tree; its own payoffs do not count.
         seats: The seats that are dealt in; the last seat of the table deals.
         outcomes: How it can end: the seats that are out, as bits, or `AGAIN`.
-        results: [T, O] float64, how likely each outcome is at each leaf.
+        results: [T, O] float64, how often chance leads to each end and outcome.
     """
 
-    stage: HandStage
+    stage: Stage
     seats: tuple[int, ...]
     outcomes: tuple[int, ...]
     results: np.ndarray
 
-    def paying(self, worth: np.ndarray) -> FlatTree:
+    @property
+    def tree(self) -> SequenceGame:
+        """The tree."""
+        return cast(SequenceGame, self.stage.tree)
+
+    def paying(self, worth: np.ndarray) -> SequenceGame:
         """Returns the tree that pays what the outcomes are worth to the seats, [O, P]."""
-        return self.stage.tree.changed(payoff=self.results @ worth)
+        return self.tree.changed(pay=self.results @ worth)
 
     def ends(self, strategy: np.ndarray) -> np.ndarray:
         """Returns how likely each outcome is when all play a strategy, [O]."""
-        # Each outcome becomes a player that gets 1 for it.
-        counting = self.stage.tree.changed(num_players=len(self.outcomes), payoff=self.results)
-        return expected_values(counting, strategy)
+        return end_reach(self.tree, strategy) @ self.results
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,7 +231,7 @@ class Match:
     antes: np.ndarray
 
     @property
-    def first_stage(self) -> HandStage:
+    def first_stage(self) -> Stage:
         """The first hand."""
         return self.hands[self.states[0].hand].stage
 
@@ -252,8 +255,7 @@ class Match:
     def num_nodes(self) -> int:
         """The number of nodes of all states' hands and of what follows them."""
         return sum(
-            self.hands[state.hand].stage.tree.num_nodes + len(state.after.buyer)
-            for state in self.states
+            self.hands[state.hand].stage.num_nodes + len(state.after.buyer) for state in self.states
         )
 
     @cached_property
@@ -294,7 +296,7 @@ def build_match(
     num_players: int,
     rules: Rules | str | Mapping[str, Any] | None = None,
     *,
-    cards: Sequence[str] | None = None,
+    cards: Sequence[str] = (),
     memory_limit: int = MEMORY_LIMIT,
 ) -> Match:
     """Finds all states of a match and grows the trees of their hands.
@@ -302,7 +304,7 @@ def build_match(
     Args:
         num_players: P.
         rules: A preset, switches or resolved rules; the episode is always a match of one pot.
-        cards: See `build_stage`.
+        cards: See `grow_stage`.
         memory_limit: The most bytes that the tree of one hand may take.
 
     Raises:
@@ -319,6 +321,8 @@ def build_match(
             f"pots is {resolved['pots']}; a match is solved for one pot, because only the dealer "
             "carries over to the next: set pots to 1"
         )
+    if not cards:
+        check_deal(num_players, game.spec.resolve(resolved, episode="deal"), memory_limit)
     explorer = _Explorer(game, num_players, resolved, cards, memory_limit)
     explorer.explore()
     return explorer.finish()
@@ -332,7 +336,7 @@ class _Explorer:
         game: Game,
         num_players: int,
         rules: Rules,
-        cards: Sequence[str] | None,
+        cards: Sequence[str],
         memory_limit: int,
     ) -> None:
         self.game, self.rules = game, rules
@@ -346,11 +350,13 @@ class _Explorer:
         self.start["stacked"] = self.num_players
         endless = {**rules.as_dict(), "max_deals": ENDLESS}
         self.played = rules if self.capped else game.spec.resolve(endless)
-        self.build_stage = partial(
-            build_stage,
-            num_players,
-            {**rules.as_dict(), "episode": "deal", "max_deals": ENDLESS},
+        deal_rules = {**rules.as_dict(), "episode": "deal", "max_deals": ENDLESS}
+        self.grow = partial(
+            grow_stage,
+            self.num_players,
+            game.spec.resolve(deal_rules),
             cards=cards,
+            outcomes=1 << self.num_players,
             memory_limit=memory_limit,
         )
         self.hands: list[Hand] = []
@@ -414,7 +420,8 @@ class _Explorer:
         key = in_pot, exhausted
         if key not in self.hand_numbers:
             self.hand_numbers[key] = len(self.hands)
-            stage = self.build_stage(seats=members(in_pot), granted=most if exhausted else 0)
+            start = {"in_pot": in_pot, "new_pot": 0}
+            stage = self.grow(start=start, granted=most if exhausted else 0)
             self.hands.append(_with_outcomes(stage, members(in_pot)))
         return self.hand_numbers[key]
 
@@ -482,13 +489,13 @@ class _Explorer:
         )
 
 
-def _with_outcomes(stage: HandStage, seats: Sequence[int]) -> Hand:
+def _with_outcomes(stage: Stage, seats: Sequence[int]) -> Hand:
     """Returns a stage with its possible outcomes."""
-    possible = np.flatnonzero(stage.outs.any(axis=0))
-    outcomes, results = possible.tolist(), stage.outs[:, possible]
-    if stage.redealt.any():
+    possible = np.flatnonzero(stage.outcomes.any(axis=0))
+    outcomes, results = possible.tolist(), stage.outcomes[:, possible]
+    if stage.again.any():
         outcomes.append(AGAIN)
-        results = np.column_stack([results, stage.redealt])
+        results = np.column_stack([results, stage.again])
     return Hand(stage, tuple(seats), tuple(outcomes), np.ascontiguousarray(results))
 
 

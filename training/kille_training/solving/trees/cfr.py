@@ -24,7 +24,7 @@ from kille_env.core import arguments
 from kille_env.core.jit import kernel
 from kille_env.errors import KilleError, did_you_mean
 from kille_env.files import BROKEN, read_arrays, write_arrays
-from kille_training.solving.trees.sequences import SequenceForm, sequence_form
+from kille_training.solving.trees.sequences import sequence_form
 from kille_training.solving.trees.values import (
     NashConv,
     Tree,
@@ -32,6 +32,7 @@ from kille_training.solving.trees.values import (
     nash_conv,
     normalised,
     uniform,
+    without_nodes,
 )
 
 FORMAT = "kille-solver-2"
@@ -116,27 +117,20 @@ class CFR:
     saved and resumed at any iteration; the result is the same to the bit.
     """
 
-    def __init__(self, tree: Tree, method: str = "cfr+", form: SequenceForm | None = None) -> None:
+    def __init__(self, tree: Tree, method: str = "cfr+") -> None:
         """Prepares the tree.
 
         Args:
             tree: The game.
             method: A name of `VARIANTS`.
-            form: The tree's sequence form; None builds it.
 
         Raises:
-            KilleError: There is no such method, or the form is of another tree.
+            KilleError: There is no such method.
         """
         if method not in VARIANTS:
             raise KilleError(f"there is no method {method!r}. {did_you_mean(method, VARIANTS)}")
-        self.tree, self.method = tree, method
-        self.form = sequence_form(tree) if form is None else form
-        if (len(self.form.slot), len(self.form.before), len(self.form.sets)) != (
-            tree.num_sequences,
-            tree.num_infosets,
-            tree.num_players + 1,
-        ):
-            raise KilleError("the sequence form is of another tree")
+        self.tree, self.method = without_nodes(tree), method
+        tree, self.form = self.tree, sequence_form(self.tree)
         self._slice = 1  # iterations of the next compiled call
         slots = len(self.form.rows) - 1
         self._memory = _Memory(
@@ -257,9 +251,9 @@ class CFR:
             about, arrays = read_arrays(path)
             if about["format"] != FORMAT:
                 raise KilleError(f"its format is {about['format']!r}, expected {FORMAT!r}")
-            if about["tree"] != tree.fingerprint():
-                raise KilleError("it belongs to another tree")
             solver = cls(tree, about["method"])
+            if about["tree"] != solver.tree.fingerprint():
+                raise KilleError("it belongs to another tree")
             solver.restore(about["iteration"], arrays)
             return solver
         except BROKEN as error:

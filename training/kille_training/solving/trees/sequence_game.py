@@ -7,12 +7,21 @@ there; terminal nodes with equal sequences are one. A sweep over the terminal no
 sequence of a player is worth, and one pass back over its information sets a best response.
 """
 
-from typing import NamedTuple, Self
+import hashlib
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from kille_env.core.jit import kernel
-from kille_training.solving.trees.tree import digest_of
+
+
+def digest_of(game: Any) -> str:
+    """Returns a digest of a named tuple of a number of players and arrays."""
+    digest = hashlib.sha256(str(game.num_players).encode())
+    for name, array in zip(game._fields[1:], game[1:], strict=True):
+        digest.update(f"{name} {array.dtype} {array.shape}".encode())
+        digest.update(np.ascontiguousarray(array).data)
+    return digest.hexdigest()
 
 
 class SequenceGame(NamedTuple):
@@ -57,6 +66,10 @@ class SequenceGame(NamedTuple):
     def changed(self, **fields: np.ndarray) -> Self:
         """Returns the game with other fields."""
         return self._replace(**fields)
+
+    def gaining(self, more: np.ndarray) -> Self:
+        """Returns the game that pays so much more at its ends, times their chance, [T, P]."""
+        return self._replace(pay=self.pay + more)
 
     def fingerprint(self) -> str:
         """Returns a digest of the whole game."""

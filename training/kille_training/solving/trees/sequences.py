@@ -1,4 +1,4 @@
-"""The sequence form of a flat tree: what is left of it when only strategies change.
+"""The sequence form of a game: what is left of it when only strategies change.
 
 What a sequence of a player is worth, apart from what comes after it, is a sum over the terminal
 nodes that have it as the player's last one: payoff times chance times how often the others play
@@ -12,22 +12,18 @@ Sequences are renumbered into slots: first one for each player's empty sequence,
 player, an information set behind all that lead to it.
 """
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from kille_env.errors import KilleError
 from kille_training.solving.trees.sequence_game import SequenceGame
-from kille_training.solving.trees.tree import TERMINAL, FlatTree
-from kille_training.solving.trees.values import node_reach
 
 
 class SequenceForm(NamedTuple):
     """A tree's sequence form; K slots, E entries, C columns. Kernels take it as it is.
 
     Attributes:
-        slot: [S] uint32, the slot of each sequence of the tree.
+        slot: [S] uint32, the slot of each sequence of the game.
         sets: [P + 1] uint32, the first information set of each player.
         begin: [I + 1] uint32, the first slot of each set.
         before: [I] uint32, the slot that leads to each set.
@@ -49,86 +45,27 @@ class SequenceForm(NamedTuple):
     others: np.ndarray
 
 
-@dataclass(frozen=True)
-class PayableForm:
-    """A sequence form whose payoffs can be changed; it keeps the entries that pay nothing now.
-
-    Attributes:
-        form: The form; `pay` writes its weights.
-        chance: [T] float64, how often chance leads to each terminal node.
-        ends: For each player, the terminal nodes that count for it.
-        entry: For each player, the entry of each of them.
-    """
-
-    form: SequenceForm
-    chance: np.ndarray
-    ends: tuple[np.ndarray, ...]
-    entry: tuple[np.ndarray, ...]
-
-    def pay(self, payoff: np.ndarray) -> None:
-        """Makes the form that of the same tree with other payoffs, [T, P]."""
-        weight = self.form.weight
-        weight[:] = 0.0
-        for player, (ends, entry) in enumerate(zip(self.ends, self.entry, strict=True)):
-            if len(entry):
-                begin = entry.min()  # a player's entries are adjacent
-                found = np.bincount(entry - begin, self.chance[ends] * payoff[ends, player])
-                weight[begin : begin + len(found)] = found
-
-
-def sequence_form(tree: FlatTree | SequenceGame) -> SequenceForm:
-    """Returns the sequence form of a tree or of a game without nodes, for solvers.
-
-    Raises:
-        KilleError: An information set has no node.
-    """
-    return _build(tree, False).form
-
-
-def payable_form(tree: FlatTree) -> PayableForm:
-    """Returns the sequence form of a tree whose payoffs are to change; see `sequence_form`."""
-    return _build(tree, True)
-
-
-def _ends_of(tree: FlatTree) -> tuple[SequenceGame, np.ndarray]:
-    """Returns a tree without its nodes, and the first node of each information set."""
-    met = tree.first_nodes()
-    if (met < 0).any():
-        raise KilleError(f"information set {int(np.argmin(met))} has no node in the tree")
-    last, ends = tree.last_sequences(), tree.infoset == TERMINAL
-    chance = node_reach(tree, np.ones(tree.num_sequences))[ends]
-    before = last[met, tree.player]
-    pay = chance[:, None] * tree.payoff
-    game = SequenceGame(tree.num_players, tree.player, tree.first, before, last[ends], chance, pay)
-    return game, met
-
-
-def _build(tree: FlatTree | SequenceGame, every: bool) -> PayableForm:
-    """Builds a form with every entry, or only with those that pay something."""
-    if isinstance(tree, SequenceGame):
-        game, met = tree, np.arange(tree.num_infosets)
-    else:
-        game, met = _ends_of(tree)
+def sequence_form(game: SequenceGame) -> SequenceForm:
+    """Returns the sequence form of a game, for solvers."""
     players = game.num_players
-    order = np.lexsort((met, tree.player))
-    sizes = np.diff(tree.first)[order]
+    order = np.argsort(game.player, kind="stable")
+    sizes = np.diff(game.first)[order]
     begin = np.concatenate([[0], np.cumsum(sizes)]) + players
-    slot = np.empty(tree.num_sequences, dtype=np.uint32)
-    offsets = np.arange(tree.num_sequences) - np.repeat(begin[:-1] - players, sizes)
-    slot[np.repeat(tree.first[:-1][order], sizes) + offsets] = np.arange(tree.num_sequences)
+    slot = np.empty(game.num_sequences, dtype=np.uint32)
+    offsets = np.arange(game.num_sequences) - np.repeat(begin[:-1] - players, sizes)
+    slot[np.repeat(game.first[:-1][order], sizes) + offsets] = np.arange(game.num_sequences)
     slot += np.uint32(players)
 
-    before = _slots(slot, game.before[order], tree.player[order])
+    before = _slots(slot, game.before[order], game.player[order])
     last = _slots(slot, game.last, np.arange(players))
 
-    num_slots = tree.num_sequences + players
+    num_slots = game.num_sequences + players
     counts = np.zeros(num_slots, dtype=np.int64)
     entries, weights, combinations, columns = [], [], [], [0]
-    counting, numbers, num_entries = [], [], 0
     for player in range(players):
         own = last[:, player].astype(np.int64)
         weight = game.pay[:, player]
-        counted = (every | (weight != 0.0)) & (own >= players)
+        counted = (weight != 0.0) & (own >= players)
         own, weight = own[counted], weight[counted]
         others = np.delete(last[counted], player, axis=1)
         somewhere, joint = _combine(others)
@@ -139,16 +76,12 @@ def _build(tree: FlatTree | SequenceGame, every: bool) -> PayableForm:
         counts += np.bincount(keys // width, minlength=num_slots)
         combinations.append(others[somewhere])
         columns.append(columns[-1] + len(somewhere))
-        if every:
-            counting.append(np.flatnonzero(counted))
-            numbers.append(entry + num_entries)
-            num_entries += len(keys)
     table = np.concatenate(combinations).T
     if players == 1:  # no others: the one column is an empty sequence, which is certain
         table = np.zeros((1, columns[-1]))
-    form = SequenceForm(
+    return SequenceForm(
         slot,
-        np.concatenate([[0], np.cumsum(np.bincount(tree.player, minlength=players))]).astype(
+        np.concatenate([[0], np.cumsum(np.bincount(game.player, minlength=players))]).astype(
             np.uint32
         ),
         begin.astype(np.uint32),
@@ -159,7 +92,6 @@ def _build(tree: FlatTree | SequenceGame, every: bool) -> PayableForm:
         np.array(columns, dtype=np.uint32),
         np.ascontiguousarray(table, dtype=np.uint32),
     )
-    return PayableForm(form, game.chance, tuple(counting), tuple(numbers))
 
 
 def _slots(slot: np.ndarray, sequences: np.ndarray, players: np.ndarray) -> np.ndarray:

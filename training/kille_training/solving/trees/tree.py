@@ -1,6 +1,5 @@
 """A game tree as flat arrays: the input of solvers and of exact evaluation, for any game."""
 
-import hashlib
 from collections.abc import Iterable
 from typing import Any, NamedTuple, Self
 
@@ -8,6 +7,7 @@ import numpy as np
 
 from kille_env.core.jit import kernel
 from kille_env.errors import KilleError, shortened
+from kille_training.solving.trees.sequence_game import SequenceGame, digest_of
 
 TERMINAL, CHANCE = -1, -2
 """Entries of `FlatTree.infoset` for nodes at which nobody decides."""
@@ -35,15 +35,6 @@ _TYPES = {
 }
 MOST_PLAYERS = 127
 """Players of a tree, at most: their numbers are int8."""
-
-
-def digest_of(game: Any) -> str:
-    """Returns a digest of a named tuple of a number of players and arrays."""
-    digest = hashlib.sha256(str(game.num_players).encode())
-    for name, array in zip(game._fields[1:], game[1:], strict=True):
-        digest.update(f"{name} {array.dtype} {array.shape}".encode())
-        digest.update(np.ascontiguousarray(array).data)
-    return digest.hexdigest()
 
 
 class FlatTree(_Fields):
@@ -96,6 +87,10 @@ class FlatTree(_Fields):
         """Returns the tree with other fields, computed from its own and so not checked again."""
         return self.unchecked(*(self._asdict() | fields).values())
 
+    def gaining(self, more: np.ndarray) -> Self:
+        """Returns the tree that pays so much more at its terminal nodes, [T, P]."""
+        return self.changed(payoff=self.payoff + more)
+
     @property
     def num_infosets(self) -> int:
         """I."""
@@ -120,6 +115,23 @@ class FlatTree(_Fields):
         last = np.full((self.num_nodes, self.num_players), -1, dtype=np.int32)
         _trace(self, last)
         return last
+
+    def without_nodes(self) -> SequenceGame:
+        """Returns the game without its nodes, for solvers and for exact evaluation.
+
+        Raises:
+            KilleError: An information set has no node.
+        """
+        met, last, ends = self.first_nodes(), self.last_sequences(), self.infoset == TERMINAL
+        if (met < 0).any():
+            raise KilleError(f"information set {int(np.argmin(met))} has no node in the tree")
+        chance = np.ones(self.num_nodes)
+        _multiply(self, chance)
+        chance, before = chance[ends], last[met, self.player]
+        pay = chance[:, None] * self.payoff
+        return SequenceGame(
+            self.num_players, self.player, self.first, before, last[ends], chance, pay
+        )
 
     def first_nodes(self) -> np.ndarray:
         """Returns the first node of each information set, [I] int64; -1 for a set without nodes."""
@@ -156,6 +168,9 @@ class FlatTree(_Fields):
         chance = np.bincount(above[~led], self.probability[1:][~led], self.num_nodes)
         if not np.allclose(chance[self.infoset == CHANCE], 1.0):
             raise KilleError("the probabilities of a chance node do not sum to 1")
+        met = self.first_nodes()
+        if (np.diff(met[met >= 0]) < 0).any():
+            raise KilleError("information sets are not numbered in the order of their first nodes")
         self._check_recall()
 
     def _check_shapes(self) -> None:
@@ -237,3 +252,10 @@ def _trace(tree, last):
         if tree.sequence[node] >= 0:
             owner = np.uintp(tree.player[np.uintp(tree.infoset[above])])
             last[node, owner] = tree.sequence[node]
+
+
+@kernel
+def _multiply(tree, chance):
+    """Fills in how often chance leads to each node; `chance` begins as 1."""
+    for node in range(np.uintp(1), np.uintp(len(tree.parent))):
+        chance[node] = chance[np.uintp(tree.parent[node])] * tree.probability[node]

@@ -1,12 +1,12 @@
-"""What a strategy earns in a flat tree, what the best response to it earns, and NashConv.
+"""What a strategy earns in a game, what the best response to it earns, and NashConv.
 
-A player's values need one pass over the nodes and one over its information sets. The first runs
-forwards. For each of the player's sequences it adds up the payoffs of the terminal nodes that have
-it as the player's last one, weighted with how often chance and the others lead there. The second
-runs backwards: the value of an information set is the mean of its sequences under the strategy, or
-the largest of them for the best response, and it is added to the sequence that leads to the set.
-Perfect recall makes that right: all nodes of a set have the same sequence before them, so the
-choice in one set never changes how much the nodes of another weigh against each other.
+A player's values need one pass over the ends and one over its information sets. The first adds up,
+for each of the player's sequences, the payoffs of the ends that have it as the player's last one,
+weighted with how often chance and the others lead there. The second runs backwards: the value of an
+information set is the mean of its sequences under the strategy, or the largest of them for the best
+response, and it is added to the sequence that leads to the set. Perfect recall makes that right:
+all nodes of a set have the same sequence before them, so the choice in one set never changes how
+much the nodes of another weigh against each other.
 """
 
 from dataclasses import dataclass
@@ -24,13 +24,26 @@ from kille_training.solving.trees.sequence_game import (
     sweep,
     values_of,
 )
-from kille_training.solving.trees.tree import TERMINAL, FlatTree
+from kille_training.solving.trees.tree import FlatTree
 
 Tree = FlatTree | SequenceGame
-"""A game in either form: all that stands here takes both, unless it speaks of nodes."""
+"""A game in either form: all that stands here takes both."""
+
+
+def without_nodes(tree: Tree) -> SequenceGame:
+    """Returns a game without its nodes."""
+    return tree if isinstance(tree, SequenceGame) else tree.without_nodes()
+
 
 TOLERANCE = 1e-6
 """Largest distance from 1 of the sum of an information set's probabilities: float32 rounding."""
+
+
+MOST_TURNS = 8
+"""Turns of every player in `answer_in_turns`, at most: pure equilibria are found in a few."""
+
+NO_GAIN = 1e-13
+"""A gain that is rounding."""
 
 
 @dataclass(frozen=True)
@@ -123,42 +136,19 @@ def check_strategy(tree: Tree, strategy: np.ndarray) -> np.ndarray:
     return checked / np.repeat(sums, np.diff(tree.first))
 
 
-def end_reach(tree: Tree, strategy: np.ndarray) -> np.ndarray:
-    """Returns how likely play by a strategy [S] is to end at each terminal node, [T]."""
-    if isinstance(tree, SequenceGame):
-        return tree.chance * sequence_reach(tree, strategy)[tree.last + 1].prod(axis=1)
-    return node_reach(tree, strategy)[tree.infoset == TERMINAL]
-
-
-def node_reach(tree: FlatTree, strategy: np.ndarray) -> np.ndarray:
-    """Returns how likely play by a strategy [S] is to come to each node, [M].
-
-    A strategy of ones gives the part of chance alone.
-
-    Raises:
-        PolicyError: The strategy has another shape, or a number that is not finite.
-    """
-    reach = np.empty(tree.num_nodes)
-    _spread(tree, _numbers(tree, strategy), reach)
-    return reach
+def end_reach(game: SequenceGame, strategy: np.ndarray) -> np.ndarray:
+    """Returns how likely the players' own choices by a strategy [S] lead to each end, [T]."""
+    return sequence_reach(game, _numbers(game, strategy))[game.last + 1].prod(axis=1)
 
 
 def infoset_reach(tree: Tree, strategy: np.ndarray) -> np.ndarray:
     """Returns how likely play by a strategy [S] is to come to each information set, [I]."""
-    if isinstance(tree, SequenceGame):
-        return reach_of(tree, _numbers(tree, strategy))
-    decides = tree.infoset >= 0
-    reach = node_reach(tree, strategy)[decides]
-    return np.bincount(tree.infoset[decides], reach, tree.num_infosets)
+    return reach_of(without_nodes(tree), _numbers(tree, strategy))
 
 
 def expected_values(tree: Tree, strategy: np.ndarray) -> np.ndarray:
     """Returns what each player earns when all play a strategy (see `check_strategy`), [P]."""
-    if isinstance(tree, SequenceGame):
-        return values_of(tree, check_strategy(tree, strategy))
-    values = np.zeros(tree.num_players)
-    _sum_payoffs(tree, node_reach(tree, check_strategy(tree, strategy)), values)
-    return values
+    return values_of(without_nodes(tree), check_strategy(tree, strategy))
 
 
 def best_response(tree: Tree, strategy: np.ndarray, player: int) -> BestResponse:
@@ -169,8 +159,40 @@ def best_response(tree: Tree, strategy: np.ndarray, player: int) -> BestResponse
         strategy: [S], see `check_strategy`.
         player: The player that responds.
     """
+    tree = without_nodes(tree)
     player = _known_player(tree, player)
     return _respond(tree, check_strategy(tree, strategy), player, _room(tree))
+
+
+def answer_in_turns(
+    tree: Tree, strategy: np.ndarray, tolerance: float = 0.0
+) -> tuple[np.ndarray, NashConv]:
+    """Lets each player in turn answer the others with its best response, until none gains by it.
+
+    A player changes its choice only where that earns more. So what play does not come to stays as
+    it was, and the others' trials of it remain punished; changed at a whim, the answers go round in
+    circles. Where mixing decides they do so anyway; then the best strategy on the way is returned.
+
+    Args:
+        tree: The game.
+        strategy: [S], where to begin; see `check_strategy`. It is returned if it is good enough.
+        tolerance: NashConv that is good enough.
+    """
+    tree = without_nodes(tree)
+    strategy, room = check_strategy(tree, strategy), _room(tree)
+    found, best, sizes = nash_conv(tree, strategy), strategy, np.diff(tree.first)
+    for _ in range(MOST_TURNS):
+        if found.total <= tolerance:
+            break
+        for player in range(tree.num_players):
+            answer = _respond(tree, strategy, player, room)
+            worth = room.gain[1, 1:]
+            gains = np.add.reduceat(worth * (answer.strategy - strategy), tree.first[:-1])
+            strategy = np.where(np.repeat(gains > NO_GAIN, sizes), answer.strategy, strategy)
+        measured = nash_conv(tree, strategy)
+        if measured.total < found.total:
+            found, best = measured, strategy
+    return best, found
 
 
 def losses(tree: Tree, strategy: np.ndarray, player: int) -> np.ndarray:
@@ -184,16 +206,17 @@ def losses(tree: Tree, strategy: np.ndarray, player: int) -> np.ndarray:
         strategy: [S], see `check_strategy`.
         player: The player; 0 in the information sets of the others.
     """
+    tree = without_nodes(tree)
     strategy, room = check_strategy(tree, strategy), _room(tree)
     player = _known_player(tree, player)
     count = _prepare(tree, player, strategy, room)
     _choose(tree, count, strategy, room, strategy.copy())
     own = np.ones(tree.num_sequences + 1)  # how likely the player itself plays up to each sequence
     lost = np.zeros(tree.num_infosets)
-    for number in room.met[:count]:
+    for number in room.sets[:count]:
         behind = slice(tree.first[number] + 1, tree.first[number + 1] + 1)
         chances, worth = strategy[tree.first[number] : tree.first[number + 1]], room.gain[1, behind]
-        reach = own[room.before[number]]
+        reach = own[tree.before[number] + 1]
         own[behind] = reach * chances
         lost[number] = reach * (worth.max() - chances @ worth)
     return lost
@@ -218,16 +241,12 @@ def choice_values(
         sets that cannot be reached, and for the others. [I] how likely chance and the others lead
         to each of its information sets, if the player itself does what it takes; 0 for the others.
     """
+    tree = without_nodes(tree)
     strategy, room = check_strategy(tree, strategy), _room(tree)
     player = _known_player(tree, player)
     count = _prepare(tree, player, strategy, room)
     _choose(tree, count, strategy, room, strategy.copy())
-    if isinstance(tree, SequenceGame):
-        reach = _others_reach(tree, strategy, player)
-    else:
-        nodes = np.flatnonzero(tree.infoset >= 0)
-        reach = np.bincount(tree.infoset[nodes], room.weight[nodes], tree.num_infosets)
-        reach[tree.player != player] = 0.0
+    reach = _others_reach(tree, strategy, player)
     given = np.repeat(np.where(reach > 0.0, reach, np.nan), np.diff(tree.first))
     return room.gain[int(best), 1:] / given, reach
 
@@ -244,6 +263,7 @@ def _others_reach(game: SequenceGame, strategy: np.ndarray, player: int) -> np.n
 
 def nash_conv(tree: Tree, strategy: np.ndarray) -> NashConv:
     """Returns what each player could still gain under a strategy (see `check_strategy`)."""
+    tree = without_nodes(tree)
     strategy, room = check_strategy(tree, strategy), _room(tree)
     answers = [_respond(tree, strategy, player, room) for player in range(tree.num_players)]
     values = np.array([answer.on_policy for answer in answers])
@@ -291,113 +311,31 @@ def _complaint(tree: Tree, strategy: np.ndarray, number: int, what: str) -> Poli
 
 
 class _Room(NamedTuple):
-    """Arrays that the kernels of a best response fill.
+    """Arrays that a best response fills; sequence s is number s + 1, and 0 is the empty one."""
 
-    Sequence s is number s + 1 in `last`, `gain` and `before`; 0 is the empty sequence, before the
-    player has acted.
-    """
-
-    weight: np.ndarray  # [M], how often chance and the others lead to each node
-    last: np.ndarray  # [M], the player's last sequence before each node
     gain: np.ndarray  # [2, S + 1], value behind each sequence: of the strategy, of the response
-    before: np.ndarray  # [I], the sequence that leads to each of the player's information sets
-    met: np.ndarray  # [I], the player's information sets, none before one that leads to it
+    sets: np.ndarray  # [I], the player's information sets, none before one that leads to it
 
 
-def _room(tree: Tree) -> _Room:
-    nodes = 0 if isinstance(tree, SequenceGame) else tree.num_nodes
-    return _Room(
-        weight=np.empty(nodes),
-        last=np.empty(nodes, dtype=np.int32),
-        gain=np.empty((2, tree.num_sequences + 1)),
-        before=np.empty(tree.num_infosets, dtype=np.int32),
-        met=np.empty(tree.num_infosets, dtype=np.int32),
-    )
+def _room(tree: SequenceGame) -> _Room:
+    return _Room(np.empty((2, tree.num_sequences + 1)), np.empty(tree.num_infosets, np.int64))
 
 
-def _prepare(tree: Tree, player: int, strategy: np.ndarray, room: _Room) -> int:
+def _prepare(tree: SequenceGame, player: int, strategy: np.ndarray, room: _Room) -> int:
     """Fills the room for a player's best response; returns how many information sets it has."""
-    if not isinstance(tree, SequenceGame):
-        return int(_weigh(tree, player, strategy, room))
     room.gain[0] = 0.0
     sweep(tree, player, sequence_reach(tree, strategy), room.gain[0])
     room.gain[1] = room.gain[0]
-    room.before[:] = tree.before + 1
     mine = np.flatnonzero(tree.player == player)
-    room.met[: len(mine)] = mine
+    room.sets[: len(mine)] = mine
     return len(mine)
 
 
-def _respond(tree: Tree, strategy: np.ndarray, player: int, room: _Room) -> BestResponse:
+def _respond(tree: SequenceGame, strategy: np.ndarray, player: int, room: _Room) -> BestResponse:
     count = _prepare(tree, player, strategy, room)
     response = strategy.copy()
     _choose(tree, count, strategy, room, response)
     return BestResponse(float(room.gain[1, 0]), float(room.gain[0, 0]), response)
-
-
-@kernel
-def _spread(tree, strategy, reach):
-    """Fills in how likely play comes to each node."""
-    reach[0] = 1.0
-    for node in range(np.uintp(1), np.uintp(len(tree.infoset))):
-        above = reach[np.uintp(tree.parent[node])]
-        step = tree.sequence[node]
-        reach[node] = above * (strategy[np.uintp(step)] if step >= 0 else tree.probability[node])
-
-
-@kernel
-def _sum_payoffs(tree, reach, values):
-    """Adds up the payoffs, weighted with how often play ends there."""
-    terminal = np.uintp(0)
-    for node in range(np.uintp(len(tree.infoset))):
-        if tree.infoset[node] == TERMINAL:
-            for player in range(len(values)):
-                values[player] += reach[node] * tree.payoff[terminal, player]
-            terminal += np.uintp(1)
-
-
-@kernel
-def _weigh(tree, me, strategy, room):
-    """Adds up what a player gets behind each of its sequences, and finds its information sets.
-
-    Args:
-        tree: The game.
-        me: The player.
-        strategy: [S].
-        room: All of it is filled.
-
-    Returns:
-        The number of information sets that the player has.
-    """
-    weight, last, gain, before, met = room.weight, room.last, room.gain[0], room.before, room.met
-    gain[:] = 0.0
-    before[:] = -1
-    count = np.uintp(0)
-    terminal = np.uintp(0)
-    for node in range(np.uintp(len(tree.infoset))):
-        share, mine = 1.0, np.int32(0)
-        if node > np.uintp(0):
-            above = np.uintp(tree.parent[node])
-            share, mine = weight[above], last[above]
-            if tree.sequence[node] < 0:
-                share *= tree.probability[node]
-            elif tree.player[np.uintp(tree.infoset[above])] == me:
-                mine = np.int32(tree.sequence[node] + 1)
-            else:
-                share *= strategy[np.uintp(tree.sequence[node])]
-        weight[node] = share
-        last[node] = mine
-        number = tree.infoset[node]
-        if number == TERMINAL:
-            gain[np.uintp(mine)] += share * tree.payoff[terminal, me]
-            terminal += np.uintp(1)
-        elif number >= 0 and tree.player[np.uintp(number)] == me and before[np.uintp(number)] < 0:
-            before[np.uintp(number)] = mine
-            met[count] = number
-            count += np.uintp(1)
-    for sequence in range(len(gain)):
-        room.gain[1, sequence] = gain[sequence]
-    return count
 
 
 @kernel
@@ -408,12 +346,12 @@ def _choose(tree, count, strategy, room, response):
         tree: The game.
         count: The number of the player's information sets.
         strategy: [S].
-        room: See `_weigh`; `gain` is completed.
+        room: See `_prepare`; `gain` is completed.
         response: [S], the player's part is overwritten.
     """
     gain = room.gain
     for back in range(count):
-        number = np.uintp(room.met[count - np.uintp(1) - back])
+        number = np.uintp(room.sets[count - np.uintp(1) - back])
         start, stop = np.uintp(tree.first[number]), np.uintp(tree.first[number + np.uintp(1)])
         best = start
         mean = 0.0
@@ -423,6 +361,6 @@ def _choose(tree, count, strategy, room, response):
                 best = step
             response[step] = 0.0
         response[best] = 1.0
-        above = np.uintp(room.before[number])
+        above = np.uintp(tree.before[number] + 1)
         gain[0, above] += mean
         gain[1, above] += gain[1, best + np.uintp(1)]

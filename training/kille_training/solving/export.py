@@ -1,4 +1,4 @@
-"""Deals of Byteskille for OpenSpiel: the tree as an `.efg` file, and policies of it as players."""
+"""Deals for OpenSpiel: the tree as an `.efg` file, and policies of it as players."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,15 +13,16 @@ from kille_env.errors import KilleError
 from kille_env.extras import needs
 from kille_env.play.policy import PlayerLike, Policy, resolve
 from kille_env.registry import spec
-from kille_training.solving.byteskille.deals import Deal, build_deal
+from kille_training.solving.build import build_deal
 from kille_training.solving.policies import (
     policy_of,
     strategies_of,
     strategy_of,
 )
-from kille_training.solving.size import MEMORY_LIMIT, OWN
+from kille_training.solving.size import MEMORY_LIMIT
 from kille_training.solving.solution import settings_of
 from kille_training.solving.solve import solve
+from kille_training.solving.stages import DealStages
 from kille_training.solving.trees.efg import EfgTree
 from kille_training.solving.trees.values import expected_values
 
@@ -43,7 +44,7 @@ class ExportedDeal:
 
     path: Path
     efg: EfgTree
-    deal: Deal
+    deal: DealStages
     continuation: np.ndarray
     later: tuple[np.ndarray, ...]
 
@@ -126,8 +127,8 @@ def export_efg(
         >>> exported = kt.export_efg("byteskille", 2, "deal.efg", rules={"fraga": "off"})
 
     Args:
-        game: "byteskille", the only game of which there is an exact tree.
-        num_players: P; 2 to 4 fit into memory.
+        game: The game; of the five-card games and Knack only small tables have a tree that fits.
+        num_players: P.
         path: The file; its folder is made.
         rules: A preset, switches or resolved rules.
         memory: GiB that the tree may take.
@@ -140,8 +141,6 @@ def export_efg(
         KilleError: There is no single finite tree of this table; the message says why.
         OSError: The file cannot be written.
     """
-    if game != OWN:
-        raise KilleError(f"only deals of {OWN} are kept as trees of nodes and can be exported")
     settings = settings_of(game, num_players, rules)
     if settings.rules["episode"] != "deal":
         raise KilleError(
@@ -149,7 +148,7 @@ def export_efg(
             "single tree; export a single deal (episode=deal)"
         )
     resolved = settings.resolve()
-    deal = build_deal(settings.num_players, resolved, memory_limit=int(memory * 2**30))
+    deal = build_deal(settings.num_players, resolved, memory_limit=int(memory * 2**30), nodes=True)
     later: tuple[np.ndarray, ...] = ()
     continuation = np.zeros(settings.num_players)
     if len(deal.stages) > 1:
@@ -170,10 +169,10 @@ def _open_spiel() -> Any:
     return pyspiel
 
 
-def _labelled(deal: Deal, continuation: np.ndarray) -> EfgTree:
+def _labelled(deal: DealStages, continuation: np.ndarray) -> EfgTree:
     """Returns the tree of the first hand with the names of actions and what seats know."""
     stage = deal.first_stage
-    table = spec("byteskille")
+    table = spec(deal.rules.game)
     actions = np.array(table.actions)[np.nonzero(stage.masks)[1]].tolist()
     names = [stage.describe(number) for number in range(stage.tree.num_infosets)]
     rules = ", ".join(f"{name}={value}" for name, value in stage.rules.values.items())
