@@ -27,6 +27,10 @@ TABLES: dict[str, tuple[str, int, Any]] = {
     "byteskille-2": ("byteskille", 2, {"fraga": "off"}),
     "byteskille-wikipedia-2": ("byteskille", 2, "wikipedia"),
     "byteskille-3": ("byteskille", 3, "wikipedia"),
+    "krypkille-2": ("krypkille", 2, {"preset": "tiny", "pack": "BL+L4+L8+KI"}),
+    "kungsholmskille-2": ("kungsholmskille", 2, {"preset": "tiny", "pack": "BL+L8+KI"}),
+    "femkortskille-2": ("femkortskille", 2, {"preset": "tiny", "pack": "BL+L8+KI"}),
+    "knack-2": ("knack", 2, {"pack": "QH+KH+AH+JS+QS+KS+AS"}),
 }
 """Game, seats and rules of each certified table, by the name of its files."""
 
