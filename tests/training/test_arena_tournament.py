@@ -1,4 +1,5 @@
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -15,7 +16,7 @@ from kille_training.arena.play import identified
 from kille_training.arena.results import TournamentResult
 from kille_training.arena.settings import TournamentSettings, load_tournament
 from kille_training.arena.store import Store, StoreError
-from kille_training.arena.tournament import Folder, Tournament
+from kille_training.arena.tournament import Folder, Tournament, play_tournament
 from kille_training.cli.main import main
 from kille_training.pool.jobs import Here
 from kille_training.settings import build
@@ -417,7 +418,7 @@ def test_settings_are_read_with_overrides_and_written_resolved(tmp_path):
     assert (found.matchmaking.deals, found.table.num_players, found.seed) == (7, (2,), 4)
     with Here() as pool:
         Tournament(Folder(tmp_path / "a"), found, pool).close()
-    assert Folder(tmp_path / "a").settings() == found
+    assert Folder(tmp_path / "a").settings() == found.with_format()
 
 
 def command(folder, *words, **content):
@@ -529,3 +530,54 @@ def test_a_tournament_that_is_killed_ends_as_if_it_never_had_been(tmp_path, monk
         assert begin(out).wait(120) == 0
     one, other = (tmp_path / out / "results.npz" for out in ("killed", "whole"))
     assert one.read_bytes() == other.read_bytes()
+
+
+MANY = {f"e{number}": "uniform" for number in range(17)}
+
+
+def test_the_plan_comes_first_and_too_many_lineups_are_drawn_at_random(tmp_path):
+    said = []
+    table, few = {"num_players": [4]}, {"deals": 2}
+    with Here() as pool:
+        content = settings(entrants=MANY, table=table, matchmaking=few, batch_tables=10_000)
+        tournament = Tournament(Folder(tmp_path / "a"), content, pool)
+        with tournament.store:
+            tournament.play(lambda *_: said.append("played"), said.append)
+    assert "17 entrants, random, 2 deals" in said[0]
+    assert "22 of 2,380 lineups in every deal at 4 seats; 176 tables are left" in said[0]
+    assert said[1] == "played" and said[-1] == "played"
+    kept = Folder(tmp_path / "a").settings().matchmaking
+    assert (kept.format, kept.lineups) == ("random", 5)
+    more = {"table": table, "batch_tables": 10_000}
+    play(tmp_path / "a", entrants=MANY, matchmaking={"deals": 3}, **more)  # it stays random
+    with pytest.raises(ConfigError, match="format is 'random', not 'round_robin'"):
+        play(tmp_path / "a", entrants=MANY, matchmaking={"format": "round_robin"}, **more)
+    play(tmp_path / "b", entrants=FIVE, matchmaking=few, **more)
+    assert Folder(tmp_path / "b").settings().matchmaking.format == "round_robin"
+
+
+def test_the_time_is_told_before_most_is_played(tmp_path):
+    said = []
+    with Here() as pool:
+        content = settings(entrants=FIVE, matchmaking={"deals": 100}, batch_tables=30)
+        tournament = Tournament(Folder(tmp_path / "a"), content, pool)
+        with tournament.store:
+            tournament.play(lambda job, lineups, total: said.append(lineups), said.append)
+    told = [each for each in said if isinstance(each, str)]
+    assert re.fullmatch(r"About \d+ (s|min) to go, with one process\.", told[1])
+    done = sum(each for each in said[1 : said.index(told[1])] if isinstance(each, int))
+    assert 0 < done < 100 and sum(each for each in said if isinstance(each, int)) == 10 * 100
+
+
+def test_from_python_the_plan_is_said_and_ctrl_c_says_how_to_resume(tmp_path, monkeypatch, capsys):
+    words = {"game": "byteskille", "num_players": 2, "deals": 5}
+    play_tournament(["rule_of_thumb", "uniform"], **words)
+    assert "Plan: 2 entrants, round robin, 5 deals" in capsys.readouterr().err
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Tournament, "play", interrupt)
+    for out, how in ((tmp_path / "t", "the same call, with out='.*t', resumes"), (None, "out=")):
+        with pytest.raises(KeyboardInterrupt, match=how):
+            play_tournament(["rule_of_thumb", "uniform"], out=out, **words)

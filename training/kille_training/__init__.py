@@ -14,17 +14,19 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from kille_training.arena.compare import compare
+    from kille_training.arena.seeds import compare_seeds
     from kille_training.arena.tournament import play_tournament
     from kille_training.evaluation.api import evaluate
     from kille_training.evaluation.exact import nash_conv
-    from kille_training.learn.api import best_response, train
+    from kille_training.learn.api import best_response
     from kille_training.learn.callbacks import NashConvCallback
+    from kille_training.learn.train import train
     from kille_training.reports.report import report
     from kille_training.solving.export import export_efg
     from kille_training.solving.solve import solve
 
 _NAMES = {
-    "train": "kille_training.learn.api:train",
+    "train": "kille_training.learn.train:train",
     "evaluate": "kille_training.evaluation.api:evaluate",
     "nash_conv": "kille_training.evaluation.exact:nash_conv",
     "best_response": "kille_training.learn.api:best_response",
@@ -32,6 +34,7 @@ _NAMES = {
     "solve": "kille_training.solving.solve:solve",
     "play_tournament": "kille_training.arena.tournament:play_tournament",
     "compare": "kille_training.arena.compare:compare",
+    "compare_seeds": "kille_training.arena.seeds:compare_seeds",
     "report": "kille_training.reports.report:report",
     "NashConvCallback": "kille_training.learn.callbacks:NashConvCallback",
 }
@@ -41,6 +44,7 @@ __all__ = [
     "NashConvCallback",
     "best_response",
     "compare",
+    "compare_seeds",
     "evaluate",
     "export_efg",
     "nash_conv",

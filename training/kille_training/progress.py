@@ -2,7 +2,8 @@
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from typing import Any, Protocol, Self
 
 from tqdm import tqdm
@@ -27,6 +28,15 @@ class Described(Protocol):
 
 def ignore(*progress: object) -> None:
     """Stands for nobody who wants to know."""
+
+
+@contextmanager
+def resumable(how: str) -> Generator[None]:
+    """Makes Ctrl-C say how to resume."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(how) from None
 
 
 def part_of(progress: Progress | None, job: str, total: int) -> Callable[[int], None]:

@@ -25,11 +25,19 @@ from kille_training.arena.schedule import Pairing, draws
 from kille_training.arena.settings import MatchmakingSettings, TournamentSettings
 from kille_training.arena.shards import Shard, by_place, cut
 from kille_training.arena.store import Entered, Locked, Strict, check_unchanged, fields_of
-from kille_training.arena.tournament import entrants_of, folder_of, label_of, settings_of, tidy
+from kille_training.arena.tournament import (
+    entrants_of,
+    folder_of,
+    how_to_resume,
+    label_of,
+    settings_of,
+    tidy,
+)
 from kille_training.labels import SEED, unit_of
+from kille_training.learn.runs import seed_runs
 from kille_training.pool.jobs import Failed, Here, Pool
 from kille_training.pool.processes import Processes
-from kille_training.progress import Bars
+from kille_training.progress import Bars, resumable
 from kille_training.scores import bounds_of, uncut_of
 from kille_training.settings import versions
 from kille_training.statistics.sequential import FIRST, GOING, Hypotheses, SequentialTest
@@ -102,9 +110,16 @@ def compare(
 
     Raises:
         ConfigError: One of the two cannot play, or failed; the message says why.
+        KeyboardInterrupt: The message says how to resume.
     """
     if by is not None and not by > 0:
         raise ConfigError(f"by is {by}; expected more than 0: the units that are to be told apart")
+    for player in (better, worse):
+        if isinstance(player, (str, Path)) and seed_runs(Path(player)):
+            raise ConfigError(
+                f"{player} holds runs by seed; kt.compare_seeds compares two such folders, and "
+                "kt.compare one of the runs in it"
+            )
     names = [label_of(player) for player in (better, worse)]
     if names[0] == names[1]:
         if better == worse:
@@ -128,7 +143,7 @@ def compare(
         table.game, table.rules, seed, entrants, objects,
         seconds=time_limit, transfer=transfer, trust=trust,
     )  # fmt: skip
-    with folder_of(out) as folder, tidy(folder):
+    with resumable(how_to_resume(out)), folder_of(out) as folder, tidy(folder):
         path = folder.comparison
         if path.is_file():
             with Scores(path, readonly=True) as kept:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
+from math import comb
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -12,7 +13,7 @@ from kille_agents.population import population
 from kille_env.core.spec import Rules
 from kille_env.errors import ConfigError, did_you_mean
 from kille_env.registry import load_game
-from kille_training.arena.draws import check_orders
+from kille_training.arena.draws import check_orders, count_orders
 from kille_training.arena.entrants import SAMPLED, Entrant
 from kille_training.settings import FolderName, Sizes, load, settings
 
@@ -20,6 +21,8 @@ Format = Literal["round_robin", "gauntlet", "swiss", "random"]
 Fill = Literal["distinct", "copies"]
 Bots = Literal["none", "train", "held_out", "all"]
 NONE = "none"
+ALL_LINEUPS = 500
+"""Lineups of a deal, each order round the table counted, up to which all are played by default."""
 
 
 def _by_name(entrants: Mapping[Any, Any]) -> dict[Any, Any]:
@@ -73,7 +76,8 @@ class MatchmakingSettings:
     Attributes:
         format: "round_robin": every entrant meets every other; "gauntlet": `hero` meets every
             other; "swiss": in each round neighbours in the standings meet; "random": some of all
-            choices of entrants, others at every deal.
+            choices of entrants, others at every deal. None is "random" where all choices are more
+            than `ALL_LINEUPS`, and else "round_robin".
         fill: Who fills a table of more than two seats: "distinct": different entrants, every choice
             of them; "copies": one entrant among copies of another. Swiss and random tables are
             always distinct.
@@ -85,7 +89,7 @@ class MatchmakingSettings:
             "random".
     """
 
-    format: Format = "round_robin"
+    format: Format | None = None
     fill: Fill = "distinct"
     deals: Annotated[int, Field(ge=2, le=10**9)] = 1_000
     hero: str = ""
@@ -96,7 +100,7 @@ class MatchmakingSettings:
         """Refuses a gauntlet without a hero, and a hero without a gauntlet."""
         if bool(self.hero) != (self.format == "gauntlet"):
             raise ConfigError(
-                f"hero is {self.hero!r}, and the format is {self.format}; a gauntlet needs a hero, "
+                f"hero is {self.hero!r}, and format is {self.format}; a gauntlet needs a hero, "
                 "and no other format has one"
             )
 
@@ -147,6 +151,24 @@ class TournamentSettings:
             raise ConfigError(
                 f"matchmaking.hero is {hero!r}, which is no entrant. {did_you_mean(hero, names)}"
             )
+
+    def all_lineups(self, seats: int) -> int:
+        """Returns how many lineups of different entrants there are at a table of some seats."""
+        return comb(len(self.taking_part()), seats) * count_orders(self.table.orders, seats)
+
+    def with_format(self, kept: Format | None = None) -> "TournamentSettings":
+        """Returns the settings with a format.
+
+        Args:
+            kept: The format of what has been played; None if nothing has.
+        """
+        chosen = self.matchmaking
+        if chosen.format is not None:
+            return self
+        most = max(map(self.all_lineups, self.table.num_players))
+        many = chosen.fill == "distinct" and most > ALL_LINEUPS
+        found = kept or ("random" if many else "round_robin")
+        return replace(self, matchmaking=replace(chosen, format=found))
 
     def taking_part(self) -> list[Entrant]:
         """Returns all entrants, sorted by name.

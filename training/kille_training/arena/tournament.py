@@ -8,10 +8,13 @@ runs/NAME/
   report.html       the page
 """
 
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+import sys
+import time
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
-from itertools import count
+from functools import partial
+from itertools import count, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -31,6 +34,7 @@ from kille_training.arena.play import Play, identified
 from kille_training.arena.results import TournamentResult
 from kille_training.arena.schedule import Field, Pairing, Swiss, Waves
 from kille_training.arena.settings import (
+    ALL_LINEUPS,
     NONE,
     Bots,
     Fill,
@@ -42,12 +46,18 @@ from kille_training.arena.settings import (
 )
 from kille_training.arena.shards import Shard, cut
 from kille_training.arena.store import Result, Store, StoreError
-from kille_training.labels import SEED, plural_of
+from kille_training.labels import SEED, duration, plural_of
 from kille_training.pool import pool_of
 from kille_training.pool.jobs import Failed, Pool
-from kille_training.progress import Progress, ignore, shown
+from kille_training.pool.processes import cores
+from kille_training.progress import Progress, ignore, resumable, shown
 from kille_training.settings import as_yaml, versions
 from kille_training.tables import RulesLike, table_of
+
+TRIALS = (1, 64, 512, 4096)
+"""Tables of the first shards at each table size, whose time tells how long the rest takes."""
+LONG_ENOUGH = 0.5
+"""Seconds of a shard that tell how long others take."""
 
 
 class Folder:
@@ -113,14 +123,16 @@ class Tournament:
         Raises:
             KilleError: It cannot be played, or the folder holds a tournament of other tables.
         """
-        self.settings, self._folder, self._pool = settings, folder, pool
-        rules = settings.table.resolve()
-        entrants, same = settings.taking_part(), _identity(settings)
+        self._folder, self._pool = folder, pool
+        rules, entrants = settings.table.resolve(), settings.taking_part()
         entered: list[Entrant] = []
         if folder.results.is_file():
             with Store(folder.results, readonly=True) as store:
-                check_same(store, same)
+                settings = settings.with_format(store.tables.get("format"))
+                check_same(store, _identity(settings))
                 entered, entrants = store.entrants, store.with_new(entrants)
+        self.settings = settings = settings.with_format()
+        same = _identity(settings)
         self._check_draws(entrants)
         self._play = Play(
             settings.table.game, rules, settings.seed, entrants, objects or {},
@@ -158,7 +170,7 @@ class Tournament:
         if chosen.format == "swiss":
             return Swiss(seats, chosen.rounds, chosen.deals, table.orders, self.settings.seed)
         hero = {each.name: each.number for each in entrants}.get(chosen.hero)
-        pairing = Pairing(chosen.format, chosen.fill, hero, chosen.lineups, table.orders)
+        pairing = Pairing(str(chosen.format), chosen.fill, hero, chosen.lineups, table.orders)
         return Waves(pairing, seats)
 
     def _check_draws(self, entrants: Sequence[Entrant]) -> None:
@@ -173,9 +185,10 @@ class Tournament:
         first = self._schedule(seats, self.store.entrants).first_deal(stage)
         return self.store.missing(stage, draw, first, first + deals)
 
-    def _shards(self, seats: int, stage: int, draw: Draw) -> Iterator[Shard]:
-        """Yield it in shards of a batch's size, without those that are out by then."""
-        for shard in cut(self._missing(seats, stage, draw), self.settings.batch_tables):
+    def _shards(self, seats: int, stage: int, draw: Draw, tables: int = 0) -> Iterator[Shard]:
+        """Yield it in shards of a batch's size, or other tables, without those that are out."""
+        size = tables or self.settings.batch_tables
+        for shard in cut(self._missing(seats, stage, draw), size):
             now = replace(shard, without=self.store.absent)
             if now.can_play():
                 yield now
@@ -187,36 +200,108 @@ class Tournament:
 
         Args:
             progress: Called with how many deals are done, each counted for every lineup.
-            told: Called with a sentence when an entrant is out.
+            told: Called with the plan, with how long it will take, and with a sentence when an
+                entrant is out.
 
         Raises:
             KilleError: The pool cannot go on, or nobody is left to play; what was played until
                 then is kept.
         """
+        amounts = self._amounts()
+        total, left = (sum(each) for each in zip(*amounts.values(), strict=True))
+        told(self._plan(amounts))
         job = f"playing {plural_of(self.settings.table.episode)}"
-        total, left = self._amount()
         progress(job, total - left, total)
+
+        def run(shards: Iterable[Shard]) -> None:
+            for shard, result in self._pool.run(self._play, shards):
+                if isinstance(result, Failed):
+                    self._put_out(result, told)
+                    continue
+                self._keep(shard, result)
+                progress(job, shard.lineups, total)
+
         try:
+            self._tell_time(run, told)
             for seats in self.settings.table.num_players:
-                schedule = self._schedule(seats, self.store.entrants)
-                for stage in count():
-                    draw = schedule.stage(stage, self.store.field(seats))
-                    if draw is None:
-                        break
-                    if isinstance(schedule, Swiss):
-                        self.store.note_round(seats, stage, draw)
+                for stage, draw in self._stages(seats):
                     while next(self._shards(seats, stage, draw), None) is not None:
-                        shards = self._shards(seats, stage, draw)
-                        for shard, result in self._pool.run(self._play, shards):
-                            if isinstance(result, Failed):
-                                self._put_out(result, told)
-                                continue
-                            self._keep(shard, result)
-                            progress(job, shard.lineups, total)
+                        run(self._shards(seats, stage, draw))
             self._check_somebody_is_left()
             self.store.note_end()
         finally:
             self.store.write()
+
+    def _stages(self, seats: int) -> Iterator[tuple[int, Draw]]:
+        """Yield the draws of a table size; a Swiss round follows from those before."""
+        schedule = self._schedule(seats, self.store.entrants)
+        for stage in count():
+            draw = schedule.stage(stage, self.store.field(seats))
+            if draw is None:
+                return
+            if isinstance(schedule, Swiss):
+                self.store.note_round(seats, stage, draw)
+            yield stage, draw
+
+    # What is to be expected
+
+    def _plan(self, amounts: Mapping[int, tuple[int, int]]) -> str:
+        """Return what is to be played, in a sentence; `amounts` as `_amounts` returns them."""
+        chosen, unit = self.settings.matchmaking, self.settings.table.episode
+        sizes = []
+        for seats, (total, _) in amounts.items():
+            lineups = f"{total / chosen.deals:,.0f}"
+            if chosen.format == "random":
+                lineups += f" of {self.settings.all_lineups(seats):,}"
+            each = f"{chosen.rounds} rounds" if chosen.format == "swiss" else f"every {unit}"
+            sizes.append(f"{lineups} lineups in {each} at {seats} seats")
+        tables = sum(left * seats for seats, (_, left) in amounts.items())
+        text = (
+            f"Plan: {sum(each.out is None for each in self.store.entrants)} entrants, "
+            f"{str(chosen.format).replace('_', ' ')}, {chosen.deals:,} {plural_of(unit)}, each "
+            f"from all seats: {', '.join(sizes)}; {tables:,} tables are left to play."
+        )
+        if chosen.format == "random":
+            text += (
+                f" By default all lineups are played where they are at most {ALL_LINEUPS}; the "
+                "format round_robin plays all."
+            )
+        return text
+
+    def _tell_time(
+        self, run: Callable[[Iterable[Shard]], None], told: Callable[[str], None]
+    ) -> None:
+        """Play first deals of each table size, and tell how long the rest will take.
+
+        What is played is part of the tournament. The first shard, which compiles and loads, does
+        not count where there is another one.
+        """
+        seconds = 0.0
+        for seats in self.settings.table.num_players:
+            trials = (shard for each in self._stages(seats) for shard in self._trials(seats, *each))
+            pace = 0.0
+            for number, shard in enumerate(islice(trials, len(TRIALS))):
+                began = time.monotonic()
+                run([shard])
+                took = time.monotonic() - began
+                pace = took / shard.lineups
+                if number and took > LONG_ENOUGH:
+                    break
+            seconds += pace * self._amounts()[seats][1]
+        workers = max(1, self.settings.workers)
+        if self.settings.executor == "local":
+            workers = min(workers, cores())
+        if seconds:
+            processes = f"{workers} processes" if workers > 1 else "one process"
+            told(f"About {duration(seconds / workers)} to go, with {processes}.")
+
+    def _trials(self, seats: int, stage: int, draw: Draw) -> Iterator[Shard]:
+        """Yield first shards of a stage, each longer than the one before."""
+        for tables in TRIALS:
+            shards = self._shards(seats, stage, draw, min(tables, self.settings.batch_tables))
+            if (shard := next(shards, None)) is None:
+                return
+            yield shard
 
     def _keep(self, shard: Shard, arrays: Mapping[str, np.ndarray]) -> None:
         members = shard.members(self._play.seed, self._play.keys)
@@ -232,14 +317,16 @@ class Tournament:
             told(printable(f"{name} is out: {failed.reason}"))
         self.store.put_out(failed.whose, failed.reason)
 
-    def _amount(self) -> tuple[int, int]:
-        """Return how many deals there are, each counted for every lineup, and how many are left.
+    def _amounts(self) -> dict[int, tuple[int, int]]:
+        """Return how many deals there are by table size, and how many are left.
 
-        Swiss rounds that have not been drawn count as if nobody came or went.
+        Each counts for every lineup. Swiss rounds that have not been drawn count as if nobody came
+        or went.
         """
-        total = left = 0
         chosen, entrants = self.settings.matchmaking, self.store.entrants
+        found = {}
         for seats in self.settings.table.num_players:
+            total = left = 0
             schedule, field = self._schedule(seats, entrants), self.store.field(seats)
             drawn = len(field.rounds) if isinstance(schedule, Swiss) else 1 + len(field.waves)
             for stage in range(drawn):
@@ -251,7 +338,8 @@ class Tournament:
                 tables = len(field.present) // seats * count_orders(schedule.orders, seats)
                 total += (schedule.rounds - drawn) * chosen.deals * tables
                 left += (schedule.rounds - drawn) * chosen.deals * tables
-        return total, left
+            found[seats] = total, left
+        return found
 
     def _check_somebody_is_left(self) -> None:
         out = [f"{each.name}: {each.out}" for each in self.store.entrants if each.out]
@@ -310,7 +398,7 @@ def play_tournament(
     rules: RulesLike = None,
     episode: str | None = None,
     orders: int | str = 1,
-    format: Format = "round_robin",
+    format: Format | None = None,
     fill: Fill | None = None,
     deals: int = 1_000,
     hero: str = "",
@@ -349,7 +437,8 @@ def play_tournament(
         rules: Preset and switches, as `kille_env.make` takes them; likewise.
         episode: "deal", or "match" for the whole game until a pot is won; likewise.
         orders: Orders round the table that a lineup plays at every deal; "all" is every one.
-        format: "round_robin", "gauntlet", "swiss" or "random"; docs/tournaments.md says more.
+        format: "round_robin", "gauntlet", "swiss" or "random"; docs/tournaments.md says more. None
+            is "random" where all lineups would be more than 500, and else "round_robin".
         fill: "distinct" or "copies": who fills a table of more than two seats. None is "distinct"
             where there are enough entrants, and else "copies".
         deals: Deals of every lineup; in a Swiss tournament of every round.
@@ -370,7 +459,8 @@ def play_tournament(
         transfer: Whether policies that were made for other tables may take part; the result says
             so.
         trust: Whether model files that can run code may be loaded.
-        progress: Called with how far it is; None shows bars in terminals and notebooks.
+        progress: Called with how far it is; None shows bars in terminals and notebooks, and prints
+            the plan on standard error: lineups, deals and time.
 
     Returns:
         The standings, crosstables and the page, as data frames and HTML. A notebook shows the
@@ -378,6 +468,7 @@ def play_tournament(
 
     Raises:
         ConfigError: It cannot be played; the message says why.
+        KeyboardInterrupt: The message says how to resume.
     """
     named = dict(players) if isinstance(players, Mapping) else {name: name for name in players}
     first = num_players[0] if isinstance(num_players, Sequence) else num_players
@@ -386,7 +477,7 @@ def play_tournament(
     if fill is None:
         most = max(sizes) if isinstance(sizes, Sequence) else table.num_players
         few = population == NONE and len(named) < most
-        fill = "copies" if few and format in ("round_robin", "gauntlet") else "distinct"
+        fill = "copies" if few and format in (None, "round_robin", "gauntlet") else "distinct"
     entrants, objects = entrants_of(named)
     with ExitStack() as stack:
         folder = stack.enter_context(folder_of(out))
@@ -403,9 +494,12 @@ def play_tournament(
             transfer=transfer,
             workers=workers,
         )
-        result = play_in_folder(
-            folder, settings, shown(progress), kept=out is not None, trust=trust, objects=objects
-        )
+        told = partial(print, file=sys.stderr) if progress is None else ignore
+        with resumable(how_to_resume(out)):
+            result = play_in_folder(
+                folder, settings, shown(progress), told,
+                kept=out is not None, trust=trust, objects=objects,
+            )  # fmt: skip
         if out is None:
             finalize(result, stack.pop_all().close)
         return result
@@ -427,7 +521,7 @@ def play_in_folder(
         folder: Where it lies, or is to lie.
         settings: What is to be played.
         progress: Called with how many deals are done, each counted for every lineup.
-        told: Called with a sentence when an entrant is out.
+        told: Called with the plan, and with a sentence when an entrant is out.
         kept: Whether a later call may resume it.
         trust: Whether model files that can run code may be loaded.
         objects: Players that are Python objects, by the names of their entrants.
@@ -444,6 +538,13 @@ def play_in_folder(
             return TournamentResult.of(
                 store, settings.table.episode, folder.path, tournament.remarks
             )
+
+
+def how_to_resume(out: str | Path | None) -> str:
+    """Return what to do after Ctrl-C, for a caller in Python."""
+    if out is None:
+        return "nothing was kept; name a folder, out=..., and the same call will resume"
+    return f"nothing is lost; the same call, with out={str(out)!r}, resumes"
 
 
 @contextmanager

@@ -17,8 +17,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from kille_agents.greedy import PLAYS
 from kille_agents.population import population
 from kille_env.errors import ConfigError
@@ -141,8 +139,6 @@ def _learn(
 
 def begin(method: str, table: Table, seed: int, settings: Mapping[str, Any]) -> Learner:
     """Returns a learner before its first update."""
-    if method == "maskable_ppo":  # SB3 seeds tables with seed, seed + 1, ...: runs would share them
-        seed = int(np.random.SeedSequence(seed).generate_state(1)[0])
     return method_named(method).Learner(table, seed, settings_of(method, settings))
 
 

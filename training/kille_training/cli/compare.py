@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from kille_training.cli import console, options
 
@@ -42,7 +43,17 @@ def compare(
     BETTER sits among copies of WORSE, and every deal is played from all positions. The chances of
     error hold however often you look. Run the same command again to resume. The page of the answer
     is in its folder.
+
+    Two folders of runs by seed (`kille train RECIPE --seeds 8`) are compared as configurations: the
+    interquartile mean of the difference between their runs, over the same deals against the same
+    baselines, with its 95% interval over seeds and deals, and a plot. Of the options --out, --seed,
+    and --set deals=5000 or baselines=[uniform] count then.
     """
+    from kille_training.learn.runs import seed_runs
+
+    if seed_runs(Path(better)) or seed_runs(Path(worse)):
+        _compare_seeds(better, worse, out, overrides, as_json)
+        return
     from kille_training.arena.compare import Scores
     from kille_training.arena.compare import compare as play_comparison
     from kille_training.arena.tournament import Folder
@@ -80,5 +91,37 @@ def compare(
     console.report(
         {"run": str(folder), "report": str(page), **found.as_dict()},
         [found, f"The report is in {page}"],
+        as_json,
+    )
+
+
+def _compare_seeds(
+    better: str, worse: str, out: Path | None, overrides: tuple[str, ...], as_json: bool
+) -> None:
+    """Compare two folders of runs by seed, write the page and print the differences."""
+    from kille_training.arena.seeds import compare_seeds
+    from kille_training.cli.progress import ProgressDisplay
+    from kille_training.reports.seeds import write_seeds_page
+
+    context = click.get_current_context()
+    given = {
+        parameter.opts[0]
+        for parameter in context.command.params
+        if context.get_parameter_source(str(parameter.name)) is ParameterSource.COMMANDLINE
+    }
+    if others := given - {"better", "worse", "--out", "--seed", "--set", "--json"}:
+        raise click.UsageError(
+            f"{', '.join(sorted(others))}: not for folders of runs by seed, which are compared at "
+            "their own table; --out, --seed and --set deals=N or baselines=[...] are"
+        )
+    words = options.arguments_of(compare_seeds, overrides, "deals", "baselines")
+    if "--seed" in given:
+        words["seed"] = context.params["seed"]
+    with ProgressDisplay() as progress:
+        found = compare_seeds(better, worse, progress=progress, **words)
+    page = write_seeds_page(found, None if out is None else out / "report.html")
+    console.report(
+        {"report": str(page), **found.as_dict()},
+        [found, f"The page with the plot is {page}"],
         as_json,
     )

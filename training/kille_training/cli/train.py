@@ -1,7 +1,7 @@
 """`kille train`: a policy by self-play."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,25 +16,58 @@ if TYPE_CHECKING:
 @click.command(epilog="Example: kille train demo")
 @click.argument("config")
 @options.out_option
-@click.option("--seed", type=click.IntRange(min=0), help="Seed of the run.")
+@click.option("--seed", type=click.IntRange(min=0), help="Seed of the run, or of the first one.")
+@click.option(
+    "--seeds",
+    type=click.IntRange(min=1),
+    help="Runs with so many seeds, side by side, below runs/NAME-seeds.",
+)
 @options.set_option("learner.form=seats")
 @options.json_option
 def train(
     config: str,
     out: Path | None,
     seed: int | None,
+    seeds: int | None,
     overrides: tuple[str, ...],
     as_json: bool,
 ) -> None:
     """Train a policy by self-play, measure it and write a report.
 
-    CONFIG is the name of a recipe (every game has one), a file of settings, or the folder of a run.
-    Run it again to resume exactly where it stopped; once finished, it prints the results.
+    CONFIG is the name of a recipe (every game has one), a file of settings, or the folder of a run
+    or of runs by seed. Run it again to resume exactly where it stopped; once finished, it prints
+    the results. With --seeds as many runs learn at a time as there are cores, each in a process
+    with one thread; `kille compare` compares two such folders.
     """
-    recipes.find(config, "train")  # says what is missing before libraries are loaded for seconds
+    path = recipes.find(config, "train")  # says what is missing before libraries are loaded
     from kille_training.learn.api import open_run
+    from kille_training.learn.runs import seed_runs
 
-    finish(*open_run(config, out=out, seed=seed, set=overrides), as_json)
+    if seeds is not None or seed_runs(path):
+        _train_seeds(config, seeds, as_json, out=out, seed=seed, set=overrides)
+    else:
+        finish(*open_run(config, out=out, seed=seed, set=overrides), as_json)
+
+
+def _train_seeds(config: str, seeds: int | None, as_json: bool, **given: Any) -> None:
+    """Train runs of several seeds to their end, and print what they earn together."""
+    from kille_training.cli.progress import ProgressDisplay
+    from kille_training.learn.seeds import open_seeds, train_seeds
+
+    runs = open_seeds(config, seeds, **given)
+    with console.resumable(), ProgressDisplay() as display:
+        found = train_seeds(runs, display, display.say, finish=_finish_seed)
+    console.report(found.as_dict(), [found], as_json)
+
+
+def _finish_seed(run: "Run") -> None:
+    """Measure a run and write its page, in its own process."""
+    from kille_training.learn.api import measure_run
+    from kille_training.reports.training import write_run_page
+
+    measure_run(run)
+    if not run.report.is_file():
+        write_run_page(run)
 
 
 def finish(run: "Run", settings: "TrainSettings | None", as_json: bool) -> None:

@@ -186,6 +186,30 @@ def _measure(
     progress: Callable[[int], None] = ignore,
 ) -> tuple[Row, bool]:
     """Plays deals with the focal player in each seat in turn; returns whether it mixed, too."""
+    how = play, deals, seed, reward, progress
+    scores, mixed = deal_scores(focal, baseline, num_players, rules, *how)
+    largest = most_apart(rules, num_players) if reward is None else float(np.ptp(scores))
+    estimate, *by_position = estimates(scores, largest)
+    return Row(in_play(focal, play).name, play, baseline.name, estimate, tuple(by_position)), mixed
+
+
+def deal_scores(
+    focal: Player,
+    baseline: Player,
+    num_players: int,
+    rules: Rules,
+    play: str,
+    deals: int,
+    seed: int,
+    reward: Function | None = None,
+    progress: Callable[[int], None] = ignore,
+) -> tuple[np.ndarray, bool]:
+    """Plays deals with the focal player in each seat in turn; arguments as for `payoff_table`.
+
+    Returns:
+        [D, 1 + P] its score in each deal, the mean over all positions and then by position, and
+        whether it ever mixed actions.
+    """
     players = [in_play(focal, play), baseline]
     seeds = deal_seeds(seed, num_players, np.arange(deals))
     scores, mixed = np.empty((deals, 1 + num_players)), False
@@ -217,6 +241,4 @@ def _measure(
         part[:, 0] = earned.reshape(-1, num_players).mean(axis=1).round(DECIMALS)
         part[np.repeat(np.arange(len(block)), num_players), 1 + place] = earned
         progress(len(block))
-    largest = most_apart(rules, num_players) if reward is None else float(np.ptp(scores))
-    estimate, *by_position = estimates(scores, largest)
-    return Row(players[0].name, play, players[1].name, estimate, tuple(by_position)), mixed
+    return scores, mixed

@@ -1,4 +1,4 @@
-"""Training a policy, and learning to beat one."""
+"""Runs as they are named and measured, and learning to beat a policy."""
 
 import json
 from dataclasses import replace
@@ -23,46 +23,6 @@ from kille_training.tables import RulesLike, seat
 
 if TYPE_CHECKING:
     from kille_training.learn.best_response import Response
-
-
-def train(
-    config: str | Path | TrainSettings,
-    *,
-    out: str | Path | None = None,
-    seed: int | None = None,
-    set: Overrides = (),
-    progress: Progress | None = None,
-) -> Run:
-    """Trains a policy by self-play and measures it; resumes a run exactly where it stopped.
-
-    Example:
-        >>> import kille_training as kt
-        >>> few = {"learner.decisions": 8_192, "measure.every": 0, "measure.final_deals": 20}
-        >>> run = kt.train("demo", out="runs/few", set=few)
-        >>> kt.evaluate(run.folder, deals=10).num_players
-        3
-
-    Args:
-        config: The name of a recipe, a file of settings, settings, or the folder of a run.
-        out: Folder of the run; the default is runs/NAME, by the settings.
-        seed: Seed of the run; the default is the one in the settings.
-        set: Settings that win over the file: {"learner.decisions": 500_000}.
-        progress: Called with how far it is; None shows bars in terminals and notebooks.
-
-    Returns:
-        The run. Its folder is a player's path wherever one is asked for.
-
-    Raises:
-        ConfigError: The settings cannot be used, or the folder holds another run.
-        KeyboardInterrupt: Call it again with the folder of the run to resume.
-    """
-    from kille_training.learn import training
-
-    progress = shown(progress)
-    run, settings = open_run(config, out=out, seed=seed, set=set)
-    training.train(run, settings, progress=progress)
-    measure_run(run, progress)
-    return run
 
 
 def best_response(
@@ -149,15 +109,33 @@ def open_run(
     Raises:
         ConfigError: There is no such run, file or recipe, or the settings cannot be used.
     """
-    if not isinstance(config, TrainSettings):
-        path = recipes.find(config, "train")
-        if path.is_dir():
-            if out is not None or seed is not None or set:
-                raise ConfigError(f"{path} is a run; it keeps its place, seed and settings")
-            return Run(path), None
-        name = None if out is None else Path(out).resolve().name
-        config = load_settings(path, set, name=name, seed=seed)
-    return Run(Path("runs") / config.name if out is None else Path(out)), config
+    if not isinstance(config, TrainSettings) and Path(config).is_dir():
+        if out is not None or seed is not None or set:
+            raise ConfigError(f"{config} is a run; it keeps its place, seed and settings")
+        return Run(Path(config)), None
+    settings = load_named(config, out=out, seed=seed, set=set)
+    return Run(Path("runs") / settings.name if out is None else Path(out)), settings
+
+
+def load_named(
+    config: str | Path | TrainSettings,
+    *,
+    out: str | Path | None = None,
+    seed: int | None = None,
+    set: Overrides = (),
+) -> TrainSettings:
+    """Returns the settings in a file or recipe, named after the folder that they are for.
+
+    Raises:
+        ConfigError: There is none, or it cannot be used.
+    """
+    if isinstance(config, TrainSettings):
+        return config
+    path = recipes.find(config, "train")
+    if path.is_dir():
+        raise ConfigError(f"{path} is a folder; name a recipe or a file of settings")
+    name = None if out is None else Path(out).resolve().name
+    return load_settings(path, set, name=name, seed=seed)
 
 
 def unfinished(run: Run) -> str | None:

@@ -22,6 +22,9 @@ from kille_training.evaluation.results import Evaluation
 from kille_training.learn.settings import TrainSettings, differences, load_settings
 from kille_training.settings import as_yaml, plain, versions
 
+SEED_PREFIX = "seed-"
+"""What the folders of runs begin with that differ in nothing but their seed, see `seeds`."""
+
 
 class Run:
     """The folder of a run, and the paths of its files, which need not exist."""
@@ -48,6 +51,11 @@ class Run:
             ConfigError: This is not the folder of a run.
         """
         if not self.config.is_file():
+            if several := seed_runs(self.folder):
+                raise ConfigError(
+                    f"{self.folder} holds {len(several)} runs by seed; name one of them, such as "
+                    f"{next(iter(several.values())).folder}"
+                )
             raise ConfigError(f"{self.folder} is no run: it holds no {self.config.name}")
         return load_settings(self.config)
 
@@ -78,3 +86,13 @@ class Run:
             ConfigError: The file is damaged.
         """
         return Evaluation.read(self.evaluation) if self.evaluation.is_file() else None
+
+
+def seed_runs(folder: Path) -> dict[int, Run]:
+    """Return the runs below a folder by seed; none if it is no folder of seeds."""
+    found = {}
+    for path in folder.glob(f"{SEED_PREFIX}*"):
+        number = path.name.removeprefix(SEED_PREFIX)
+        if number.isdecimal() and (run := Run(path)).config.is_file():
+            found[int(number)] = run
+    return dict(sorted(found.items()))

@@ -25,7 +25,6 @@ from kille_training.reports.palette import SERIES
 from kille_training.reports.plots import DASHED, STYLE, as_svg, logarithmic
 from kille_training.results import TextTable
 from kille_training.statistics.aggregate import (
-    Interval,
     bootstrap,
     interquartile_mean,
     performance_profile,
@@ -74,8 +73,7 @@ def overall_rows(results: Results) -> list[tuple[str, ...]]:
     rows = []
     for method in results.methods:
         found = [results.scores(method, _exact(results), play) for play in PLAYS]
-        cells = ["" if scores is None else _shown(_mean(scores)) for scores in found]
-        rows.append((method, *cells))
+        rows.append((method, *("" if scores is None else _mean(scores) for scores in found)))
     return rows
 
 
@@ -145,9 +143,12 @@ def profiles(results: Results) -> str:
             scores = results.scores(method, _exact(results), SAMPLED)
             if scores is None:
                 continue
-            found = bootstrap(scores, partial(performance_profile, thresholds=thresholds))
-            axes.plot(thresholds, found.value, color=colour, linewidth=1.8, label=method)
-            axes.fill_between(thresholds, found.low, found.high, color=colour, alpha=0.15)
+            profile = partial(performance_profile, thresholds=thresholds)
+            axes.plot(thresholds, profile(scores), color=colour, linewidth=1.8, label=method)
+            if len(scores) > 1:
+                found = bootstrap(scores, profile)
+                ends = np.clip((found.low, found.high), 0.0, 1.0)
+                axes.fill_between(thresholds, *ends, color=colour, alpha=0.15)
         logarithmic(axes, "x")
         axes.set_xlabel("NashConv of sampled play, stakes")
         axes.set_ylabel("share of runs that reach it")
@@ -203,12 +204,7 @@ def _cells(runs: Sequence[Line]) -> list[str]:
     cells = []
     for play in PLAYS:
         found = [end[play]["nash_conv"] for end in ends if play in end]
-        if not found:
-            cells.append("")
-        elif len(found) == 1:
-            cells.append(_stakes(found[0]))
-        else:
-            cells.append(_shown(_mean(np.array(found)[:, None])))
+        cells.append(_mean(np.array(found)[:, None]) if found else "")
     thumb = fmean(map(rule_of_thumb_units, runs))
     others = fmean(map(held_out_units, runs))
     decisions = [end["decisions"] for end in ends if "decisions" in end]
@@ -220,12 +216,15 @@ def _cells(runs: Sequence[Line]) -> list[str]:
     return [*cells, f"{thumb:+.3f}", f"{others:+.3f}", gain, *learnt]
 
 
-def _mean(scores: np.ndarray) -> Interval:
-    return bootstrap(scores, interquartile_mean)
+def _mean(scores: np.ndarray) -> str:
+    """Returns the interquartile mean of NashConv, [R, T], with its interval over two seeds or more.
 
-
-def _shown(found: Interval) -> str:
-    return f"{_stakes(found.value)} ({_stakes(found.low)} to {_stakes(found.high)})"
+    NashConv is never below 0, so neither is the interval.
+    """
+    if len(scores) < 2:
+        return _stakes(interquartile_mean(scores))
+    found = bootstrap(scores, interquartile_mean)
+    return f"{_stakes(found.value)} ({_stakes(max(0.0, found.low))} to {_stakes(found.high)})"
 
 
 def _stakes(nash_conv: Any) -> str:

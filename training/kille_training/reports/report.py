@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from kille_env.errors import ConfigError
+from kille_training.arena.seeds import SeedComparison
 from kille_training.arena.tournament import Folder
 from kille_training.learn.api import measure_run
 from kille_training.learn.runs import Run
@@ -11,7 +12,7 @@ from kille_training.progress import Progress, ignore
 
 
 def report(
-    run: Run | Path | str,
+    run: Run | SeedComparison | Path | str,
     out: Path | str | None = None,
     *,
     exact: bool = False,
@@ -31,7 +32,8 @@ def report(
         'report.html'
 
     Args:
-        run: The run, or the folder of a run, a tournament or a comparison.
+        run: The run, or the folder of a run, a tournament or a comparison; or what `compare_seeds`
+            returned.
         out: The page's file; None is report.html in that folder.
         exact: Of a tournament or a comparison: also show expected earnings, computed exactly,
             where the tree of a deal fits into memory.
@@ -46,8 +48,12 @@ def report(
         KilleError: The folder is neither, its run is not finished, nothing has been played, or
             the page cannot be written.
     """
-    path = run.folder if isinstance(run, Run) else Path(run)
     page = None if out is None else Path(out)
+    if isinstance(run, SeedComparison):
+        from kille_training.reports.seeds import write_seeds_page
+
+        return write_seeds_page(run, page)
+    path = run.folder if isinstance(run, Run) else Path(run)
     folder = Folder(path)
     if folder.comparison.is_file():
         from kille_training.reports.comparison import write_comparison_page as write_page

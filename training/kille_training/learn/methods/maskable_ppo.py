@@ -100,7 +100,8 @@ class Learner:
             rollout_buffer_class=SeatStreamBuffer if streams else None,
             rollout_buffer_kwargs={"env": env} if streams else None,
             policy_kwargs=self._networks(),
-            seed=seed,
+            # The library seeds tables with seed, seed + 1, ...: runs 1 and 2 would share deals.
+            seed=int(np.random.SeedSequence(seed).generate_state(1)[0]),
             device="cpu",
         )
         self.model.set_logger(Logger(None, []))

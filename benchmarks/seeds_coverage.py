@@ -1,0 +1,75 @@
+"""How many 95% intervals over few seeds hold the truth: `python benchmarks/seeds_coverage.py`.
+
+Two equal configurations are compared, 400 times for each number of seeds: runs that are normally
+distributed, and runs of which one in ten collapses. All play the same deals, whose luck they share.
+`--write` puts the table into docs/statistics.md.
+"""
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from kille_training.statistics.aggregate import Interval, difference, interquartile_mean, pairs
+from markdown_tables import table
+
+PAGE = Path(__file__).parents[1] / "docs" / "statistics.md"
+BEGIN, END = "<!-- begin seeds coverage -->", "<!-- end seeds coverage -->"
+SEEDS = (2, 3, 4, 5, 8)
+REPEATS, DEALS, DRAWS = 400, 10, 500
+COLLAPSED = 10.0
+"""How much lower, in standard deviations, a collapsed run is."""
+
+
+def percentiles(first: np.ndarray, second: np.ndarray, draws: int, seed: int) -> Interval:
+    """Return the difference with percentiles of a bootstrap over runs, as rliable has them."""
+    rng, shape = np.random.default_rng(seed), (draws, len(first))
+    ours, theirs = (
+        scores.mean(axis=1)[rng.integers(len(scores), size=shape)] for scores in (first, second)
+    )
+    found = interquartile_mean(ours[:, :, None] - theirs[:, None, :])
+    value = interquartile_mean(pairs(first.mean(axis=1), second.mean(axis=1)))
+    return Interval(value, *np.quantile(found, (0.025, 0.975)))
+
+
+def share(seeds: int, collapsing: float, make: Callable[..., Interval]) -> str:
+    """Return how many intervals hold that equal configurations do not differ."""
+    rng, held = np.random.default_rng(seeds), 0
+    for repeat in range(REPEATS):
+        runs = rng.normal(size=(2, seeds, 1)) - COLLAPSED * (rng.random((2, seeds, 1)) < collapsing)
+        luck = rng.normal(size=DEALS) * 3 + rng.normal(size=(2, seeds, DEALS))
+        first, second = runs + luck
+        found = make(first, second, DRAWS, repeat)
+        held += bool(found.low <= 0 <= found.high)
+    return f"{100 * held / REPEATS:.0f}%"
+
+
+def main() -> None:
+    """Print the table, or write it."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--write", action="store_true", help="put it into docs/statistics.md")
+    asked = parser.parse_args()
+    rows = [
+        (
+            str(seeds),
+            *(share(seeds, lost, way) for way in (difference, percentiles) for lost in (0.0, 0.1)),
+        )
+        for seeds in SEEDS
+    ]
+    head = (
+        "seeds of each",
+        "here",
+        "here, 10% collapse",
+        "percentiles",
+        "percentiles, 10% collapse",
+    )
+    print(text := table(head, rows))
+    if asked.write:
+        before, begin, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
+        end, after = rest.partition(END)[1:]
+        PAGE.write_text(f"{before}{begin}\n\n{text}\n\n{end}{after}", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

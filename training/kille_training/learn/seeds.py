@@ -1,0 +1,287 @@
+"""One configuration learned with several seeds, side by side; and what the runs earn together.
+
+runs/NAME-seeds/
+  seed-1/       a run, see `runs`: the same that `kille train NAME --seed 1` makes
+  seed-2/
+  output.log    what the processes printed
+
+Each run has a process of its own with one thread, and as many learn at a time as there are cores.
+All settings are written before the first run begins, so the folder alone says what is to be done.
+"""
+
+import threading
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kille_agents.greedy import PLAYS
+from kille_env.errors import ConfigError
+from kille_training.evaluation.api import Evaluation
+from kille_training.evaluation.duplicate import DETERMINISTIC
+from kille_training.labels import measure_of
+from kille_training.learn.api import load_named, measure_run
+from kille_training.learn.metrics import PROGRESS, Table
+from kille_training.learn.runs import SEED_PREFIX, Run, seed_runs
+from kille_training.learn.settings import TrainSettings
+from kille_training.learn.training import train
+from kille_training.pool.jobs import Arrays, Failed, Pool, Report
+from kille_training.pool.processes import Processes, cores
+from kille_training.progress import Progress, ignore, part_of
+from kille_training.results import Result, TextTable
+from kille_training.settings import Overrides
+from kille_training.statistics.aggregate import bootstrap, interquartile_mean
+
+NASH_CONV = "NashConv (less is better)"
+FEWEST = 2
+"""Seeds from which on there is an interval over seeds."""
+DUST = 1e-9
+"""Length of an interval that rounding leaves where all seeds are equal."""
+LOOK_SECONDS = 0.5
+"""Seconds between two looks at how far the runs are."""
+FOREVER = 1e9
+"""Seconds that a run may take."""
+
+
+@dataclass(frozen=True, repr=False)
+class SeedRuns(Result):
+    """Finished runs of one configuration.
+
+    Attributes:
+        folder: Where they are.
+        runs: The runs, by seed.
+        seeds: [R] their seeds.
+        evaluations: [R] what each earned at its end, over the same deals.
+    """
+
+    folder: Path
+    runs: tuple[Run, ...]
+    seeds: tuple[int, ...]
+    evaluations: tuple[Evaluation, ...]
+
+    @classmethod
+    def of(cls, runs: Mapping[int, Run]) -> "SeedRuns":
+        """Read finished runs, which are in one folder, by seed.
+
+        Raises:
+            ConfigError: One is not finished.
+        """
+        found = tuple(measure_run(run) for run in runs.values())
+        folder = next(iter(runs.values())).folder.parent
+        return cls(folder, tuple(runs.values()), tuple(runs), found)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return one line per way to play and measure, with the values of all seeds.
+
+        `mean` is their interquartile mean, `low` and `high` its 95% interval over seeds, both None
+        with fewer than two seeds.
+        """
+        rows = []
+        for name, values in figures_of(self.evaluations).items():
+            found = None
+            if len(values) >= FEWEST:
+                found = bootstrap(np.array(values)[:, None], interquartile_mean)
+            rows.append(
+                {
+                    "measure": name,
+                    "mean": float(interquartile_mean(np.array(values)[:, None])),
+                    "low": None if found is None else float(found.low),
+                    "high": None if found is None else float(found.high),
+                    "values": list(values),
+                }
+            )
+        return rows
+
+    def parts(self) -> list[str | TextTable]:
+        """Return the interquartile means with their intervals, and how far the seeds are apart."""
+        first = self.evaluations[0]
+        cells = [
+            (
+                row["measure"],
+                f"{row['mean']:+.4f}",
+                "" if row["low"] is None else ends(row["low"], row["high"]),
+                f"{min(row['values']):+.4f}",
+                f"{max(row['values']):+.4f}",
+            )
+            for row in self.rows()
+        ]
+        count = f"{len(self.seeds)} seed{'s' if len(self.seeds) > 1 else ''}"
+        columns = ("measure", ">mean", ">95% interval", ">lowest", ">highest")
+        title = f"Interquartile mean over {count}, {first.deals:,} deals each, the same for all"
+        if len(self.seeds) < FEWEST:
+            said = "One seed has no interval over seeds; make more with --seeds."
+        else:
+            said = (
+                "The intervals are for the interquartile mean of all seeds that could be drawn, "
+                "over these deals."
+            )
+        return [f"{self.folder} at {first.table}", TextTable(title, columns, cells), said]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything as JSON can hold it."""
+        runs = [
+            {"seed": seed, "run": str(run.folder), "evaluation": found.as_dict()}
+            for seed, run, found in zip(self.seeds, self.runs, self.evaluations, strict=True)
+        ]
+        return {"run": str(self.folder), "summary": self.rows(), "runs": runs}
+
+
+def ends(low: float, high: float) -> str:
+    """Return an interval over seeds as text; where all are equal it says nothing of other seeds."""
+    return f"{low:+.4f} to {high:+.4f}" if high - low > DUST else "no spread seen"
+
+
+def figures_of(evaluations: Sequence[Evaluation]) -> dict[str, list[float]]:
+    """Return the value of each seed by what was measured."""
+    figures: dict[str, list[float]] = {}
+    for each in evaluations:
+        measure = measure_of(each.game, str(each.rules["episode"]))
+        found = [
+            (f"{measure} against {row.against}", row.play, row.estimate.mean) for row in each.rows
+        ]
+        found += [(NASH_CONV, row.play, row.nash_conv) for row in each.exact or ()]
+        for name, play, value in found:
+            for way in PLAYS if play == DETERMINISTIC else (play,):
+                figures.setdefault(f"{name}, {way}", []).append(value)
+    return {name: values for name, values in figures.items() if len(values) == len(evaluations)}
+
+
+def open_seeds(
+    config: str | Path | TrainSettings,
+    seeds: int | None = None,
+    *,
+    out: str | Path | None = None,
+    seed: int | None = None,
+    set: Overrides = (),
+) -> dict[int, Run]:
+    """Return runs of one configuration by seed, with their settings written.
+
+    Args:
+        config: As for `kille_training.train`, or a folder of runs by seed.
+        seeds: How many runs; None is those that are in the folder.
+        out: Their folder; the default is runs/NAME-seeds.
+        seed: Seed of the first run; the others follow.
+        set: Settings that win over the file.
+
+    Raises:
+        ConfigError: The settings cannot be used, or the folder holds other runs.
+    """
+    if seeds is not None and seeds < 1:
+        raise ConfigError(f"seeds is {seeds}, expected 1 or more")
+    if not isinstance(config, TrainSettings) and (kept := seed_runs(Path(config))):
+        if out is not None or seed is not None or set:
+            raise ConfigError(f"{config} holds runs by seed; they keep their place and settings")
+        folder, settings = Path(config), next(iter(kept.values())).settings()
+        seeds = seeds or len(kept)
+    else:
+        settings = load_named(config, out=out, seed=seed, set=set)
+        folder = Path("runs") / f"{settings.name}-seeds" if out is None else Path(out)
+    if Run(folder).config.is_file():
+        raise ConfigError(f"{folder} is one run; name another folder for several seeds with --out")
+    numbers = range(settings.seed, settings.seed + (seeds or 1))
+    runs = seed_runs(folder)
+    for number, run in runs.items():
+        run.check_same(replace(settings, seed=number, name=run.settings().name))
+    for number in numbers:
+        if number not in runs:
+            runs[number] = Run(folder / f"{SEED_PREFIX}{number}")
+            name = f"{folder.resolve().name}-{number}"
+            runs[number].write_settings(replace(settings, name=name, seed=number, made_with={}))
+    return {number: runs[number] for number in numbers}
+
+
+def train_seeds(
+    runs: dict[int, Run],
+    progress: Progress | None = None,
+    told: Callable[[str], None] = ignore,
+    finish: Callable[[Run], object] = measure_run,
+) -> SeedRuns:
+    """Train runs that are not finished, side by side, each in a process with one thread.
+
+    Args:
+        runs: The runs by seed, all in one folder.
+        progress: Called with the decisions of all runs together.
+        told: Called with a sentence when a run ends.
+        finish: What a process does with a run that has made its decisions; it measures it.
+
+    Raises:
+        ConfigError: Some runs failed; the others are finished.
+        KeyboardInterrupt: All processes have ended; call it again to resume.
+    """
+    folder = next(iter(runs.values())).folder.parent
+    total = sum(run.settings().total for run in runs.values())
+    workers = min(len(runs), cores())
+    failed: dict[int, str] = {}
+    log = folder / "output.log"
+    told(f"{len(runs)} seeds in {folder}, {workers} at a time; what they print is in {log}")
+    advance = part_of(progress, f"training {len(runs)} seeds", total)
+    with _watched(runs, advance), Processes(workers, log=log) as pool:
+        _train(pool, runs, finish, failed, told)
+    if failed:
+        said = "; ".join(f"seed {seed}: {reason}" for seed, reason in failed.items())
+        raise ConfigError(
+            f"{len(failed)} of {len(runs)} seeds failed ({said}); {log} may say more. The others "
+            "are finished, and the same call tries these again"
+        )
+    return SeedRuns.of(runs)
+
+
+def _train(
+    pool: Pool,
+    runs: dict[int, Run],
+    finish: Callable[[Run], object],
+    failed: dict[int, str],
+    told: Callable[[str], None],
+) -> None:
+    items = [(seed, run.folder) for seed, run in runs.items()]
+    for done, ((seed, _), result) in enumerate(pool.run(partial(_run, finish=finish), items), 1):
+        if isinstance(result, Failed):
+            failed[seed] = result.reason
+        how = "failed" if isinstance(result, Failed) else "is finished"
+        told(f"seed {seed} {how}, {done} of {len(items)}")
+
+
+def _run(item: tuple[int, Path], report: Report, finish: Callable[[Run], object]) -> Arrays:
+    """Train one run and measure it; a run that diverges is no fault of the others."""
+    seed, folder = item
+    with report(seed, "to train", FOREVER):
+        train(Run(folder))
+        finish(Run(folder))
+    return {}
+
+
+@contextmanager
+def _watched(runs: dict[int, Run], advance: Callable[[int], None]) -> Generator[None]:
+    """Call `advance` with the decisions that all runs have made since the last call."""
+    ended, done = threading.Event(), 0
+
+    def look() -> None:
+        nonlocal done
+        now = sum(_decisions(run) for run in runs.values())
+        advance(max(0, now - done))
+        done = max(done, now)
+
+    def watch() -> None:
+        while not ended.wait(LOOK_SECONDS):
+            look()
+
+    thread = threading.Thread(target=watch, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+    look()
+
+
+def _decisions(run: Run) -> int:
+    """Return the decisions of the last line of progress.csv."""
+    with suppress(ConfigError):  # a damaged file is for the run to complain about
+        if rows := Table(run.progress, PROGRESS).read():
+            return int(rows[-1]["decisions"])
+    return 0
