@@ -153,7 +153,8 @@ def compare_seeds(
     Args:
         better: Folder of runs by seed, see `train` with `seeds`.
         worse: Another one.
-        baselines: The players in the other seats; None is those that the first configuration was measured against.
+        baselines: The players in the other seats; None is those of the first configuration's
+            settings.
         deals: Deals, each played from every seat; None is as many as at the end of a run.
         seed: Seed of the deals; None is that of the deals at the end of a run.
         progress: Called with how far it is; None shows bars in terminals and notebooks.
