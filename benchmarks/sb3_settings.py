@@ -4,7 +4,7 @@ MaskablePPO learns single deals by self-play in every game with `settings(venv)`
 two tables each, with several seeds; then, in two games, with one setting changed at a time, with
 the library's own defaults, and in one seat against the rule of thumb. What came of it is measured
 by `kille_training.evaluate`, and exactly where it can be. Every finished run is a line of `--out`
-and is not repeated.
+and is not repeated; `docs/learning.py` makes the tables of docs/training.md from it.
 """
 
 import argparse
@@ -18,10 +18,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from curves import Journal
-from markdown_tables import table
 
 OUT = Path("runs/sb3_settings.jsonl")
 DEALS = 5_000
@@ -118,52 +115,8 @@ def measured(run: Run) -> dict[str, Any]:
     return {"earned": earned, "nash_conv": exact, "seconds": round(seconds, 1)}
 
 
-def reached(lines: list[dict[str, Any]]) -> str:
-    """Returns the table of what the settings reach, by game and seats."""
-    rows = []
-    for game, sizes in SEATS.items():
-        for num_players in sizes:
-            found = [each for each in lines if _is(each, game, num_players, PLAIN)]
-            if found:
-                rows.append([game, num_players, len(found), *_cells(found)])
-    return table(["game", "seats", "seeds", *HEAD], rows)
-
-
-def bought(lines: list[dict[str, Any]]) -> str:
-    """Returns the table of what each setting buys."""
-    rows = []
-    for game, num_players in CHANGED_AT:
-        for change in CHANGES:
-            found = [each for each in lines if _is(each, game, num_players, change)]
-            if found:
-                rows.append([f"{game}, {num_players} seats", change, len(found), *_cells(found)])
-    return table(["table", "what", "seeds", *HEAD], rows)
-
-
-HEAD = ("against uniform", "against the rule of thumb", "NashConv", "processor seconds")
-
-
-def _is(line: Mapping[str, Any], game: str, num_players: int, change: str) -> bool:
-    return (line["game"], line["num_players"], line["change"]) == (game, num_players, change)
-
-
-def _cells(found: list[dict[str, Any]]) -> list[str]:
-    """Returns the median of the seeds and their ends, of everything that is measured."""
-    against = [
-        _median([each["earned"][name][0] for each in found], "+.3f")
-        for name in ("uniform", "rule_of_thumb")
-    ]
-    exact = [each["nash_conv"] for each in found if each["nash_conv"] is not None]
-    seconds = f"{np.median([each['seconds'] for each in found]):.0f}"
-    return [*against, _median(exact, ".4f") if exact else "", seconds]
-
-
-def _median(values: list[float], form: str) -> str:
-    return f"{np.median(values):{form}} ({min(values):{form}} to {max(values):{form}})"
-
-
 def main() -> None:
-    """Does the runs that are missing, and prints the tables."""
+    """Does the runs that are missing."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--decisions", type=int, default=1_000_000, help="of each run")
     parser.add_argument("--seeds", type=int, default=5)
@@ -183,7 +136,6 @@ def main() -> None:
             run = jobs[job]
             journal.add(asdict(run), {"deals": DEALS}, **job.result())
             print(f"{done} of {len(missing)}: {run}", file=sys.stderr, flush=True)
-    print(f"{reached(journal.lines)}\n\n{bought(journal.lines)}")
 
 
 if __name__ == "__main__":

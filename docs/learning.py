@@ -3,9 +3,9 @@
     python docs/learning.py            write them
     python docs/learning.py --check    exit with 1 if the pages' tables are stale
 
-The results are what `benchmarks/credit.py`, `reach.py`, `every_table.py`, `calibration.py` and
-`libraries.py` have written (to publish others, copy their files from `runs/` to `docs/data/`), and
-what `docs/trained.py --take` has taken.
+The results are what `benchmarks/credit.py`, `reach.py`, `every_table.py`, `calibration.py`,
+`libraries.py` and `sb3_settings.py` have written (to publish others, copy their files from `runs/`
+to `docs/data/`), and what `docs/trained.py --take` has taken.
 """
 
 import io
@@ -275,6 +275,46 @@ def games_table(lines: Lines) -> str:
     return table(("game", *(f"{millions} M" for millions in MILLIONS), "interval"), rows)
 
 
+def sb3_reached(lines: Lines) -> str:
+    """Returns what the settings for Stable-Baselines3 reach at each table."""
+    plain = [line for line in lines if line["change"] == lines[0]["change"]]
+    tables = dict.fromkeys((line["game"], line["num_players"]) for line in plain)
+    rows = [
+        (f"`{game}`", str(seats), *_sb3_cells(chosen(plain, game=game, num_players=seats)))
+        for game, seats in tables
+    ]
+    return table(("game", "seats", *SB3_HEAD), rows)
+
+
+def sb3_bought(lines: Lines) -> str:
+    """Returns what one setting changed at a time brings or costs, at the tables where it was."""
+    changes = dict.fromkeys(line["change"] for line in lines)
+    plain = next(iter(changes))
+    changed = [line for line in lines if line["change"] != plain]
+    tables = dict.fromkeys((line["game"], line["num_players"]) for line in changed)
+    rows = [
+        (f"`{game}`, {seats} seats", change, *_sb3_cells(runs))
+        for game, seats in tables
+        for change in changes
+        if (runs := chosen(lines, game=game, num_players=seats, change=change))
+    ]
+    return table(("table", "settings", *SB3_HEAD), rows)
+
+
+SB3_HEAD = ("seeds", "against uniform", "against the rule of thumb", "NashConv", "CPU seconds")
+
+
+def _sb3_cells(runs: Lines) -> list[str]:
+    """Returns how many seeds, and the middle and the ends of what is measured."""
+    against = [
+        _middle([run["earned"][name][0] for run in runs], "+.3f")
+        for name in ("uniform", "rule_of_thumb")
+    ]
+    exact = [run["nash_conv"] for run in runs if run["nash_conv"] is not None]
+    seconds = f"{statistics.median(run['seconds'] for run in runs):.0f}"
+    return [str(len(runs)), *against, _middle(exact) if exact else "", seconds]
+
+
 def settings_table() -> str:
     """Returns the settings of the games' recipes side by side."""
     games = {
@@ -308,7 +348,14 @@ def built() -> dict[Path, str]:
     blocks = {mark: partial(_made, name, make) for mark, (name, make) in BLOCKS.items()}
     return {
         PAGE: filled(PAGE, blocks),
-        TRAINING: filled(TRAINING, {"settings": settings_table}),
+        TRAINING: filled(
+            TRAINING,
+            {
+                "settings": settings_table,
+                "sb3 reached": partial(_made, "sb3_settings", sb3_reached),
+                "sb3 bought": partial(_made, "sb3_settings", sb3_bought),
+            },
+        ),
     }
 
 
