@@ -13,7 +13,7 @@ import resource
 import subprocess
 import sys
 import time
-from collections import Counter
+from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
@@ -66,9 +66,10 @@ def measure(game: str, preset: str, seats: int) -> dict:
     (strategy,) = strategies_of(found.policy, stage)
     reach = infoset_reach(stage.tree, strategy)
     mixed = np.maximum.reduceat(strategy, stage.tree.first[:-1]) < SURE
-    random = Counter[str]()
+    random = defaultdict[str, float](float)
     for number in np.flatnonzero(mixed):
         random[_choice(game, stage.masks[number])] += float(reach[number])
+    often = sorted(random, key=lambda choice: -random[choice])
     return {
         "game": game, "preset": preset, "seats": seats,
         "deals": found.deals, "ends": len(stage.tree.chance), "sets": sum(found.information_sets),
@@ -77,7 +78,7 @@ def measure(game: str, preset: str, seats: int) -> dict:
         "written": nash_conv_of((strategy,), stage).total,
         "greedy": nash_conv(stage.tree, greedy(stage.tree, strategy)).total,
         "mixed": float(reach[mixed].sum() / reach.sum()),
-        "choices": {choice: each / reach.sum() for choice, each in random.most_common()},
+        "choices": {choice: random[choice] / reach.sum() for choice in often},
         "value": found.value, "iterations": found.iterations,
         "seconds": round(seconds), "memory": round(memory, 1),
     }  # fmt: skip

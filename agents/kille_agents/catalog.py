@@ -160,7 +160,7 @@ def as_policy(
         from kille_agents.sb3 import load_sb3  # needs torch
 
         model = load_sb3(Path(cast(str, policy)), observation=observation, trust=trust)
-        player: Player | None = _with_features(model).at_table(game, num_players)
+        player: Player = _with_features(model).at_table(game, num_players)
     elif observation is not None or returns is not None:
         player = _asked(policy, observation, returns).at_table(game, num_players)
     elif isinstance(policy, (str, Path)):
@@ -169,14 +169,15 @@ def as_policy(
         thing = policy
         if isinstance(policy, type):
             thing = make_player(policy.__name__, policy, num_players, rules)
-        player = player_of(thing, game, num_players)
-        if player is None:
+        found = player_of(thing, game, num_players)
+        if found is None:
             raise PolicyError(
                 f"a player is expected, got {thing!r}; pass a name, a path, an "
                 "object with a name and probabilities(observation, mask) or decide(decisions), "
                 "a function of (observation, mask), a torch module, a model of Stable-Baselines3, "
                 "or a policy or bot of OpenSpiel"
             )
+        player = found
     return made_for(player, game, num_players, rules, transfer)
 
 

@@ -20,6 +20,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from fractions import Fraction
 from math import prod
+from typing import Any
 
 TOKEN = re.compile(r'"[^"]*"|[{}]|[^\s{}"]+')
 
@@ -53,7 +54,7 @@ def check(tree: str, policy: str) -> tuple[list[Fraction], list[Fraction]]:
     seats = range(len(inside(TOKEN.findall(next(nodes)))))
     # Of each node to come: how likely chance makes it and each seat does, and the last own sequence
     # of each seat: information set and action.
-    waiting = [(Fraction(1), (Fraction(1),) * len(seats), (None,) * len(seats))]
+    waiting: list[Any] = [(Fraction(1), (Fraction(1),) * len(seats), (None,) * len(seats))]
     earned = [Fraction(0) for _ in seats]
     worth = [defaultdict(Fraction) for _ in seats]  # by own sequence, if only the others may mix
     sets = {}

@@ -193,9 +193,9 @@ def test_a_solution_of_your_own_reviews_the_matches_of_its_table(game, tmp_path)
         for one, other in zip(by_policy.moments, by_best.moments, strict=True):
             if one.decision is None or len(one.decision.choices) == 1:
                 continue
-            units = [choice.worth for choice in one.decision.choices]
-            better = [choice.worth for choice in other.decision.choices]
-            assert all(b >= a - 1e-9 for a, b in zip(units, better, strict=True))
+            units = np.array([choice.worth for choice in one.decision.choices], float)
+            better = np.array([choice.worth for choice in other.decision.choices], float)
+            assert (better >= units - 1e-9).all()
             shares = [choice.shares[0] for choice in one.decision.choices]
             lost += max(units) - np.dot(shares, units)
             asked += 1

@@ -218,8 +218,8 @@ def _refusal(cls: Any, error: Invalid) -> KilleError:
         for name in path:
             cls = get_type_hints(cls)[name]
         known = [each.name for each in fields(cls)]
-        if RENAMED.get(last) in known:
-            return ConfigError(f"{key} is called {RENAMED[last]} now")
+        if (new := RENAMED.get(str(last))) in known:
+            return ConfigError(f"{key} is called {new} now")
         return ConfigError(f"{key} is an unknown key. {did_you_mean(last, known)}")
     if found["type"] == "missing":
         return ConfigError(f"{key} is missing")

@@ -7,6 +7,7 @@ import numpy as np
 from kille_env.registry import spec
 from kille_training.evaluation.results import Loss
 from kille_training.solving.stages import DealStages, Stage
+from kille_training.solving.trees.sequence_game import SequenceGame
 from kille_training.solving.trees.values import best_response, end_reach, infoset_reach, losses
 
 LEAST = 1e-9
@@ -42,6 +43,7 @@ def _comes_to(strategies: Sequence[np.ndarray], deal: DealStages) -> list[float]
     """Returns how likely a deal comes to each of its stages."""
     comes = [1.0]
     for stage, strategy in zip(deal.stages, strategies, strict=True):
+        assert isinstance(stage.tree, SequenceGame)  # grown without nodes
         again = stage.again @ end_reach(stage.tree, strategy)
         comes.append(comes[-1] * float(again))
     return comes[:-1]

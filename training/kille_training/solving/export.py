@@ -24,6 +24,7 @@ from kille_training.solving.solution import settings_of
 from kille_training.solving.solve import solve
 from kille_training.solving.stages import DealStages
 from kille_training.solving.trees.efg import EfgTree
+from kille_training.solving.trees.tree import FlatTree
 from kille_training.solving.trees.values import expected_values
 
 
@@ -177,4 +178,4 @@ def _labelled(deal: DealStages, continuation: np.ndarray) -> EfgTree:
     names = [stage.describe(number) for number in range(stage.tree.num_infosets)]
     rules = ", ".join(f"{name}={value}" for name, value in stage.rules.values.items())
     title = f"{table.title}, a deal with {stage.num_players} seats: {rules}"
-    return EfgTree(stage.worth(continuation), actions, names, title)
+    return EfgTree(cast(FlatTree, stage.worth(continuation)), actions, names, title)

@@ -116,7 +116,7 @@ def _most_frequent(strategy: np.ndarray, stage: Stage) -> list[str]:
     return lines
 
 
-def _choice(chances: Sequence[float], actions: Sequence[str]) -> str:
+def _choice(chances: Sequence[float] | np.ndarray, actions: Sequence[str]) -> str:
     """Returns what is done, as text."""
     best = int(np.argmax(chances))
     if chances[best] >= SURE:

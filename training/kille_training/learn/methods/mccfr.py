@@ -15,7 +15,7 @@ Granting forehand's question deals the cards again: the walk goes on in the tree
 """
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -30,7 +30,7 @@ from kille_training.solving.build import build_deal
 from kille_training.solving.policies import policy_of
 from kille_training.solving.size import check_deal
 from kille_training.solving.stages import DealStages
-from kille_training.solving.trees.tree import TERMINAL
+from kille_training.solving.trees.tree import TERMINAL, FlatTree
 from kille_training.solving.trees.values import normalised
 
 AGAIN = -1
@@ -172,7 +172,7 @@ def _average_of(deal: DealStages, weights: np.ndarray, name: str) -> TabularPoli
 def _walkable(deal: DealStages) -> Hands:
     """Returns the trees of a deal as arrays to walk in."""
     kinds = list({id(stage.tree): stage for stage in deal.stages}.values())
-    trees = [stage.tree for stage in kinds]
+    trees = [cast(FlatTree, stage.tree) for stage in kinds]
     counts = [(t.num_nodes, t.num_infosets, t.num_sequences) for t in trees]
     root, sets, sequences = np.cumsum(np.array([(0, 0, 0), *counts]), axis=0).T
     infoset = _joined([t.infoset for t in trees], sets)
