@@ -43,6 +43,7 @@ POINTS = (
     "kille_training.cli.train.finish",
     "kille_training.evaluation.api.in_play",
     "kille_training.learn.api.best_response",
+    "kille_training.learn.seeds.train_seeds",
     "kille_training.solving.solve._solve",
     "kille_training.table.server.listen",
 )

@@ -56,9 +56,10 @@ def test_the_page_of_the_notation_is_right(tmp_path, monkeypatch, capsys):
         assert (game.differences, game.steps[-1].action is None) == ([], False)
         assert game.returns is not None
     read, *writes = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
+    names: dict = {}
     for write in writes:
-        exec(write, {})
-    exec(read, {})
+        exec(write, names)
+    exec(read, names)
     assert "turn ['stand', 'swap'] stand" in capsys.readouterr().out
     assert first_column(section("The file")) == [*KEYS]
 

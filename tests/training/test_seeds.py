@@ -83,6 +83,7 @@ def test_a_folder_takes_more_seeds_and_no_other_configuration(pair, short, tmp_p
         kt.train(folder)
 
 
+@pytest.mark.slow
 def test_a_seed_that_fails_stops_no_other(short, tmp_path):
     runs = open_seeds(short, 2, out=tmp_path / "a")
     runs[1].progress.mkdir()  # it cannot be written there

@@ -251,9 +251,10 @@ class CFR:
             about, arrays = read_arrays(path)
             if about["format"] != FORMAT:
                 raise KilleError(f"its format is {about['format']!r}, expected {FORMAT!r}")
-            solver = cls(tree, about["method"])
-            if about["tree"] != solver.tree.fingerprint():
+            tree = without_nodes(tree)
+            if about["tree"] != tree.fingerprint():
                 raise KilleError("it belongs to another tree")
+            solver = cls(tree, about["method"])
             solver.restore(about["iteration"], arrays)
             return solver
         except BROKEN as error:
