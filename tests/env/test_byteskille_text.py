@@ -210,6 +210,9 @@ def test_before_the_first_cards_and_at_the_end():
         ("KI L7 L2 L9", "0 stand, 1 stand, 2 stand, 3 stand", "", 0,
          "A dealt harlequin counts lowest: you are out. seat 2 is out too."),
         ("L8 L7 L9 L5", "0 stand, 1 stand, 2 stand, 3 stand", "", 0, "seat 3's 5 was the lowest."),
+        ("L1 HU L4 L9", "0 swap, 2 stand, 3 stand", "", 3,
+         "seat 1's hussar struck seat 0. seat 2's 4 was the lowest of those still in; "
+         "swapping with you would have brought a 9."),
     ],
 )  # fmt: skip
 def test_a_verdict_says_why(hands, actions, talon, seat, verdict):

@@ -63,6 +63,15 @@ def test_one_may_check_only_while_nobody_has_knocked():
     assert (table.seat, table.legal) == (2, "knock, fold")
 
 
+def test_the_last_one_to_wait_is_told_that_the_pot_stays():
+    table = play(FOUR, "0 check, 1 check")
+    for said in ("Wait", "Wait: nobody knocks, the pot stays"):
+        batch = table.batch
+        assert batch.game.choice(batch.tables[0], batch.rules, 1, []) == said
+        table.act(f"{table.seat} check")
+    assert table.result["kind"] == "all_checked"
+
+
 def test_folding_does_not_stop_others_from_checking():
     assert play(FOUR, "0 fold").legal == "knock, check, fold"
 

@@ -296,6 +296,31 @@ def test_who_wins_without_play_is_told_with_the_chips(script, bets, verdict):
     assert table.verdict(script, 0) == verdict
 
 
+def test_the_verdict_accounts_for_all_that_the_dealer_pays_and_is_shared():
+    table = play("AC AD AS | 6C 6D 6S", deals=1, remainder="left")
+    script = "0 knock, 1 knock, 0 AC, 1 6C, 0 AD, 1 6D, 0 AS, 1 6S"
+    assert table.verdict(script, 1) == (
+        "You knocked and took no trick: that costs 3 chips. As dealer you pay 3 chips. "
+        "The bets are shared: 1 chip for you."
+    )
+    assert table.batch.tables[0]["reward"][1] == -3 - 3 + 1
+
+
+def test_buttons_name_what_a_trick_pays_and_what_the_dealer_pays():
+    table = play(THREE, start={"bets": [3, 6]})
+    batch = table.batch
+
+    def buttons():
+        return [batch.game.choice(batch.tables[0], batch.rules, action, []) for action in (0, 1)]
+
+    assert buttons() == ["Knock: 2 per trick, none costs 6", "Fold"]
+    table.act("0 knock, 1 knock")
+    assert buttons() == [
+        "Knock: 2 per trick, none costs 6; the dealer's 3 besides",
+        "Fold: costs the dealer's 3",
+    ]
+
+
 # Records
 
 

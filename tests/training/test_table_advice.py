@@ -104,3 +104,11 @@ def test_the_ranking_shows_the_cards_that_are_in_play():
     ):
         batch = make_batch(game, 1, 2, rules=rules)
         assert rules_for(batch.game, batch.rules, 2)["ranking"] == codes
+
+
+def test_the_rules_of_a_single_deal_list_only_what_can_happen_in_it():
+    for episode, found in (("deal", False), ("match", True)):
+        batch = make_batch("byteskille", 1, 4, rules={"episode": episode})
+        told = rules_for(batch.game, batch.rules, 4)
+        assert ("buy" in told["buttons"]) is ("ask" in told["buttons"]) is found
+        assert ("buy back in" in told["sentences"]) is ("pot" in told["sentences"]) is found

@@ -10,6 +10,7 @@ from kille_agents.catalog import as_policy
 from kille_env.errors import IllegalActionError, KilleError, PolicyError, RulesError
 from kille_env.records import parse_record, replay
 from kille_env.registry import list_games, spec
+from kille_env.words.text import listed
 from kille_training.table.names import FIRST_NAMES, names_at
 from kille_training.table.sitting import Sitting, Thought
 
@@ -136,3 +137,26 @@ def test_a_result_names_the_winner_and_what_the_person_has(game):
     assert text.startswith(f"{best} the match." if points else f"{best} {won[0][1][1:]}.")
     assert all(("/" in amount) == points for _, amount in won)
     assert won[0][0] == "You" or " You " in text
+
+
+def test_a_result_names_all_who_have_won():
+    table = sitting(1, "byteskille", episode="deal")
+    finish(table, np.random.default_rng(4))
+    last = table.records()[-1]
+    person = table.person
+    others = [seat for seat in range(len(table.names)) if seat != person]
+    last["returns"] = [2.0] * len(table.names)
+    last["returns"][person] = -4.0
+    names = [table.names[seat] for seat in others]
+    assert table.outcome()[0] == f"{listed(names)} win 2 each. You lose 4."
+    last["returns"] = [0.0] * len(table.names)
+    assert table.outcome()[0] == "Nobody wins or loses."
+
+
+def test_a_result_in_points_is_in_the_order_in_which_the_players_went_out():
+    table = sitting(1, "krypkille", episode="match")
+    finish(table, np.random.default_rng(4))
+    last = table.records()[-1]
+    gone = [sum(s in deal["result"]["out"] for deal in last["deals"]) for s in range(4)]
+    by_place = [gone[table.names.index(name)] for name, _ in table.outcome()[1]]
+    assert by_place == sorted(gone) and by_place[-1] > by_place[1]

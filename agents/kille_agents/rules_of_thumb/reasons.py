@@ -105,7 +105,7 @@ def _krypkille(seen: Seen, action: str, names: Sequence[str]) -> str:
 def _play(follows: bool) -> str:
     if follows:
         return "take the trick as cheaply as you can, or give up your lowest."
-    return "a high card makes the others give up theirs, and you lead again."
+    return "the others must beat it or give up their lowest, and you keep your low cards."
 
 
 def _femkortskille(seen: Seen, action: str, names: Sequence[str]) -> str:

@@ -83,7 +83,15 @@ def _why(table: Any, who: list[str], seat: int, mine: bool) -> str:
         return f"{drew}; {_without_drawing(table, who, seat, given)}."
     equal = [other for other in members(table["out"]) if table["hand"][other] >> 1 == card >> 1]
     lowest = "one of the lowest" if len(equal) > 1 else "the lowest"
-    return f"{owner(who[seat])} {_word(table, seat)} was {lowest}{_otherwise(table, who, seat)}."
+    which = f"{lowest}{_of_those_in(table, seat)}"
+    return f"{owner(who[seat])} {_word(table, seat)} was {which}{_otherwise(table, who, seat)}."
+
+
+def _of_those_in(table: Any, seat: int) -> str:
+    """Says that a lowest card was not the lowest of all: who was struck may have held a lower."""
+    rank = _rank(table, int(table["hand"][seat]))
+    lower = [s for s in members(table["out"]) if _rank(table, int(table["hand"][s])) < rank]
+    return " of those still in" if lower else ""
 
 
 def _struck(table: Any, who: list[str], seat: int) -> str:
@@ -115,7 +123,7 @@ def _without_drawing(table: Any, who: list[str], seat: int, given: int) -> str:
     lowest = min(others, key=lambda other: _rank(table, int(table["hand"][other])), default=seat)
     below = _rank(table, int(table["hand"][lowest])) < given >> 1 < Kind.KI
     if lowest == seat or not below:
-        return "it was the lowest"
+        return f"it was the lowest{_of_those_in(table, seat)}"
     card, kept = _word(table, lowest), KILLE_PACK.word(given)
     return f"with the {kept} {owner(who[lowest])} {card} was out"
 

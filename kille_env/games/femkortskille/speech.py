@@ -25,7 +25,9 @@ def choice(table: Any, rules: Rules, action: int, who: list[str]) -> str:
     word, pot = ACTIONS[action], int(table["pot"])
     if word == "knock":
         return f"Knock: play for {pot}, losing costs {pot}"
-    return {"check": "Wait", "fold": "Fold"}.get(word) or say_action(table, word)
+    ends = table["seat"] == table["dealer"]  # nobody has knocked, and nobody is asked any more
+    wait = "Wait: nobody knocks, the pot stays" if ends else "Wait"
+    return {"check": wait, "fold": "Fold"}.get(word) or say_action(table, word)
 
 
 def verdict(before: Any, after: Any, rules: Rules, who: list[str], seat: int | None) -> str:

@@ -6,7 +6,7 @@ from kille_env.cards.sets import members
 from kille_env.core.spec import Rules
 from kille_env.games.knack.rules import CARDS, KNACK_PACK, SUIT_NAMES, TRICKS, Action, Phase
 from kille_env.games.knack.words import bets_of
-from kille_env.words.text import chips, counted, does, listed
+from kille_env.words.text import chips, counted, does, inside, listed
 
 
 def question(table: Any, rules: Rules, who: list[str]) -> str:
@@ -24,12 +24,14 @@ def _suit(number: Any) -> str:
 
 def choice(table: Any, rules: Rules, action: int, who: list[str]) -> str:
     """Returns what a button says; see `Game.choice`."""
+    unit = rules.number("unit")
+    deals = f"the dealer's {TRICKS * unit}" if table["seat"] == table["dealer"] else ""
     if action == Action.KNOCK:
-        unit, bets = rules.number("unit"), bets_of(table, rules)
-        lost = TRICKS * unit + (bets[0] if bets else 0)
-        return f"Knock: {unit} per trick, none costs {lost}"
+        lost = TRICKS * unit + sum(bets_of(table, rules)[:1])  # the smallest bet runs
+        also = f"; {deals} besides" if deals else ""
+        return f"Knock: {lost // TRICKS} per trick, none costs {lost}{also}"
     if action == Action.FOLD:
-        return "Fold"
+        return f"Fold{f': costs {deals}' if deals else ''}"
     card = KNACK_PACK.word((action - Action.PLAY) % CARDS)
     if action >= Action.PLAY_DOWN:
         return f"Lead the {card} face down"
@@ -59,4 +61,20 @@ def verdict(before: Any, after: Any, rules: Rules, who: list[str], seat: int | N
         takes = [f"{who[seats[0]]} takes {tricks}", *(f"{who[s]} {won[s]}" for s in seats[1:])]
         first = f"{listed(takes)}."
     others = [who[s] for s in failed if s != seat]
-    return first + (f" {listed(others)} took none: that costs {lost}." if others else "")
+    none = f" {listed(others)} took none: that costs {lost}." if others else ""
+    return first + none + _besides(after, rules, who, seat)
+
+
+def _besides(table: Any, rules: Rules, who: list[str], seat: int | None) -> str:
+    """Returns what the deal costs or brings a seat besides its tricks."""
+    if seat is None:
+        return ""
+    text, own = "", table["leaders"][0] < 0 and int(table["winners"][0]) == seat
+    if seat == table["dealer"] and not own:  # a dealer who wins without play pays itself
+        text = (
+            f" As dealer {inside(does(who[seat], 'pays'))} {chips(TRICKS * rules.number('unit'))}."
+        )
+    drawn = int(table["remainder"]) if int(table["remainder_to"]) == seat else 0
+    if share := int(table["shared"]) // len(who) + drawn:
+        text += f" The bets are shared: {chips(share)} for {inside(who[seat])}."
+    return text

@@ -15,7 +15,7 @@ def question(table: Any, rules: Rules, who: list[str]) -> str:
         return f"Change up to {counted(most_discards(rules), 'card', 'cards')}?"
     if table["phase"] == Phase.LEAD:
         return "Lead a card: who cannot beat it gives up their lowest."
-    return "Who has the lowest last card?"
+    return f"Is your {last_card(table, int(table['seat']))} the lowest last card?"
 
 
 def choice(table: Any, rules: Rules, action: int, who: list[str]) -> str:

@@ -31,7 +31,7 @@ from kille_env.words.view import Call, Change, View
 MEANINGS = {
     "discard": "exchange these cards; alone: keep all",
     "play": "lead this card; the others follow by themselves",
-    "declare": "say that your last card is the lowest: if it is not, you score most",
+    "declare": "say that your last card is the lowest: if it is not, you score a penalty",
     "pass": "do not say so; if nobody does, it is the lowest card that scores",
 }
 NOTES = (

@@ -7,6 +7,7 @@ from typing import Any
 from kille_env.core.game import Game
 from kille_env.core.pack import Pack
 from kille_env.core.spec import Rules
+from kille_env.words.manual import is_single
 from kille_env.words.text import plain_letters
 
 SENTENCES = {
@@ -21,7 +22,7 @@ SENTENCES = {
         "If it is not, you pay as much again.",
     ),
     "krypkille": (
-        "Play tricks down to one card, then guess whose last card is the lowest.",
+        "Play tricks down to one card, then claim that yours is the lowest, or say nothing.",
         "Points are bad.",
         "Who has too many is out; the last one in wins.",
     ),
@@ -37,6 +38,11 @@ SENTENCES = {
     ),
 }
 """Each game in three sentences; the first one alone says what it is about."""
+_SINGLE = {
+    "byteskille": ("The lowest card is out and pays.", "Who stays in shares that."),
+    "krypkille": ("Points are bad.", "They are what you lose."),
+}
+"""What follows the first sentence where a single deal is played."""
 BUTTONS = {
     "stand": "Keep", "swap": "Swap", "call": "Show the cuckoo", "wait": "Keep it hidden",
     "ask": "Ask for better cards", "yes": "Deal again", "no": "Play on",
@@ -64,7 +70,9 @@ def rules_for(game: Game, rules: Rules, num_players: int) -> dict[str, Any]:
     facts, pack = game.spec, game.spec.pack
     words = _words(pack)
     sections, unplaced, powers = [], {}, {}
-    for part in game.describe_rules(rules, num_players).split("\n\n")[1:]:
+    text = game.describe_rules(rules, num_players)
+    meanings = dict(re.findall(r'^- "(\w+)": (.*)\.$', text, re.MULTILINE)) or facts.meanings
+    for part in text.split("\n\n")[1:]:
         title, *lines = part.split("\n")
         lines = [line.removeprefix("- ") for line in lines]
         lines = [line for line in lines if not _ABOUT_CODES.search(line)]
@@ -75,22 +83,31 @@ def rules_for(game: Game, rules: Rules, num_players: int) -> dict[str, Any]:
                 powers[code] = f"{powers.get(code, '')} {_told(text, words)}".strip()
         if lines and title != "Your actions:":
             sections.append([_told(title.rstrip(":"), words), [_told(one, words) for one in lines]])
-    first, *_ = [*facts.notes, ""]
     suited = all(len(code) == 2 and code[1] in "CDHS" for code in pack.codes)
     ranking = list({code[0]: code for code in pack.codes}.values() if suited else pack.codes)
     if chosen := rules.as_dict().get("pack"):
         ranking = [code for code in ranking if code in str(chosen).split("+")]
     return {
-        "sentences": " ".join(SENTENCES.get(facts.name, (first,))),
+        "sentences": _sentences(game, rules, "buy" in meanings),
         "ranking": [code for code in ranking if code not in unplaced],
         "unplaced": " ".join(unplaced.values()),
         "powers": powers,
         "buttons": {
             verb: _button(BUTTONS.get(verb, verb), _plain(text, words))
-            for verb, text in facts.meanings.items()
+            for verb, text in meanings.items()
         },
         "sections": sections,
     }
+
+
+def _sentences(game: Game, rules: Rules, buys: bool) -> str:
+    """Returns the sentences about a game that hold at a table."""
+    facts = game.spec
+    first, *rest = SENTENCES.get(facts.name, (*facts.notes, "")[:1])
+    if is_single(rules):
+        rest = [*_SINGLE.get(facts.name, rest)]
+    text = " ".join([first, *rest])
+    return text if buys else text.replace(", and may buy back in", "")
 
 
 def faces(pack: Pack, told: Mapping[str, Any]) -> dict[str, str]:
@@ -127,7 +144,7 @@ def _powers(line: str) -> Iterator[tuple[str, str]]:
 
 def _button(label: str, text: str) -> str:
     text = text.replace(" (with a mark)", "").replace("; alone: keep all", ", or keep all")
-    text = re.sub(rf"^{label}(: |$)", "", text, flags=re.IGNORECASE)
+    text = re.sub(rf"^{label}(: |, and |$)", "", text, flags=re.IGNORECASE)
     return f"{label}: {text}" if text else label
 
 

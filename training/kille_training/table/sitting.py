@@ -204,21 +204,30 @@ class Sitting:
         What each has is chips, or the points where a match is won or lost as a whole.
         """
         batch, names, returns = self.batch, self.names, self._done[-1]["returns"] or []
-        order = sorted(range(len(returns)), key=lambda seat: -returns[seat])
+        seats = batch.game.view(batch.tables[0], batch.rules, self.person, names).seats
+        points = {seat: one.score for seat, one in enumerate(seats) if one.score}
+        ends = self._done[-1]["deals"] if points else []
+        # Of those who have lost, who went out later stands before who went out earlier.
+        gone = [sum(seat in deal["result"]["out"] for deal in ends) for seat in range(len(names))]
+        order = sorted(range(len(returns)), key=lambda s: (-returns[s], gone[s], s != self.person))
         mine, most = returns[self.person], returns[order[0]]
         best = [names[seat] for seat in order if returns[seat] == most]
-        seats = batch.game.view(batch.tables[0], batch.rules, self.person, names).seats
-        points = {seat: seats[seat].score for seat in order if seats[seat].score}
         if points and batch.spec.reward_range(batch.rules, len(names)) == (0.0, 1.0):
             deed = does(best[0], "wins") if len(best) == 1 else f"{listed(best)} share"
             lost = f" You lose, with {points[self.person].partition('/')[0]} points."
             return f"{deed} the match.{'' if mine else lost}", [
                 (names[s], points[s]) for s in order
             ]
+        one = len(best) == 1
         deed = f"wins {_size(most)}" if most > 0 else f"is first with {signed(most)}"
+        each = f"win {_size(most)} each" if most > 0 else f"are first with {signed(most)}"
         own = f" You {'lose' if mine < 0 else 'win'} {_size(mine) if mine else 'nothing'}."
-        first = f"{does(best[0], deed)}.{'' if self.person == order[0] else own}"
-        return first, [(names[seat], signed(returns[seat])) for seat in order]
+        first = does(best[0], deed) if one else f"{listed(best)} {each}"
+        if most == 0 == min(returns):
+            first = "Nobody wins or loses"
+        return f"{first}.{'' if mine == most else own}", [
+            (names[seat], signed(returns[seat])) for seat in order
+        ]
 
     def records(self, *, unfinished: bool = False) -> list[Record]:
         """Returns the matches that were played to the end.
