@@ -75,13 +75,17 @@ def frame(
 def _beat(
     before: np.record | None, view: View, change: Change, game: Game, rules: Rules, seat: int | None
 ) -> int:
-    """Returns how long a frame is to be seen: longer where a trick is complete or a card opens."""
+    """Returns how long a frame is to be seen: longer where a trick is complete or a card opens.
+
+    A trick whose cards come all at once takes as long as showing them and the full trick together.
+    """
     if before is None:
         return WORD
     taken = sum(one.tricks or 0 for one in view.seats)
     taken -= sum(one.tricks or 0 for one in game.view(before, rules, seat).seats)
     opens = any(move.target.startswith("open ") for move in change.moves)
-    return SHOWN if taken > 0 or opens else WORD
+    laid = sum(move.target.startswith("trick ") for move in change.moves)
+    return SHOWN * (2 if laid > 1 else 1) if taken > 0 or opens else WORD
 
 
 def _title(view: View) -> str:

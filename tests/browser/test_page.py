@@ -2,12 +2,12 @@
 
 import re
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Dialog, Page, expect
 
 from browser.looks import faults
 from browser.machine import SCREENS, serving
@@ -24,9 +24,16 @@ SHOWN = """() => [
 MATCH = {"episode": "match"}
 
 
-def test_a_game_is_begun_from_the_start_page(site: Site, open_page: OpenPage) -> None:
+@pytest.fixture
+def fresh() -> Iterator[Site]:
+    """A server at which no match waits."""
+    with serving() as address:
+        yield address
+
+
+def test_a_game_is_begun_from_the_start_page(fresh: Site, open_page: OpenPage) -> None:
     page = open_page("phone")
-    url, token = site
+    url, token = fresh
     page.goto(f"{url}/?token={token}")
     page.goto(f"{url}/")
     assert page.evaluate("document.scrollingElement.scrollWidth") <= SCREENS["phone"][0]
@@ -39,6 +46,17 @@ def test_a_game_is_begun_from_the_start_page(site: Site, open_page: OpenPage) ->
     assert page.locator("#seats .seat").count() == 2
     page.locator("header a").click()
     expect(page.locator("a.go")).to_contain_text("Go on: your turn in Knack")
+    asked: list[str] = []
+
+    def refuse(dialog: Dialog) -> None:
+        asked.append(dialog.message)
+        dialog.dismiss()
+
+    page.on("dialog", refuse)
+    page.locator('[data-game="byteskille"] button').click()
+    assert asked == ["Your match of Knack is not over. Begin Byteskille, and lose it?"]
+    page.locator("a.go").click()
+    expect(page.locator("h1")).to_have_text("Knack")
 
 
 def test_reload_back_and_a_second_tab_show_the_same(site: Site, open_page: OpenPage) -> None:
@@ -70,12 +88,36 @@ def test_the_end_of_a_deal_stays_until_it_is_seen(site: Site, open_page: OpenPag
         if now == "end":
             break
     verdict = page.locator("#event").inner_text()
+    assert page.locator(".turn, .say").count() == 0
+    tab = page.context.new_page()
+    tab.goto(f"{site[0]}/")
+    expect(tab.locator("a.go")).to_have_text("Go on: a deal has ended in Krypkille")
     page.wait_for_timeout(3000)
     assert page.locator("#event").inner_text() == verdict
     page.reload()
     expect(page.locator("#event")).to_have_text(verdict)
     page.keyboard.press("Enter")
     expect(page.locator("#event")).not_to_have_text(verdict)
+
+
+SAID = """() => {
+    window.said = [];
+    const line = document.querySelector('#event');
+    new MutationObserver(() => said.push(line.innerText)).observe(line, {childList: true});
+}"""
+
+
+def test_what_decides_a_deal_is_seen_before_its_end(site: Site, open_page: OpenPage) -> None:
+    page = open_page()
+    open_table(page, site, speed="1", game="byteskille", players=2, rules={"episode": "deal"})
+    phase(page)
+    page.evaluate(SAID)
+    for now in phases(page, press):
+        if now == "end":
+            break
+    *_, act, verdict = dict.fromkeys(page.evaluate("said"))
+    assert verdict == page.locator("#event").inner_text()
+    assert re.search("(keep|draw|swap)s? ", act), act
 
 
 CHANGES = """() => {
@@ -159,6 +201,7 @@ def test_the_rules_are_one_click_away(site: Site, open_page: OpenPage, screen: s
     open_table(page, site, game="femkortskille", players=4)
     page.locator("#rules").click()
     expect(page.locator("#sheet")).to_be_visible()
+    assert page.evaluate("document.querySelector('#sheet').scrollTop") == 0
     page.locator("#sheet summary").click()
     text = page.locator("#sheet").inner_text()
     assert not re.search(r"\b([TJQKA6-9][CDHS]|L\d+)\b|\*|_|human|units|seat \d", text)

@@ -59,7 +59,8 @@ def test_a_match_is_played_over_the_stream(table):
     assert results is not None and results["rows"]
     lines = browser.get("/record").text.splitlines()
     assert len(lines) == 1 and json.loads(lines[0])["names"][0] == "You"
-    assert "<title>Byteskille</title>" in browser.get("/replay").text
+    replay = browser.get("/replay").text
+    assert "<title>Byteskille</title>" in replay and 'href="/table"' in replay
     assert browser.post("/again", json={}).status_code == 200
 
 
@@ -98,9 +99,12 @@ def test_an_order_that_is_refused_leaves_the_table_alone():
 
 @pytest.mark.parametrize(
     ("changed", "go_on", "goes"),
-    [({}, True, True), ({}, False, False), ({"opponents": ["uniform"]}, True, False)],
-)
-def test_the_same_command_goes_on_with_the_match_that_waits(tmp_path, changed, go_on, goes):
+    [
+        ({}, True, True), ({}, False, False), ({"opponents": ["uniform"]}, True, True),
+        ({"game": "byteskille"}, True, True), ({"game": "byteskille"}, False, False),
+    ],
+)  # fmt: skip
+def test_a_command_goes_on_with_whatever_match_waits(tmp_path, changed, go_on, goes):
     async def asked(house):
         async with asyncio.timeout(60):
             while not house.table.asked:

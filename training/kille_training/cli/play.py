@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -107,6 +108,10 @@ def _on_page(
 
     def ready() -> None:
         house.set_up(order, others, go_on=go_on)
+        playing = house.table.order if house.table is not None else order
+        if replace(playing, seed=order.seed) != order:
+            title = spec(playing.game).title
+            click.echo(f"Your match of {title} waits and goes on; --seed begins anew.", err=quiet)
         click.echo(f"Your table: {link}\nCtrl-C ends the server; the match waits.", err=quiet)
         server.open_browser(link)
 

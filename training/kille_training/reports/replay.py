@@ -81,6 +81,7 @@ def replay_page(
     source: str,
     asked: Asked | None = None,
     deals: tuple[int, int] | None = None,
+    back: str = "",
 ) -> bytes:
     """Returns the page of matches.
 
@@ -89,6 +90,7 @@ def replay_page(
         source: What the page calls the file that they come from.
         asked: Whom to ask what they would do at every decision.
         deals: The first and the last deal of each match to show, from 1; None is all.
+        back: Address of the table that the matches were played at, for a link; "" is none.
 
     Raises:
         RecordError: A record says something that its replay does not confirm, there is nothing to
@@ -101,7 +103,7 @@ def replay_page(
         page.add(number, record)
     if not page.moments:
         raise RecordError("there is nothing to show: no deal of these has been dealt")
-    return page.render(source)
+    return page.render(source, back)
 
 
 def first_deals(matches: Sequence[Numbered], most: int) -> tuple[int, int] | None:
@@ -236,7 +238,7 @@ class _Page:
             }
         )
 
-    def render(self, source: str) -> bytes:
+    def render(self, source: str, back: str) -> bytes:
         """Returns the page."""
         data = {
             "cards": self._cards,
@@ -251,6 +253,7 @@ class _Page:
         return render(
             "replay.html.j2",
             source=source,
+            back=back,
             game=listed(list(dict.fromkeys(match["game"] for match in self._matches))),
             matches=self._matches[0]["title"],
             policy=_policy(script, styles),

@@ -275,6 +275,18 @@ class Table:
             "results": self._results,
         }  # fmt: skip
 
+    @property
+    def standing(self) -> str:
+        """How the table stands for its person: "your turn in", before the title; "" once over."""
+        ends = [one["number"] for one in self.frames if one["verdict"]]
+        if ends and ends[-1] > self.seen and (ends[-1] < self._number or not self.asked):
+            return "a deal has ended in"
+        if self.over:
+            return ""
+        if self._out:
+            return "you are out of the match in"
+        return "your turn in" if self.asked else "the table of"
+
     def _from_the_deal(self) -> list[dict[str, Any]]:
         """Returns the frames from the beginning of the deal that the page has seen last."""
         starts = [i for i, one in enumerate(self.frames)

@@ -52,7 +52,7 @@ from kille_env.errors import KilleError, shortened
 from kille_env.files import parse_json, read_json, write_whole
 from kille_env.pictures.cards import symbols
 from kille_env.pictures.style import style
-from kille_env.records import format_record
+from kille_env.records import Record, format_record
 from kille_env.registry import list_games, spec
 from kille_training.reports.palette import css
 from kille_training.table.names import plain_name
@@ -142,14 +142,16 @@ class House:
         Args:
             order: What is played.
             opponents: [P - 1] who plays; None makes them.
-            go_on: Whether to go on with the match that was kept, if it is one of such a table.
+            go_on: Whether to go on with the match that was kept, whichever it is, unless it is
+                over.
         """
-        kept = kept_table(self._file, order) if go_on and self._file is not None else None
-        matches = [] if kept is None else kept[1]
-        if kept is not None and matches and matches[-1]["returns"] is None:
-            order = kept[0]
-        else:
-            matches = []
+        matches: list[Record] = []
+        if go_on and self._file is not None:
+            same = kept_table(self._file, order)
+            kept = same or kept_table(self._file)
+            if kept is not None and kept[1] and kept[1][-1]["returns"] is None:
+                order, matches = kept
+                opponents = opponents if same else None
         players = players_for(order) if opponents is None else opponents
         if self.table is not None:
             self.table.close()
@@ -184,13 +186,13 @@ class House:
             )
             return answer
         self.go_on()
-        waits = None if self.table is None or self.table.over else self.table
+        waits = self.table if self.table is not None and self.table.standing else None
         return page(
             "start.html.j2",
             games=[_facts(name) for name in list_games()],
             waits=None if waits is None else {
                 "title": waits.game.spec.title,
-                "state": "your turn in" if waits.asked else "the table of",
+                "state": waits.standing,
             },
         )  # fmt: skip
 
@@ -300,7 +302,7 @@ class House:
         last = [Numbered(1, records[-1])]
         made = await in_thread(
             lambda: replay_page(last, source=self._open().game.spec.title,
-                                deals=first_deals(last, 3000))
+                                deals=first_deals(last, 3000), back="/table")
         )  # fmt: skip
         headers = {"content-security-policy": REPLAY_CSP}
         return HTMLResponse(made, headers=headers)

@@ -3,7 +3,7 @@
 
 (() => {
   const $ = (id) => document.getElementById(id);
-  const LEAST = 250, TOGETHER = 6000, ALONE = 800, WATCHED = 1500, AGAIN = 500; // milliseconds
+  const LEAST = 250, TOGETHER = 6000, ALONE = 800, WORD = 600, WATCHED = 1500, AGAIN = 500; // milliseconds
   const table = new KilleTable(JSON.parse(document.body.dataset.names), JSON.parse(document.body.dataset.faces));
   const touch = matchMedia("(hover: none)").matches;
   let state = null, queue = [], showing = false, held = null, marked = [], watching = false, timer = 0, source = null;
@@ -80,14 +80,22 @@
       const frame = queue.shift();
       let event = null;
       if (frame.lines.length === 1 && speed() > 0) event = gather(frame);
+      const stretch = Math.min(1, TOGETHER / all) / speed();
+      const opens = frame.moves.some(([, to]) => to.startsWith("open "));
+      const act = frame.verdict && speed() > 0 ? deciding(frame, opens) : null;
+      if (act) {
+        const epoch = state?.epoch;
+        await table.show(act, {animate: true});
+        await pause(Math.max(LEAST, (opens ? WORD : frame.beat) * stretch));
+        if (state?.epoch !== epoch) continue; // it has been taken back
+      }
       log(frame);
       if (frame.dealt) verdict = "";
       verdict = frame.verdict || verdict;
       if (frame.verdict && queue.length === 0 && state.asked) event = [frame.verdict];
       if (!event && verdict && !frame.verdict) event = [eventOf(frame)[0], verdict];
       if (speed() > 0) {
-        await table.show(frame, {animate: true, event});
-        const stretch = Math.min(1, TOGETHER / all) / speed();
+        await table.show(frame, {animate: !act || opens, event});
         if (!frame.verdict) await pause(Math.max(LEAST, frame.beat * stretch));
       } else table.show(frame, {event});
       if (frame.verdict && (queue.length || !state.asked) && !(state.out && watching === "end")) hold(frame);
@@ -114,6 +122,15 @@
     if (names.length < 2) return null;
     const [verb, ...more] = rest.split(" ");
     return [`${names.slice(0, -1).join(", ")} and ${names.at(-1)} ${verb.replace(/((?<=ss)e)?s(?=\.?$)/, "")} ${more.join(" ")}`];
+  }
+
+  /** What has decided a deal, to be seen before the cards are shown: a word, or the last card of a trick. */
+  function deciding(frame, opens) {
+    const [deed, next = ""] = frame.lines;
+    if (!deed || deed === frame.verdict || deed.startsWith(" ")) return null;
+    const calls = frame.calls.filter(([, words]) => !frame.lines.some((line) => line.includes(words)));
+    if (opens) return {...table.frame, calls, lines: [deed], moves: [], verdict: ""};
+    return {...frame, calls, lines: [deed, next], verdict: ""};
   }
 
   /** A deal's end stays until the person goes on. */
@@ -195,6 +212,7 @@
   function result() {
     const {text, rows, matches, cut} = state.results;
     watching = false;
+    if (state.seen < state.version) send("/see", {version: state.seen = state.version});
     table.say(text, rows.length > 8 ? "" : [verdict, cut ? "The match was cut off." : "", matches > 1 ? `${matches} matches so far.` : ""].filter(Boolean).join(" "));
     table.results(rows, matches > 1);
     ask("", [["Play again", () => send("/again"), true], ["See the replay", "/replay"], ["To the games", "/"]]);
@@ -246,7 +264,7 @@
     const found = sets() || marked.length ? fitting(marked) : [];
     const others = state.asked.choices.filter(({cards, text}) => !cards.length && !text.startsWith("discard"));
     ask($("question").textContent, [...found, ...others].map((choice) => [choice.label, () => choose(choice), found.length === 1 && marked.length > 0]));
-    const cue = !found.length ? (marked.length ? "Not these cards" : "Choose a card") : sets() && !marked.length ? "Or choose cards to change" : "";
+    const cue = !found.length ? (marked.length ? "Not these cards" : touch ? "Choose a card" : "Click a card to play it") : sets() && !marked.length ? "Or choose cards to change" : "";
     if (cue) {
       const wait = make("button", "", cue);
       wait.disabled = true;

@@ -5,7 +5,7 @@
 "use strict";
 
 const PILES = {talon: "stock", aside: "laid aside", "turned up": "trumps"};
-const MOVE = 320, SWEEP = 280, FADE = 120; // milliseconds
+const MOVE = 320, SWEEP = 280, FADE = 120, TIP = 4000; // milliseconds
 const LONGEST_CALL = 14; // letters of what is said on a plate
 
 function make(tag, className = "", text = "") {
@@ -24,8 +24,9 @@ class KilleTable {
     this.frame = null;
     this.next = -1; // the seat that one would swap with
     this.tag = "button"; // what the own cards are
+    this.telling = 0; // the timer of what is told of a card
     new ResizeObserver(() => this.#fit()).observe(this.#at("middle"));
-    document.addEventListener("pointerover", (event) => this.#tell(event.target));
+    document.addEventListener("pointerover", (event) => this.#tell(event));
   }
 
   sit(names, you) {
@@ -98,11 +99,11 @@ class KilleTable {
   }
 
   #seat(number, single) {
-    const {seats, turn, dealer, calls, strip} = this.frame, seat = seats[number];
-    const call = calls.find(([who, words]) => who === number && words.length <= LONGEST_CALL);
+    const {seats, turn, dealer, calls, strip, verdict} = this.frame, seat = seats[number];
+    const call = !verdict && calls.find(([who, words]) => who === number && words.length <= LONGEST_CALL);
     const room = this.names.length <= 5; // else the line in the middle says it
     const item = make("li", "seat");
-    item.classList.toggle("turn", number === turn);
+    item.classList.toggle("turn", number === turn && !verdict);
     item.classList.toggle("out", !seat.present);
     item.classList.toggle("say", Boolean(call));
     item.classList.toggle("left", number === this.next);
@@ -117,7 +118,7 @@ class KilleTable {
     if (number === dealer) plate.append(make("i", "", "D"));
     top.append(make("b", "", this.names[number]));
     if (!single && number !== this.you && shown.length && seat.present) top.append(make("s", "", `▮${shown.length}`));
-    below.append(make("span", "", call && room ? `“${call[1]}”` : seat.status), make("em", "", seat.chips));
+    below.append(make("span", "", call && room ? `“${call[1]}”` : seat.status || (seat.present ? "" : "out")), make("em", "", seat.chips));
     plate.append(top, below);
     item.append(plate);
     return item;
@@ -209,7 +210,7 @@ class KilleTable {
     await Promise.all(flights);
   }
 
-  #tell(target) {
+  #tell({target, pointerType: pointer}) {
     const code = target.closest?.("[data-code]")?.dataset.code;
     let tip = document.getElementById("tip");
     if (!code) return tip?.remove();
@@ -217,6 +218,8 @@ class KilleTable {
     tip.id = "tip";
     tip.textContent = this.faces[code] ?? code;
     (target.closest("dialog") ?? document.body).append(tip);
+    clearTimeout(this.telling);
+    if (pointer === "touch") this.telling = setTimeout(() => tip.remove(), TIP); // no finger leaves a card
   }
 }
 
