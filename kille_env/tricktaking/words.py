@@ -243,13 +243,13 @@ def describe_last(table: Any, who: list[str]) -> list[str]:
     lines = []
     if table["truncated"]:
         lines.append(f"The match is cut off after {counted(int(table['deals']), 'deal', 'deals')}.")
-    if table["winner"] < 0 and table["shown_pot"]:
+    if shares := table["winner"] < 0 and table["shown_pot"]:
         share = (int(table["shown_pot"]) - int(table["left_on_table"])) // len(who)
         rest = int(table["left_on_table"])
         over = f"; {chips(rest)} {'stays' if rest == 1 else 'stay'} on the table" if rest else ""
         lines.append(f"Everybody takes {chips(share)} of the pot{over}.")
     line = ", ".join(f"{who[s]} {signed(int(table['chips'][s]))}" for s in range(len(who)))
-    return [*lines, f"This deal, before any sharing: {line}."]
+    return [*lines, f"This deal{', without a share of the pot' if shares else ''}: {line}."]
 
 
 # What there is to see

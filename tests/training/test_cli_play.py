@@ -109,6 +109,21 @@ def test_help_and_hints(play):
     assert "Keep my" in out or "Swap with" in out
 
 
+@pytest.mark.parametrize(
+    ("game", "line"),
+    [
+        ("kungsholmskille", "Heading is compulsory"),
+        ("knack", "From the lowest up, in each suit: 6, 7, 8, 9, 10, J, Q, K, A."),
+        ("knack", "must lead the ace of trumps"),
+        ("knack", "sets a bet of 3 chips on the table"),
+    ],
+)
+def test_help_has_the_rules_of_tricks_and_money(play, game, line):
+    out = play("?, q", game=game).out
+    assert line in out and "Money:" in out
+    assert f"All rules: kille games {game} --manual" in out
+
+
 def test_the_conversation_moves_to_standard_error_with_json(play):
     printed = play("k, e", "--rules", "episode=deal", "--json")
     result = json.loads(printed.out)

@@ -117,6 +117,8 @@ def _femkortskille(seen: Seen, action: str, names: Sequence[str]) -> str:
     if action == "knock":
         return f"your {best} may well win the last trick."
     free = " Waiting costs nothing." if action == "check" else ""
+    if free and seen["dealer"][0, 0]:  # the last one to speak
+        free = " Nobody knocks then: the pot stays."
     return f"your {best} is not high enough to win the last trick.{free}"
 
 

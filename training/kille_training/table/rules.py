@@ -62,8 +62,8 @@ def rules_for(game: Game, rules: Rules, num_players: int) -> dict[str, Any]:
     """Returns the rules of a table as a page or a terminal shows them.
 
     Returns:
-        "sentences"; "ranking", codes of cards from the lowest up, those of one suit if there are
-        suits; "unplaced", which cards have no place in it, ""; "powers", what cards do, by code;
+        "sentences"; "ranking", codes of cards from the lowest up, those of one suit if the pack is
+        "suited"; "unplaced", which cards have no place in it, ""; "powers", what cards do, by code;
         "buttons", what the choices mean, by their words in records; "sections", titles with lines:
         the manual without seat numbers and codes.
     """
@@ -90,6 +90,7 @@ def rules_for(game: Game, rules: Rules, num_players: int) -> dict[str, Any]:
     return {
         "sentences": _sentences(game, rules, "buy" in meanings),
         "ranking": [code for code in ranking if code not in unplaced],
+        "suited": suited,
         "unplaced": " ".join(unplaced.values()),
         "powers": powers,
         "buttons": {

@@ -18,6 +18,9 @@ from kille_training.table.sitting import Sitting
 
 COMMANDS = {"?": "the rules", "h": "a hint", "u": "take back", "q": "quit"}
 
+HELP = ("Tricks", "Leading", "Showing", "Guessing", "Points of a deal", "What is at stake", "Money")
+"""The sections of the rules that help shows."""
+
 
 class _Quit(Exception):
     """The person has left the table."""
@@ -266,8 +269,14 @@ class Terminal:
         pack = batch.spec.pack
         words = dict(zip(pack.codes, pack.words or pack.names, strict=True))
         ranking = [words[code] for code in rules["ranking"]]
+        each = ""
+        if rules["suited"]:
+            ranking, each = [word[:-1] for word in ranking], ", in each suit"
         self._say(rules["sentences"])
-        self._say(f"From the lowest up: {', '.join(ranking)}. {rules['unplaced']}".rstrip())
+        self._say(f"From the lowest up{each}: {', '.join(ranking)}. {rules['unplaced']}".rstrip())
+        for title, lines in rules["sections"]:
+            if title in HELP:
+                self._say("\n".join([f"{title}:", *(f"  {line}" for line in lines)]))
         powers: dict[str, list[str]] = {}
         for code, power in rules["powers"].items():
             powers.setdefault(power, []).append(words[code])
@@ -283,6 +292,7 @@ class Terminal:
             self._say(f"  Name cards, as in: {word if word.isascii() else code.lower()}")
         for key, what in COMMANDS.items():
             self._say(f"  {key}: {what}")
+        self._say(f"All rules: kille games {batch.spec.name} --manual")
 
 
 def _wrapped(line: str) -> str:
