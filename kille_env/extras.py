@@ -22,7 +22,6 @@ EXTRAS: dict[str, dict[str, str]] = {
         "pyarrow": "pyarrow",
         "pydantic": "pydantic",
         "scipy": "scipy",
-        "tqdm": "tqdm",
     },
     "train": {
         "sb3-contrib": "sb3_contrib",

@@ -180,7 +180,7 @@ def test_flat_search_finds_the_best_response(number, share):
     pytest.importorskip("kille_training")
     script = SimpleNamespace(**runpy.run_path(str(ROOT / "benchmarks/search.py")))
     rules = kille_env.spec("byteskille").resolve(script.ONE_DECISION, episode="deal")
-    stage = script.build_stage(2, rules)
+    stage = script.grow_stage(2, rules)
     rule = load_policy("rule_of_thumb", "byteskille", 2, rules)
     for opponents, beliefs in ((UniformPolicy(), "uniform"), (rule, "policy")):
         against = script.strategy_of(opponents, stage)

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from numba import njit
 
 import kille_env
 from kille_env.cards.pack import draw, take_pack
 from kille_env.core import rng
+from kille_env.core.jit import kernel
 from kille_env.games.byteskille import SPEC
 
 MASK = 2**64 - 1
@@ -89,7 +89,7 @@ def is_fair(counts):
     return abs(statistic - freedom) < 4 * np.sqrt(2 * freedom)
 
 
-@njit
+@kernel
 def _counts_below(table, bound, counts):
     for _ in range(2000 * bound):
         counts[rng.below(table, bound)] += 1
@@ -104,7 +104,7 @@ def test_below_is_uniform(bound):
     assert is_fair(counts)
 
 
-@njit
+@kernel
 def _count_draws(table, packs, draws, counts):
     for _ in range(packs):
         take_pack(table)

@@ -203,7 +203,7 @@ kt.report({str(run)!r})
     [
         ("measuring", "kille_training.evaluation.api.payoff_table"),
         ("measuring exactly", "kille_training.evaluation.exact.exact_rows"),
-        ("reporting", "kille_training.reports.training.write_run_page"),
+        ("reporting", "kille_training.reports.byteskille.swap_map"),
     ],
 )
 def test_every_phase_says_how_to_resume_once(run, kille, monkeypatch, phase, place):

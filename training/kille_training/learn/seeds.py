@@ -28,7 +28,6 @@ from kille_training.learn.api import load_named, measure_run
 from kille_training.learn.metrics import PROGRESS, Table
 from kille_training.learn.runs import SEED_PREFIX, Run, seed_runs
 from kille_training.learn.settings import TrainSettings
-from kille_training.learn.training import train
 from kille_training.pool.jobs import Arrays, Failed, Pool, Report
 from kille_training.pool.processes import Processes, cores
 from kille_training.progress import Progress, ignore, part_of
@@ -247,6 +246,8 @@ def _train(
 
 def _run(item: tuple[int, Path], report: Report, finish: Callable[[Run], object]) -> Arrays:
     """Train one run and measure it; a run that diverges is no fault of the others."""
+    from kille_training.learn.training import train  # loads torch, which a comparison does not need
+
     seed, folder = item
     with report(seed, "to train", FOREVER):
         train(Run(folder))

@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from anyio.to_thread import run_sync
 
 from kille_agents.catalog import as_policy, players_of
 from kille_env.core.spec import GameSpec, Rules, is_whole
 from kille_env.errors import KilleError, did_you_mean, shortened
+from kille_env.extras import needs
 from kille_env.files import read_json, write_whole
 from kille_env.pictures.frame import frame
 from kille_env.play.policy import Player
@@ -545,4 +545,7 @@ def _preparations(order: Order, opponents: list[Player]) -> list[Callable[[], An
 
 async def in_thread(do: Callable[[], Any]) -> Any:
     """Returns what `do` returns, run in a thread that is not waited for when the server ends."""
+    with needs("web"):
+        from anyio.to_thread import run_sync
+
     return await run_sync(do, abandon_on_cancel=True)
