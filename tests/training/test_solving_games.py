@@ -147,9 +147,14 @@ SMALLEST = {"preset": "tiny", "pack": "BL+L8+KI"}
         ("krypkille", 3, {**SMALLEST, "max_discards": 0, "allpass_lowest": 3}),
         ("kungsholmskille", 2, SMALLEST),
         ("femkortskille", 2, SMALLEST),
-        ("knack", 2, {"pack": "QH+KH+AH+JS+QS+KS+AS"}),
+        pytest.param("knack", 2, {"pack": "QH+KH+AH+JS+QS+KS+AS"}, marks=pytest.mark.slow),
         ("byteskille", 2, {"fraga": "off", "two_player": "ordinary"}),
-        ("byteskille", 2, {"fraga": "off", "dealer_after_inn": True, "gok_call": "own_turn"}),
+        pytest.param(
+            "byteskille",
+            2,
+            {"fraga": "off", "dealer_after_inn": True, "gok_call": "own_turn"},
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_it_is_the_game_that_a_plain_walk_finds(game: str, seats: int, rules: dict) -> None:
@@ -161,7 +166,13 @@ def test_it_is_the_game_that_a_plain_walk_finds(game: str, seats: int, rules: di
 @pytest.mark.parametrize(
     ("game", "seats", "rules", "cards"),
     [
-        ("krypkille", 3, {"preset": "tiny", "pack": "BL+L4+L8+L12+KI"}, ()),
+        pytest.param(
+            "krypkille",
+            3,
+            {"preset": "tiny", "pack": "BL+L4+L8+L12+KI"},
+            (),
+            marks=pytest.mark.slow,
+        ),
         ("knack", 2, {"pack": "QH+KH+AH+JS+QS+KS+AS"}, ()),
     ],
 )
