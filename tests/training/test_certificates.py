@@ -2,6 +2,7 @@
 
 import ast
 import gzip
+import re
 import sys
 from fractions import Fraction
 from pathlib import Path
@@ -126,3 +127,9 @@ def test_a_change_of_a_published_file_is_seen(tmp_path: Path) -> None:
 
 def test_the_published_files_are_small() -> None:
     assert sum(path.stat().st_size for path in HERE.iterdir() if path.is_file()) < 1_000_000
+
+
+def test_every_block_of_the_page_is_filled_by_one_of_its_two_scripts():
+    page = (HERE.parent / "solutions.md").read_text(encoding="utf-8")
+    marks = re.findall(r"<!-- begin ([\w -]+) -->", page)
+    assert sorted(marks) == sorted([*script("docs/solutions.py").BLOCKS, "certificates"])

@@ -135,7 +135,10 @@ def payoff(
     Raises:
         PolicyError: A player returned what is no distribution over the legal actions.
     """
-    return _measure(focal, baseline, num_players, rules, play, deals, seed)[0]
+    (row,) = payoff_table(
+        focal, [baseline], num_players, rules, deals=deals, seed=seed, plays=[play]
+    )
+    return row
 
 
 def payoff_table(
@@ -164,33 +167,17 @@ def payoff_table(
         found: dict[str, Row] = {}
         for play in sorted(plays, reverse=True):  # "sampled" first
             how = play, deals, seed, reward, progress
-            row, mixed = _measure(focal, baseline, num_players, rules, *how)
-            found[play] = row
+            scores, mixed = deal_scores(focal, baseline, num_players, rules, *how)
+            most = most_apart(rules, num_players) if reward is None else float(np.ptp(scores))
+            estimate, *by_position = estimates(scores, most)
+            name = in_play(focal, play).name
+            row = found[play] = Row(name, play, baseline.name, estimate, tuple(by_position))
             if play == "sampled" and not mixed and len(plays) > 1:
                 found = {DETERMINISTIC: replace(row, play=DETERMINISTIC)}
                 progress(deals)
                 break
         rows += [found[play] for play in (DETERMINISTIC, *plays) if play in found]
     return rows
-
-
-def _measure(
-    focal: Player,
-    baseline: Player,
-    num_players: int,
-    rules: Rules,
-    play: str,
-    deals: int,
-    seed: int,
-    reward: Function | None = None,
-    progress: Callable[[int], None] = ignore,
-) -> tuple[Row, bool]:
-    """Plays deals with the focal player in each seat in turn; returns whether it mixed, too."""
-    how = play, deals, seed, reward, progress
-    scores, mixed = deal_scores(focal, baseline, num_players, rules, *how)
-    largest = most_apart(rules, num_players) if reward is None else float(np.ptp(scores))
-    estimate, *by_position = estimates(scores, largest)
-    return Row(in_play(focal, play).name, play, baseline.name, estimate, tuple(by_position)), mixed
 
 
 def deal_scores(
