@@ -152,7 +152,6 @@ wheel: $(VENV)/.installed-dev ## build dist/, and use the wheel away from the ch
 docs: $(VENV)/.installed-dev ## write the generated tables and pictures of docs again
 	$(BIN)/python docs/tables.py
 	$(BIN)/python docs/architecture.py
-	$(BIN)/python docs/environments.py
 	$(BIN)/python docs/pictures.py
 	$(BIN)/python docs/front.py
 	$(BIN)/python docs/table_gif.py

@@ -1,6 +1,6 @@
-"""Draws docs/kille_pack.svg and docs/knack_pack.svg, the cards as docs/pictures.md shows them.
+"""Draws the packs of docs/glossary.md, and the tables in mid-deal of docs/environments.md.
 
-python docs/pictures.py            write both again (`make docs`)
+python docs/pictures.py            write them again (`make docs`)
 python docs/pictures.py --check    exit with 1 and name the files that are stale
 """
 
@@ -8,26 +8,28 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 from blocks import write
 
 import kille_env
 from kille_env.pictures.cards import HEIGHT, WIDTH, symbols
+from kille_env.pictures.scene import arrange
 from kille_env.pictures.style import style
+from kille_env.pictures.svg import document
+from kille_env.play.decisions import Decisions
+from kille_env.play.policy import best_actions, decide, resolve
 
 DOCS = Path(__file__).parent
-PICTURES = {
-    "kille_pack.svg": (
-        "byteskille",
-        11,
-        "The Kille pack: 21 cards, each of them twice, and a back",
-    ),
-    "knack_pack.svg": (
-        "knack",
-        9,
-        "The pack of Knack: 36 cards, from the six to the ace, and a back",
-    ),
+PACKS = {
+    "kille_pack": ("byteskille", 11, "The Kille pack: 21 cards, each of them twice, and a back"),
+    "knack_pack": ("knack", 9, "The pack of Knack: 36 cards, from the six to the ace, and a back"),
 }
 """By file: a game that plays with the pack, cards in a row, and what the picture shows."""
+TABLES = {
+    "table_seat": ("byteskille", 4, 0, 11, 7),
+    "table_open": ("krypkille", 5, None, 6, 17),
+}
+"""By file: game, seats, who looks, seed, and how many decisions have been made."""
 GAP = 8.0
 
 
@@ -47,12 +49,28 @@ def sheet(codes: Sequence[str], across: int, title: str) -> str:
     )
 
 
+def table(game: str, seats: int, viewer: int | None, seed: int, decisions: int) -> str:
+    """Returns a table as SVG; all seats play by the rule of thumb."""
+    batch = kille_env.make_batch(game, 1, seats, episode="match", seed=seed, restart=False)
+    player = resolve("rule_of_thumb", game, seats, batch.rules)
+    row, key = np.zeros(1, np.int64), np.zeros(1, np.uint64)
+    batch.reset(deal=False)
+    for _ in range(decisions):
+        while batch.seat[0] < 0 and not batch.over[0]:
+            batch.deal()
+        batch.apply(best_actions(decide(player, Decisions(batch, row, key))))
+    view = batch.game.view(batch.tables[0], batch.rules, viewer)
+    return document(arrange(view, batch.spec, shape="wide"), "both") + "\n"
+
+
 def built() -> dict[Path, str]:
     """Returns what each file should hold."""
-    return {
-        DOCS / file: sheet(kille_env.spec(game).pack.codes, across, title)
-        for file, (game, across, title) in PICTURES.items()
+    packs = {
+        name: sheet(kille_env.spec(game).pack.codes, across, title)
+        for name, (game, across, title) in PACKS.items()
     }
+    drawn = packs | {name: table(*facts) for name, facts in TABLES.items()}
+    return {DOCS / f"{name}.svg": text for name, text in drawn.items()}
 
 
 if __name__ == "__main__":

@@ -1,9 +1,7 @@
-"""Writes the tables of docs/games/<game>.md that are made from the code.
+"""Writes the facts of docs/games/<game>.md, and makes tables of rules and layouts for the site.
 
-    python docs/tables.py            write them again (`make docs`)
-    python docs/tables.py --check    exit with 1 and name the pages that are stale
-
-A game's page has each of `BLOCKS`.
+python docs/tables.py            write them again (`make docs`)
+python docs/tables.py --check    exit with 1 and name the pages that are stale
 """
 
 import sys
@@ -74,10 +72,11 @@ def layout_table(layout: Layout, seats: tuple[int, int], known: Layout | None = 
     return table(("offset", "size", "part", "values", "meaning"), rows)
 
 
-def layouts(spec: GameSpec) -> list[tuple[str, str]]:
-    """Returns the tables of a game's layouts with their names, for the site."""
+def in_full(spec: GameSpec) -> list[tuple[str, str]]:
+    """Returns the tables of a game's rules and layouts with their names, for the site."""
     seats = _two(spec)
     return [
+        ("Rules", switches(spec)),
         ("Observation", layout_table(spec.observation, seats)),
         ("Information state", layout_table(spec.information_state, seats)),
         (
@@ -87,18 +86,12 @@ def layouts(spec: GameSpec) -> list[tuple[str, str]]:
     ]
 
 
-BLOCKS: dict[str, Callable[[GameSpec], str]] = {
-    "facts": facts,
-    "switches": switches,
-}
-
-
 def built() -> dict[Path, str]:
     """Returns what each page should hold."""
     pages = {}
     for name in kille_env.list_games():
         spec, page = kille_env.spec(name), DOCS / f"games/{name}.md"
-        pages[page] = filled(page, {key: partial(make, spec) for key, make in BLOCKS.items()})
+        pages[page] = filled(page, {"facts": partial(facts, spec)})
     return pages
 
 

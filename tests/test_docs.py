@@ -25,7 +25,6 @@ SCRIPTS = {
         "tables",
         "what_is_hard",
         "architecture",
-        "environments",
         "performance",
         "pictures",
         "front",

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from importlib import import_module
 
 import click
-from tables import layouts
+from tables import in_full
 
 import kille_env
 from kille_training.arena.settings import TournamentSettings
@@ -227,11 +227,11 @@ def attributes(cls: type) -> dict[str, str]:
 
 
 def _layouts() -> str:
-    """Returns a page with the features of every game: places, sizes, bounds, meanings."""
-    parts = ["# Layouts in full\n\nMade of the specs; P is the number of seats."]
+    """Returns a page with each game's switches, and its features: places, sizes, bounds."""
+    parts = ["# Rules and layouts in full\n\nMade of the specs; P is the number of seats."]
     for game in kille_env.list_games():
         spec = kille_env.spec(game)
-        parts += [f"## {spec.title}", *(f"### {name}\n\n{made}" for name, made in layouts(spec))]
+        parts += [f"## {spec.title}", *(f"### {name}\n\n{made}" for name, made in in_full(spec))]
     return "\n\n".join(parts) + "\n"
 
 
