@@ -31,12 +31,18 @@ PACKAGES = ("kille_env", "kille_agents", "kille_training")
 VERSIONED = "_v0"
 """What ends the names of modules that PettingZoo's convention asks for."""
 NAMES = [(module, name) for module in ROOTS for name in importlib.import_module(module).__all__]
+SLOW = {"compare_seeds"}
+"""Names whose examples train for half a minute."""
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE | doctest.IGNORE_EXCEPTION_DETAIL
 
 
 @pytest.mark.compiled
 @pytest.mark.filterwarnings("ignore:You have specified a mini-batch size")
-@pytest.mark.parametrize(("module", "name"), NAMES, ids=lambda word: word)
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [pytest.param(*each, marks=pytest.mark.slow if each[1] in SLOW else ()) for each in NAMES],
+    ids=lambda word: word,
+)
 def test_every_public_name_has_an_example_that_runs(
     module: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

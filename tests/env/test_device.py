@@ -56,6 +56,13 @@ def signatures(game):
     }
 
 
+GAMES = [  # the gate takes the game with the largest kernels
+    pytest.param(name, marks=() if name == "byteskille" else pytest.mark.slow)
+    for name in kille_env.list_games()
+]
+
+
+@pytest.mark.parametrize("game", GAMES)
 @pytest.mark.parametrize("kernel", ["begin", "check", "step", "observe", "choose", "seed", "fill"])
 def test_kernels_can_be_translated_for_a_gpu(game, kernel, monkeypatch):
     from numba.cuda import compiler, dispatcher, types  # pyright: ignore
@@ -90,6 +97,7 @@ def has_compiler():
         return False
 
 
+@pytest.mark.parametrize("game", GAMES)
 def test_the_simulator_plays_the_same_matches(game):
     environment = {"NUMBA_ENABLE_CUDASIM": "1", "NUMBA_DISABLE_JIT": "1"}
     done = subprocess.run(

@@ -35,9 +35,10 @@ def pair(short, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def other(short, tmp_path_factory):
-    """Two seeds of another configuration."""
+    """Two seeds of another configuration, trained one after the other in this process."""
     changed = replace(short, learner=replace(short.learner, ent_coef=0.0))
-    return kt.train(changed, seeds=2, out=tmp_path_factory.mktemp("seeds") / "b")
+    runs = open_seeds(changed, 2, out=tmp_path_factory.mktemp("seeds") / "b")
+    return SeedRuns.of({seed: kt.train(run.folder) for seed, run in runs.items()})
 
 
 def without_seconds(run: Run) -> list[str]:
