@@ -11,29 +11,12 @@ from env.trick_tables import play as play_game
 
 FOUR = "L1 L5 L9 L12 HU | L2 L6 L10 VH GO | L3 L7 L11 KA KI | L4 L8 BL BP SV"
 KEEP = "0 discard, 1 discard, 2 discard, 3 discard"
-SIX = " | ".join(
-    [
-        "BL L1 L4 L9 SV",
-        "BL L1 L5 L9 SV",
-        "BP L2 L6 L10 HU",
-        "BP L2 L7 L10 HU",
-        "KR L3 L8 L11 GO",
-        "KR L3 L8 L11 GO",
-    ]
-)
-SIX_TALON = "L4 L5 L6 L7 L12 L12 VH VH KA KA KI KI"
-FOUR_DISCARD = "0 discard BL L1 L9, 1 discard BL L1 L9, 2 discard BP L2 L10, 3 discard BP L2 L10"
 _RISING = ("L5", "L6", "L7", "L8", "L9", "L10", "L11", "L12", "VH", "KA", "SV", "HU")
 
 
 def play(hands: str = FOUR, script: str = "", talon: str = "", **more: Any) -> Table:
     """Returns a table of this game after its first deal's cards and decisions."""
     return play_game("krypkille", hands, script, talon, **more)
-
-
-def six(script: str = "", again: str = "", **rules: Any) -> Table:
-    """Returns a table of six, where the talon has twelve cards; `again` names reshuffled ones."""
-    return Table("krypkille", 6, **rules).deal(SIX, SIX_TALON, again).act(script)
 
 
 def end(lasts: str, script: str = "", table: Table | None = None, **more: Any) -> Table:

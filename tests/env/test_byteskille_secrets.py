@@ -10,117 +10,11 @@ import numpy as np
 import pytest
 
 import kille_env
-from env.tables import Table, play
-from env.trick_tables import differ
+from env.tables import play
+from env.trick_tables import differ, of, relative
 from kille_env.games.byteskille import SPEC
 
-NO_CALL: dict[str, Any] = {"gok_call": "off"}
-
-
-# Cards in hands, in the talon, laid aside
-
-
-def test_cards_of_others_are_hidden():
-    assert differ(play("L5 L6 L7 L8"), play("L5 L8 L7 L6")) == {1, 3}
-
-
-@pytest.mark.parametrize("card", ["BL", "VH", "KA", "SV", "HU", "KI"])
-def test_what_kind_of_card_another_holds_is_hidden(card):
-    assert differ(play("L5 L6 L7 L8"), play(f"L5 {card} L7 L8")) == {1}
-
-
-def test_the_talon_is_hidden():
-    one, other = play("L5 L6 L7 L8", talon="L9 GO"), play("L5 L6 L7 L8", talon="KI BL")
-    assert differ(one, other) == set()
-
-
-def test_an_exchange_shows_its_cards_to_the_two_only():
-    one, other = play("L5 L6 L7 L8", "0 swap"), play("L9 L6 L7 L8", "0 swap")
-    assert differ(one, other) == {0, 1}
-
-
-def test_a_card_that_moves_on_is_known_to_all_who_held_it():
-    script = "0 swap, 1 swap, 2 swap"
-    one, other = play("L5 L6 L7 L8", script), play("L9 L6 L7 L8", script)
-    assert differ(one, other) == {0, 1, 2, 3}
-    one, other = play("L5 L6 L7 L8", script), play("L5 L6 L9 L8", script)
-    assert differ(one, other) == {1, 2}
-
-
-def test_a_drawn_card_is_known_to_the_drawer():
-    script = "0 stand, 1 stand, 2 swap"
-    rules: dict[str, Any] = {"dealer_after_inn": True}
-    one = play("L5 L6 L7 VH", script, talon="L9", **rules)
-    assert differ(one, play("L5 L6 L7 VH", script, talon="BL", **rules)) == {2}
-
-
-def test_a_card_laid_aside_is_known_to_those_who_held_it():
-    script = "0 stand, 1 swap, 2 swap"
-    rules: dict[str, Any] = {"dealer_after_inn": True}
-    one = play("L5 L6 L7 VH", script, talon="L9", **rules)
-    assert one.laid_aside == ["L6"]
-    other = play("L5 L10 L7 VH", script, talon="L9", **rules)
-    assert differ(one, other) == {1, 2}
-
-
-def test_the_cards_of_a_hand_that_was_dealt_again_are_forgotten():
-    one = play("L5 L6 L7", "0 ask, 2 defer, 1 yes").deal("L1 L2 L3")
-    other = play("L9 GO KI", "1 wait, 0 ask, 2 defer, 1 yes").deal("L1 L2 L3")
-    assert differ(one, other) == set()
-
-
-def test_hidden_cards_of_the_last_hand_are_forgotten_too():
-    rules: dict[str, Any] = {"reentry": "none", **NO_CALL}
-    script = "0 swap, 1 stand, 2 stand, 3 stand"
-    one = Table(4, **rules).deal("L5 L1 L7 L8").act(script).deal("L2 L3 L4")
-    other = Table(4, **rules).deal("L9 L1 L10 L8").act(script).deal("L2 L3 L4")
-    assert one.out == other.out
-    assert differ(one, other) == set()
-
-
-def test_at_the_showdown_all_cards_in_hands_are_known_to_all():
-    script = "0 stand, 1 stand, 2 stand, 3 stand"
-    one, other = play("L5 L6 L7 L1", script), play("L5 L6 L8 L1", script)
-    assert differ(one, other) == {0, 1, 2, 3}
-
-
-def test_but_not_those_laid_aside():
-    script = "0 stand, 1 stand, 2 stand, 3 swap"
-    one = play("L5 L6 L7 L1", script, talon="BL")
-    other = play("L5 L6 L7 L2", script, talon="BL")
-    assert one.phase == "buyin"
-    assert differ(one, other) == {3}
-
-
-def test_the_rank_of_a_hidden_kille_is_hidden():
-    one, other = play("L5 KI L6 L7", dealt_kille="high"), play("L5 L8 L6 L7", dealt_kille="high")
-    assert differ(one, other) == {1}
-
-
-def test_copies_look_alike():
-    """Which of two equal cards one holds says nothing about where the other is."""
-    one = play("L5 L6 L7 L5", "0 stand")
-    other = play("L5 L6 L7 L5", "0 stand")
-    for field in ("hand", "dealt"):
-        cards = other.record[field]
-        cards[0], cards[3] = cards[3], cards[0]
-    held = other.record["held"]
-    held[0], held[3] = held[3], held[0]
-    assert differ(one, other) == set()
-
-
 # The question whether to call
-
-
-def test_before_the_question_nobody_else_knows_of_the_gok():
-    one, other = play("L5 L6 L7 L8", **NO_CALL), play("L5 GO L7 L8", **NO_CALL)
-    assert differ(one, other) == {1}
-
-
-def test_while_the_holder_is_asked_the_others_see_the_turn_of_the_player_on_turn():
-    one, other = play("L5 L6 L7 L8"), play("L5 GO L7 L8")
-    assert (other.seat, other.phase) == (1, "gok")
-    assert differ(one, other) == {1}
 
 
 def test_the_player_on_turn_sees_his_coming_choice_and_may_not_know_why_he_waits():
@@ -131,37 +25,10 @@ def test_the_player_on_turn_sees_his_coming_choice_and_may_not_know_why_he_waits
     assert not asked.batch.legal_actions(2).any()
 
 
-def test_after_it_was_answered_nothing_tells_that_it_was():
-    one, other = play("L5 L6 L7 L8"), play("L5 GO L7 L8")
-    for seat in range(3):
-        one.act(f"{seat} stand")
-        if other.phase == "gok":
-            other.act("1 wait")
-        other.act(f"{seat} stand")
-        assert differ(one, other) == {1}
-    assert (other.seat, other.phase) == (1, "gok")
-
-
-def test_with_two_goks_the_holders_do_not_know_of_each_other():
-    one, two = play("L5 GO L7 L8"), play("L5 GO GO L8")
-    assert differ(one, two) == {2}
-    two.act("1 wait")
-    one.act("1 wait")
-    assert differ(one, two) == {2}  # 2 is asked now; 1 sees what it would see without it
-    two.act("2 wait")
-    assert differ(one, two) == {2}
-
-
 def test_forehands_question_may_be_asked_whoever_holds_a_gok():
     one, other = play("L5 L6 L7"), play("L5 L6 GO")
     assert differ(one, other) == {2}
     assert other.batch.legal_actions(0)[0].tolist() == [1, 1, 0, 0, 1] + [0] * 5
-
-
-def test_a_gok_in_the_hand_of_one_who_was_chopped_stays_hidden():
-    one, other = play("GO HU L7 L8", "0 swap"), play("L9 HU L7 L8", "0 swap")
-    assert one.phase == "gok"
-    assert differ(one, other) == {0}
 
 
 def test_who_gave_a_gok_away_knows_that_its_new_holder_can_be_asked_but_not_when():
@@ -283,3 +150,26 @@ def test_secret_steps_pay_nothing_and_nothing_is_lost(preset, scale):
         earned += batch.reward
         secret += waits.sum()
     assert secret > 50
+
+
+# The full state
+
+
+def full(table, seat):
+    """The full state of a seat as a mapping of its parts."""
+    row = table.batch.full_state(seat)[0]
+    return {part.name: row[part.slice].tolist() for part in SPEC.full_state(table.players)}
+
+
+def test_the_full_state_begins_with_the_observation():
+    table = play("L5 GO KI L7", "1 wait, 0 swap")
+    for seat in range(4):
+        observed = table.batch.observe(seat)[0]
+        assert table.batch.full_state(seat)[0][: len(observed)].tolist() == observed.tolist()
+
+
+def test_the_full_state_shows_who_is_asked_to_call():
+    table = play("L5 L6 GO L7")
+    for seat in range(4):
+        assert full(table, seat)["gok_asked"] == [1]
+        assert full(table, seat)["to_act"] == relative(of(2), seat)

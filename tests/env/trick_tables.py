@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 
 import kille_env
-from kille_env.cards.pack import KILLE_PACK
 from kille_env.cards.sets import members
 
 
@@ -272,8 +271,3 @@ def of(*members: int, players: int = 4) -> list[int]:
 def number(bits: Iterable[int]) -> int:
     """Returns the number that bits stand for, lowest first."""
     return sum(bit << place for place, bit in enumerate(bits))
-
-
-def types(*codes: str) -> list[int]:
-    """Returns a part with an entry for each type of card, counting the given ones."""
-    return [codes.count(code) for code in KILLE_PACK.codes]
