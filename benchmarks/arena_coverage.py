@@ -336,13 +336,11 @@ class Found:
 
     Attributes:
         held: Whether intervals held the truth, by kind, [N, K].
-        half: [N] mean length of half the intervals of the standings.
         arrows: [N] whether one or more of the marks "beats" were wrong.
         places: [N] whether one or more ranges of places were wrong.
     """
 
     held: dict[str, np.ndarray]
-    half: np.ndarray
     arrows: np.ndarray
     places: np.ndarray
 
@@ -353,15 +351,14 @@ def judge(told: Estimates, true: Truth) -> Found:
         name: ((told.low[name] <= value) & (value <= told.high[name]))[None]
         for name, value in true.values.items()
     }
-    half = (told.high["standings"] - told.low["standings"]).mean() / 2
     wrong = [(told.beats & (true.margins <= 0)).any(), (told.clear & (true.gaps <= 0)).any()]
-    return Found(held, *(np.array([each]) for each in (half, *wrong)))
+    return Found(held, *(np.array([each]) for each in wrong))
 
 
 def joined(parts: Sequence[Found]) -> Found:
     """Returns what came of several lots of tournaments."""
     held = {name: np.concatenate([part.held[name] for part in parts]) for name in parts[0].held}
-    rest = ("half", "arrows", "places")
+    rest = ("arrows", "places")
     return Found(held, *(np.concatenate([getattr(part, name) for part in parts]) for name in rest))
 
 
@@ -476,18 +473,28 @@ def looking(population: np.ndarray, largest: float, runs: int) -> str:
 
 
 def coverage(found: Mapping[tuple[str, str, int], Found], designs: Sequence[Design]) -> str:
-    """Returns the table of how many intervals held the truth."""
+    """Returns the table of how many intervals held the truth, least and most over the deals."""
+    names = {design.name for design in designs}
+    looks: dict[tuple[str, str], list[Found]] = {}
+    for (game, name, _), each in found.items():
+        if name in names:
+            looks.setdefault((game, name), []).append(each)
+    kinds = next(iter(found.values())).held
     rows = [
         (
-            *(game, name, f"{deals:,}", f"{each.half.mean():.3f}"),
-            *(f"{held.mean():.1%}" for held in each.held.values()),
-            *(f"{wrong.mean():.1%}" for wrong in (each.arrows, each.places)),
+            *key,
+            *(_between([each.held[kind].mean() for each in here]) for kind in kinds),
+            f"{max(each.arrows.mean() for each in here):.1%}",
+            f"{max(each.places.mean() for each in here):.1%}",
         )
-        for (game, name, deals), each in found.items()
-        if name in {design.name for design in designs}
+        for key, here in looks.items()
     ]
-    kinds = next(iter(found.values())).held
-    return table(("game", "lineups", "deals", "±", *kinds, "a wrong arrow", "a wrong place"), rows)
+    return table(("game", "lineups", *kinds, "a wrong arrow", "a wrong place"), rows)
+
+
+def _between(shares: Sequence[float]) -> str:
+    low, high = f"{100 * min(shares):.1f}", f"{max(shares):.1%}"
+    return high if f"{low}%" == high else f"{low} to {high}"
 
 
 def fill(page: Path, blocks: Mapping[str, str]) -> None:

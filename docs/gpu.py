@@ -43,27 +43,6 @@ def steps() -> str:
     )
 
 
-def costs() -> str:
-    """Returns what a table and a kernel take, and how long the first step."""
-    starts = {row["game"]: row for row in rows("start")}
-    last = {row["game"]: row for row in rows("steps")}
-    head = ("game", "seats", "bytes a table", "registers", "bytes spilled")
-    seconds = ("first step, nothing compiled", "compiled before")
-    return table(
-        (*head, *seconds),
-        [
-            (
-                game,
-                *(str(row[name]) for name in ("seats", "table_bytes", "registers")),
-                str(row["spilled_bytes"]),
-                f"{starts[game]['cold_seconds']:.0f} s",
-                f"{starts[game]['warm_seconds']:.1f} s",
-            )
-            for game, row in last.items()
-        ],
-    )
-
-
 def train() -> str:
     """Returns what PPO reaches on both."""
     head = ("device", "tables", "seconds", "decisions", "decisions/s", "NashConv, units")
@@ -84,15 +63,22 @@ def train() -> str:
 
 
 def machine() -> str:
-    """Returns what was measured on."""
+    """Returns what a table and the first step take, and what was measured on."""
     row = rows("steps")[0]
+    sizes = [each["table_bytes"] for each in rows("steps")]
+    cold, warm = ([each[f"{kind}_seconds"] for each in rows("start")] for kind in ("cold", "warm"))
     versions = ", ".join(f"{name} {row[name]}" for name in ("numba", "numba-cuda", "numpy"))
-    return f"Measured on one {row['gpu']}: {versions}, pgx {rows('pgx')[0]['pgx']}."
+    return (
+        f"A table takes {min(sizes):,} to {max(sizes):,} bytes. The first step takes "
+        f"{min(cold):.0f} to {max(cold):.0f} s where nothing is compiled, later "
+        f"{min(warm):.1f} to {max(warm):.1f} s.\nMeasured on one {row['gpu']}: {versions}, "
+        f"pgx {rows('pgx')[0]['pgx']}."
+    )
 
 
 def built() -> dict[Path, str]:
     """Returns what the page should hold."""
-    blocks = {"steps": steps, "costs": costs, "train": train, "machine": machine}
+    blocks = {"steps": steps, "train": train, "machine": machine}
     return {PAGE: filled(PAGE, blocks)}
 
 

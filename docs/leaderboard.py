@@ -15,7 +15,7 @@ import importlib.util
 import json
 import re
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
@@ -25,7 +25,6 @@ import benchmark
 from blocks import filled, table, write
 
 import kille_env
-from kille_agents.catalog import game_of
 from kille_agents.greedy import PLAYS
 from kille_agents.population import population
 from kille_agents.trained import TRAINED, trained
@@ -55,6 +54,8 @@ SHOWN, BASELINES = 3, ("rule_of_thumb", "uniform")
 """Entries of a track that the page shows: so many first ones, and these."""
 NAME = re.compile(r"\w[\w ./+-]{0,59}")
 """Names of entries and their makers; the page escapes what Markdown could read in them."""
+OURS = "kille-env"
+"""Who made the suite's own entries; the page names other makers."""
 LARGEST = 1_000.0
 """Units per deal and stakes of a score are smaller."""
 
@@ -306,7 +307,7 @@ def tracks_of(name: str) -> list[str]:
 def add_best() -> None:
     """Add the suite's players, and the best seed of each method at each table with a track."""
     for name in PLAYERS:
-        add(name, name, "kille-env")
+        add(name, name, OURS)
     keys: dict[str, Callable[[Any], float]] = {
         "exact": lambda run: -sampled_nash_conv(run),
         "games": held_out_units,
@@ -320,39 +321,39 @@ def add_best() -> None:
                     folder = path_of(Path("runs") / grid, best).with_suffix("")
                     tabular = folder / "policy.npz"
                     player = str(tabular if tabular.exists() else folder)
-                    add(player, f"{method} at {at}", "kille-env", tracks_of(at))
+                    add(player, f"{method} at {at}", OURS, tracks_of(at))
 
 
 def _board() -> str:
     lines = read()
-    return "\n\n".join(part for track in tracks().values() for part in _standing(track, lines))
+    places = ("first", "second", "third")[:SHOWN]
+    head = ("track", *places, *(f"`{name}`" for name in BASELINES))
+    return table(head, [_standing(track, lines) for track in tracks().values()])
 
 
-def _standing(track: Track, lines: Sequence[Line]) -> Iterator[str]:
+def _standing(track: Track, lines: Sequence[Line]) -> tuple[str, ...]:
+    """Return the row of a track: the first entries with their scores, and the baselines'."""
     sign = -1 if track.against else 1
     mine = [line for line in lines if line["track"] == track.name]
     mine.sort(key=lambda line: (sign * line["score"]["mean"], line["name"]))
-    kind = "against the population" if track.against else "exact NashConv"
-    yield f"## {spec(track.game).title}, {track.num_players} seats: {kind}"
-    head = ("units per deal", "least against") if track.against else ("NashConv, sampled", "greedy")
-    cells = _played_cells if track.against else _exact_cells
-    rows = [
-        (str(place), f"`{line['name']}`", _escaped(line["by"]), *cells(line))
-        for place, line in enumerate(mine, 1)
-        if place <= SHOWN or line["name"] in BASELINES
-    ]
-    yield table(("", "entry", "by", *head), rows)
+    first = [f"`{line['name']}`{_by(line)} {_shown(line, track)}" for line in mine[:SHOWN]]
+    scores = {line["name"]: _shown(line, track) for line in mine}
+    kind = "population" if track.against else "NashConv"
+    title = f"{spec(track.game).title}, {track.num_players} seats, {kind}"
+    blank = [""] * (SHOWN - len(first))
+    return title, *first, *blank, *(scores.get(name, "") for name in BASELINES)
 
 
-def _exact_cells(line: Line) -> tuple[str, str]:
+def _by(line: Line) -> str:
+    return "" if line["by"] == OURS else f" by {_escaped(line['by'])}"
+
+
+def _shown(line: Line, track: Track) -> str:
+    """Return units per deal with their interval, or NashConv of sampled and of greedy play."""
+    if track.against:
+        return _estimate(line["score"])
     greedy = line["parts"].get("greedy", line["score"])
-    return figure(line["score"]["mean"], DECIMALS), figure(greedy["mean"], DECIMALS)
-
-
-def _played_cells(line: Line) -> tuple[str, str]:
-    name, least = min(line["parts"].items(), key=lambda part: (part[1]["mean"], part[0]))
-    short = name.partition("/")[2] if game_of(name) else name
-    return _estimate(line["score"]), f"{_estimate(least)} `{short}`"
+    return f"{figure(line['score']['mean'], DECIMALS)} / {figure(greedy['mean'], DECIMALS)}"
 
 
 def _estimate(score: Mapping[str, float]) -> str:

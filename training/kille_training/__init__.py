@@ -6,7 +6,7 @@
     kt.nash_conv("uniform", "byteskille", 2)
 
 Each function does what the `kille` command of its name does; `docs/python.md` shows them all.
-`NashConvCallback` watches a model of Stable-Baselines3: `docs/tracking.md`.
+`NashConvCallback` watches a model of Stable-Baselines3: `docs/training.md`.
 """
 
 import importlib
