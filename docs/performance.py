@@ -42,6 +42,9 @@ SELECTED = {
 }
 """Rows that the page shows of each file, by how they begin."""
 
+SLOWER = " in Python"
+"""Solvers of OpenSpiel that are slower than its own in C++; the picture shows them too."""
+
 Line = dict[str, Any]
 
 
@@ -91,6 +94,8 @@ def _peers(rows: Sequence[Line]) -> str:
     head = ("library and game", "measured", "ours is faster by", "spread", "included")
     lines = []
     for row in rows:
+        if row["what"].endswith(SLOWER):
+            continue
         median, *ends = row["times"] or (0, 0, 0)
         name, times = row["what"], f"{figure(median)} ×"
         ours = (f"**{name}**", "", "") if row["times"] is None else (name, times, _spread(*ends))

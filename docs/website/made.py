@@ -126,7 +126,9 @@ def pages() -> dict[str, str]:
 
 def _commands() -> str:
     """Returns a page with every command: what it does, its arguments and options, an example."""
-    intro = "Made of what `--help` prints; [Commands](../commands.md) shows the usual ones."
+    intro = (
+        "Made of what `--help` prints; [Commands and Python](../python.md) shows the usual ones."
+    )
     parts = [f"# Commands in full\n\n{intro}"]
     for path, context in _each_command(("kille",), kille, None):
         parts.append(f"## {' '.join(path)}\n\n{_help(context)}")
