@@ -316,13 +316,14 @@ def _sb3_cells(runs: Lines) -> list[str]:
 
 
 def settings_table() -> str:
-    """Returns the settings of the games' recipes side by side."""
-    games = {
-        game: yaml.safe_load((RECIPES / f"{game}.yaml").read_text(encoding="utf-8"))["learner"]
-        for game in list_games()
-    }
-    rows = [(f"`{key}`", *(_setting(games[game][key]) for game in games)) for key in SETTINGS]
-    return table(("setting", *games), rows)
+    """Returns the settings of the games' recipes side by side, equal ones in one column."""
+    games: dict[tuple[str, ...], list[str]] = {}
+    for game in list_games():
+        recipe = yaml.safe_load((RECIPES / f"{game}.yaml").read_text(encoding="utf-8"))
+        column = tuple(_setting(recipe["learner"][key]) for key in SETTINGS)
+        games.setdefault(column, []).append(game)
+    names = [f"`{key}`" for key in SETTINGS]
+    return table(("setting", *map(", ".join, games.values())), zip(names, *games, strict=True))
 
 
 def _setting(value: Any) -> str:

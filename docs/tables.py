@@ -28,9 +28,6 @@ def facts(spec: GameSpec) -> str:
         ("rewards", "sum to zero" if spec.zero_sum else "do not sum to zero"),
         ("reward of a single deal", f"{low:g} to {high:g} with {spec.default_players} seats"),
         ("observation of P seats", f"{_size(spec.observation, spec)} features, uint8"),
-        ("information state", f"{_size(spec.information_state, spec)} features"),
-        ("full state", f"{_size(spec.full_state, spec)} features"),
-        ("state of a table", f"{spec.table.itemsize} bytes"),
         ("version", str(spec.version)),
     ]
     return table(("fact", "value"), rows)
