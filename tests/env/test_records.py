@@ -510,7 +510,7 @@ def test_nor_do_those_of_a_result_or_of_a_files_name(tmp_path):
 def test_a_match_is_told_with_names_and_calls():
     game, lines = describe(example())
     assert game.differences == []
-    assert "uniform 3's hussar strikes uniform 2: “Husar hugger!”" in lines
+    assert "uniform 3's hussar strikes uniform 2: “Husar hugger!” (the hussar strikes)" in lines
     assert lines[-1] == "uniform 3 wins the pot of 8 chips."
 
 

@@ -77,7 +77,7 @@ def _kungsholmskille(seen: Seen, action: str, names: Sequence[str]) -> str:
     if action in ("show", "bud") and _one_card(seen):
         two = int(seen["in_play"][0].sum()) == 2
         bar = kungsholmskille.SHOW_OF_TWO if two else kungsholmskille.SHOW
-        return _is_lowest(float(kungsholmskille.chance_of_lowest(seen)[0]), bar)
+        return _is_lowest(float(kungsholmskille.chance_of_lowest(seen)[0]), bar, "risk the pot")
     if action == "bud":
         return "with new cards you may do better."
     return EXCHANGE if action == "discard" else _play(bool(seen["highest"][0].any()))
@@ -87,8 +87,9 @@ def _one_card(seen: Seen) -> bool:
     return int((ranks(seen) >= 0).sum()) == 1
 
 
-def _is_lowest(chance: float, bar: float) -> str:
-    return f"about {chance:.0%} that nobody is lower, {bar:.0%} {_suffices(chance >= bar)}."
+def _is_lowest(chance: float, bar: float, deed: str) -> str:
+    enough = "enough" if chance >= bar else "too little"
+    return f"about {chance:.0%} that nobody is lower, {enough} to {deed}."
 
 
 def _suffices(enough: bool) -> str:
@@ -98,7 +99,7 @@ def _suffices(enough: bool) -> str:
 def _krypkille(seen: Seen, action: str, names: Sequence[str]) -> str:
     if action in ("declare", "pass"):
         bar = krypkille.DECLARE if seen.rules["allpass_lowest"] else krypkille.DECLARE_FREELY
-        return _is_lowest(float(krypkille.chance_of_lowest(seen)[0]), bar)
+        return _is_lowest(float(krypkille.chance_of_lowest(seen)[0]), bar, "claim it")
     return EXCHANGE if action == "discard" else _play(False)
 
 

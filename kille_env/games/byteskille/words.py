@@ -101,6 +101,12 @@ def call_at(event: Sequence[int]) -> tuple[str, str]:
     return _CALLS.get(kind) or _BY_CARD.get(card_b >> 1, ("", ""))
 
 
+def _called(call: tuple[str, str]) -> str:
+    """Returns a call with what it means: "“Omöjligt!” (impossible)"."""
+    words, meaning = call
+    return f"“{words}” ({meaning[:1].lower()}{meaning[1:]})"
+
+
 # The result of a hand
 
 
@@ -309,7 +315,7 @@ def _describe_event(
     table: Any, rules: Rules, who: list[str], event: list[int], viewer: int | None
 ) -> str:
     kind, first, second, card_a, card_b, loser = event
-    noun, call = KILLE_PACK.word(card_b), f"“{call_at(event)[0]}”"
+    noun, call = KILLE_PACK.word(card_b), _called(call_at(event))
     name = who[first]
     if kind == Event.ANSWER:
         return f"{does(name, 'answers')}: {call}"
@@ -378,7 +384,7 @@ def _describe_showdown(table: Any, who: list[str]) -> list[str]:
     out = members(table["out"])
     lines = ["All cards are turned up."]
     if dealer_asks_for_cards(table):
-        lines = [f"{who[int(table['dealer'])]}: “{SHOW_ALL[0]}”"]
+        lines = [f"{does(who[int(table['dealer'])], 'says')}: {_called(SHOW_ALL)}"]
     reasons = {seat: f"out: {_why_out(table, seat)}" for seat in out}
     lines += columns(
         [(who[s], _card(table, int(table["hand"][s])), reasons.get(s, "")) for s in order_of(table)]

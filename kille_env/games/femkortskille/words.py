@@ -33,9 +33,9 @@ NOTES = (
     *tricks.CARD_NOTES,
 )
 RESULT_KEYS = ("kind", "winner", "tricks", "pot", "chips", "next_dealer")
-_DEEDS = {Said.FOLDED: "folds", Said.KNOCKED: "knocks", Said.CHECKED: "waits"}
+_DEEDS = {Said.FOLDED: "folds", Said.KNOCKED: "knocks to play", Said.CHECKED: "waits"}
 
-_PLATE = {**_DEEDS, Said.FOLDED: "folded"}
+_PLATE = {**_DEEDS, Said.FOLDED: "folded", Said.KNOCKED: "knocks"}
 
 
 def result(table: Any, rules: Rules) -> dict[str, Any]:

@@ -286,7 +286,7 @@ def narrate(before: Any, after: Any, rules: Rules, who: list[str], seat: int | N
     actor = int(before["seat"])
     if before["phase"] == Phase.JOIN:
         knocked = actor in members(after["joined"])
-        lines = [f"{does(who[actor], 'knocks' if knocked else 'folds')}."]
+        lines = [f"{does(who[actor], 'knocks to play' if knocked else 'folds')}."]
     else:
         verb, trick = _verb(before), int(before["trick"])
         lines = [f"{does(who[actor], verb)} {_card_played(after, trick, actor, seat)}."]

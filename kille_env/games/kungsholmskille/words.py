@@ -180,8 +180,9 @@ def _describe_word(before: Any, after: Any, who: list[str]) -> str:
         return f"{does(name, 'stays' if after['stayed'][actor] == Said.CLAIMED else 'folds')}."
     field = {Phase.BUD1: "said1", Phase.BUD2: "said2"}.get(Phase(phase), "showed")
     if after[field][actor] == Said.YIELDED:
-        return f"{name}: “{BUD[0]}”"
-    return f"{does(name, 'shows the last card' if field == 'showed' else 'knocks')}."
+        deed = "passes" if field != "showed" else "keeps the last card hidden"
+        return f"{does(name, deed)} (“{BUD[0]}”)."
+    return f"{does(name, 'shows the last card' if field == 'showed' else 'knocks to play')}."
 
 
 def _describe_end(before: Any, after: Any, rules: Rules, who: list[str]) -> list[str]:
