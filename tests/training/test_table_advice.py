@@ -86,7 +86,7 @@ def test_what_cards_do_is_told_of_each_of_them():
     batch = make_batch("byteskille", 1, 4)
     told = rules_for(batch.game, batch.rules, 4)
     assert sorted(told["powers"]) == ["GO", "HU", "KA", "KI", "SV", "VH"]
-    assert told["ranking"][-1] == "GO" and "harlequin has no fixed place" in told["unplaced"]
+    assert told["ranking"][-1] == "GO" and "harlequin has no fixed place" in told["order"]
     told = faces(batch.spec.pack, told)
     assert told["L5"] == "5 (lilja 5), 8 of 20 from the lowest."
     assert told["HU"].startswith("hussar (husar), 19 of 20 from the lowest. If you demand it, ")

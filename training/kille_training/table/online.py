@@ -11,7 +11,7 @@ import json
 import logging
 import secrets
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,7 @@ from kille_env.records import Record, parse_record
 from kille_env.registry import list_games, load_game, spec
 from kille_env.words.view import Change
 from kille_training.table.advice import choices
+from kille_training.table.names import company
 from kille_training.table.sitting import Sitting
 
 MOST_FRAMES = 2000
@@ -78,8 +79,12 @@ class Order:
         }
 
 
-def read_order(said: Mapping[str, Any]) -> Order:
-    """Returns the order in a message of a page, which names players of the suite only.
+def read_order(said: Mapping[str, Any], *, files: bool = False) -> Order:
+    """Returns the order in a message of a page, or in a file of the server's.
+
+    Args:
+        said: The message.
+        files: Whether opponents may be more than players of the suite: run folders, policy files.
 
     Raises:
         KilleError: Something in it does not exist or has the wrong form.
@@ -94,7 +99,7 @@ def read_order(said: Mapping[str, Any]) -> Order:
     if not isinstance(named, list) or not isinstance(rules, dict):
         raise Refusal("opponents are a list of names, and rules an object of switches", 400)
     for name in named:
-        if name not in known:
+        if not files and name not in known:
             what = f"there is no player {shortened(name, 40)} for {facts.name} on this page"
             raise Refusal(f"{what}. {did_you_mean(name, known)}", 400)
     if len(named) not in (1, players - 1):
@@ -157,7 +162,7 @@ class Table:
         self._player: asyncio.Task[None] | None = None
         self._costs: list[str] = []
         self._shown: list[int] = []
-        self._measured = self.over = self._undoable = self._out = False
+        self._measured = self.over = self._undoable = self._out = self._first = False
         self._results: dict[str, Any] | None = None
 
     def records(self, *, unfinished: bool = False) -> list[Record]:
@@ -255,14 +260,19 @@ class Table:
         frames = self._from_the_deal() if fresh else [
             one for one in self.frames if since is not None and one["number"] > since[1]
         ]  # fmt: skip
+        earlier = self.frames[: -len(frames) or None] if fresh else []
         sitting = self._sitting
+        names = [] if sitting is None else sitting.names
         return {
             "epoch": self.epoch,
             "version": self._number,
             "seen": self.seen,
             "fresh": fresh,
             "frames": frames,
-            "names": [] if sitting is None else sitting.names,
+            "earlier": [[one["lines"], one["verdict"]] for one in earlier],
+            "company": company(names[1:], self.order.opponents) if names else "",
+            "first": self._first,
+            "names": names,
             "you": 0 if sitting is None else sitting.person,
             "asked": self.asked,
             "undo": self._undoable,
@@ -413,6 +423,7 @@ class Table:
         # A page is told of what lies between changes, never of a change that a thread is making,
         # and of nothing that a server that starts again would have forgotten.
         self.asked, self.over, self._undoable = question, sitting.over, sitting.can_undo
+        self._first = not sitting.can_undo and not self.records()
         self._out, self._results = self._is_out(), self._sums() if sitting.over else None
         self.tell()
 
@@ -483,21 +494,11 @@ class Table:
             event.set()
 
 
-def kept_table(keep: Path, like: Order | None = None) -> tuple[Order, list[Record]] | None:
-    """Returns the table that was kept in a file, with its matches; None if there is none.
-
-    Args:
-        keep: The file.
-        like: What it has to be, but for the seed; None takes any table of players of the suite.
-    """
+def kept_table(keep: Path) -> tuple[Order, list[Record]] | None:
+    """Returns the table that was kept in a file, with its matches; None if there is none."""
     try:
         said = read_json(keep)
-        if like is None:
-            order = read_order(said["order"])
-        else:
-            order = replace(like, seed=said["order"]["seed"])
-            if order.as_dict() != said["order"] or not is_whole(order.seed):
-                return None
+        order = read_order(said["order"], files=True)
         return order, [parse_record(json.dumps(record)) for record in said["matches"]]
     except (KilleError, OSError, KeyError, TypeError):
         return None

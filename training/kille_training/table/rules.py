@@ -62,10 +62,10 @@ def rules_for(game: Game, rules: Rules, num_players: int) -> dict[str, Any]:
     """Returns the rules of a table as a page or a terminal shows them.
 
     Returns:
-        "sentences"; "ranking", codes of cards from the lowest up, those of one suit if the pack is
-        "suited"; "unplaced", which cards have no place in it, ""; "powers", what cards do, by code;
-        "buttons", what the choices mean, by their words in records; "sections", titles with lines:
-        the manual without seat numbers and codes.
+        "sentences"; "ranking", codes of cards from the lowest up, those of one suit if the pack has
+        suits; "order", the ranking in words; "unplaced", whether some cards have no place in it;
+        "powers", what cards do, by code; "buttons", what the choices mean, by their words in
+        records; "sections", titles with lines: the manual without seat numbers and codes.
     """
     facts, pack = game.spec, game.spec.pack
     words = _words(pack)
@@ -87,11 +87,15 @@ def rules_for(game: Game, rules: Rules, num_players: int) -> dict[str, Any]:
     ranking = list({code[0]: code for code in pack.codes}.values() if suited else pack.codes)
     if chosen := rules.as_dict().get("pack"):
         ranking = [code for code in ranking if code in str(chosen).split("+")]
+    ranking = [code for code in ranking if code not in unplaced]
+    named = dict(zip(pack.codes, pack.words or pack.names, strict=True))
+    order = ", ".join(named[code][:-1] if suited else named[code] for code in ranking)
+    first = f"From the lowest up{', in each suit' if suited else ''}: {order}."
     return {
         "sentences": _sentences(game, rules, "buy" in meanings),
-        "ranking": [code for code in ranking if code not in unplaced],
-        "suited": suited,
-        "unplaced": " ".join(unplaced.values()),
+        "ranking": ranking,
+        "order": " ".join([first, *unplaced.values()]),
+        "unplaced": bool(unplaced),
         "powers": powers,
         "buttons": {
             verb: _button(BUTTONS.get(verb, verb), _plain(text, words))

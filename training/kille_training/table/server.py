@@ -17,6 +17,7 @@ import threading
 import webbrowser
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -46,16 +47,17 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from kille_agents.catalog import players_of
+from kille_agents.catalog import describe_player, players_of
 from kille_env.core.spec import is_whole
 from kille_env.errors import KilleError, shortened
 from kille_env.files import parse_json, read_json, write_whole
 from kille_env.pictures.cards import symbols
 from kille_env.pictures.style import style
+from kille_env.play.policy import Player
 from kille_env.records import Record, format_record
 from kille_env.registry import list_games, spec
 from kille_training.reports.palette import css
-from kille_training.table.names import plain_name
+from kille_training.table.names import LABELS, label_of
 from kille_training.table.online import (
     Order,
     Refusal,
@@ -95,8 +97,6 @@ FACES = {
     "krypkille": ("KR", "L8", "HU"), "knack": ("9C", "KH", "AS"),
     "femkortskille": ("L5", "VH", "KI"),
 }  # fmt: skip
-OPPONENTS = {"uniform": "Random", "rule_of_thumb": "Steady, a rule of thumb"}
-TRAINED, SOLVED = "Trained, learned by self-play", "Perfect, where the game is solved"
 MINUTES = {"byteskille": 5, "kungsholmskille": 8, "krypkille": 10, "knack": 6, "femkortskille": 6}
 
 
@@ -135,7 +135,7 @@ class House:
         return None if self._keep is None else self._keep / "table.json"
 
     def set_up(
-        self, order: Order, opponents: list[Any] | None = None, *, go_on: bool = False
+        self, order: Order, opponents: list[Player] | None = None, *, go_on: bool = False
     ) -> None:
         """Opens a table in place of the one that is there.
 
@@ -144,14 +144,16 @@ class House:
             opponents: [P - 1] who plays; None makes them.
             go_on: Whether to go on with the match that was kept, whichever it is, unless it is
                 over.
+
+        Raises:
+            KilleError: A match was kept whose players cannot be loaded again.
         """
         matches: list[Record] = []
-        if go_on and self._file is not None:
-            same = kept_table(self._file, order)
-            kept = same or kept_table(self._file)
-            if kept is not None and kept[1] and kept[1][-1]["returns"] is None:
-                order, matches = kept
-                opponents = opponents if same else None
+        kept = kept_table(self._file) if go_on and self._file is not None else None
+        if kept is not None and kept[1] and kept[1][-1]["returns"] is None:
+            if replace(order, seed=kept[0].seed) != kept[0]:
+                opponents = _players_again(kept[0])
+            order, matches = kept
         players = players_for(order) if opponents is None else opponents
         if self.table is not None:
             self.table.close()
@@ -208,8 +210,8 @@ class House:
             title=game.title,
             seats=len(order.opponents) + 1,
             cards=Markup(symbols(game.pack.codes)),
-            names=json.dumps(both_names(game.pack)),
-            faces=json.dumps(faces(game.pack, rules)),
+            names=both_names(game.pack),
+            told=faces(game.pack, rules),
             rules=rules,
         )
 
@@ -434,8 +436,11 @@ def page(template: str, status: int = 200, **values: Any) -> HTMLResponse:
 def _facts(game: str) -> dict[str, Any]:
     """Returns a game as the start page shows it."""
     facts = spec(game)
-    codes, known = FACES.get(game, ("L7", "HU", "KI")), players_of(game)
-    named = OPPONENTS | {f"{game}/trained": TRAINED, f"{game}/solved": SOLVED}
+    codes = FACES.get(game, ("L7", "HU", "KI"))
+    usual, more = [], []
+    for name in players_of(game):
+        known = name.rpartition("/")[2] in LABELS
+        (usual if known else more).append((name, label_of(name), describe_player(name, game).what))
     return {
         "name": game,
         "title": facts.title,
@@ -445,11 +450,19 @@ def _facts(game: str) -> dict[str, Any]:
         "most": facts.max_players,
         "usual": min(4, facts.max_players),
         "presets": list(facts.presets),
-        "opponents": {name: label for name, label in named.items() if name in known},
-        "more": {name: plain_name(name) for name in known if name not in named},
+        "opponents": [("Usual", usual), ("More", more)],
         "cards": Markup(symbols(codes)),
         "codes": codes,
     }
+
+
+def _players_again(order: Order) -> list[Player]:
+    """Returns the players of a match that waits."""
+    try:
+        return players_for(order)
+    except KilleError as error:
+        then = "repeat the command that began it, or begin another match with --seed"
+        raise KilleError(f"a match of {order.game} waits, but {error}; {then}") from None
 
 
 def _number(said: dict[str, Any], key: str) -> int:

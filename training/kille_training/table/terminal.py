@@ -8,11 +8,11 @@ from typing import Any, TextIO
 
 from kille_env.errors import KilleError
 from kille_env.play.policy import name_of
-from kille_env.words.text import columns, counted, does, listed, signed
+from kille_env.words.text import YOU, columns, counted, does, listed, signed
 from kille_env.words.view import Laid
 from kille_training.labels import plural_of, unit_of
 from kille_training.table.advice import Choice, choices
-from kille_training.table.names import plain_name
+from kille_training.table.names import company
 from kille_training.table.rules import rules_for
 from kille_training.table.sitting import Sitting
 
@@ -62,7 +62,10 @@ class Terminal:
 
     def _play(self) -> None:
         sitting = self._sitting
-        self._say(f"{sitting.batch.spec.title}. {self._rules()['sentences']}\n{self._company()}")
+        told = self._rules()
+        self._say(f"{sitting.batch.spec.title}. {told['sentences']}\n{told['order']}")
+        others = [name for name in sitting.names if name != YOU]
+        self._say(company(others, [name_of(one) for one in sitting.by_seat if one is not None]))
         if self._unit == "deal":
             self._say("You play single deals; --rules episode=match plays whole matches.")
         self._say(f"Keys: {', '.join(f'{key} {what}' for key, what in COMMANDS.items())}.\n")
@@ -99,15 +102,6 @@ class Terminal:
         played = counted(len(done), self._unit, plural_of(self._unit))
         text = f"You played {played} to the end: {signed(total)} in all. " if done else ""
         self._say(f"{text}Goodbye.")
-
-    def _company(self) -> str:
-        """Returns who the others are: "With you: Bertil (rule of thumb), David (search)."."""
-        theirs: dict[str, list[str]] = {}
-        for name, player in zip(self._sitting.names, self._sitting.by_seat, strict=True):
-            if player is not None:
-                theirs.setdefault(name_of(player), []).append(name)
-        groups = [f"{listed(names)} ({plain_name(player)})" for player, names in theirs.items()]
-        return f"With you: {', '.join(groups)}."
 
     def _say_result(self) -> None:
         text, won = self._sitting.outcome()
@@ -268,12 +262,7 @@ class Terminal:
         rules, batch = self._rules(), self._sitting.batch
         pack = batch.spec.pack
         words = dict(zip(pack.codes, pack.words or pack.names, strict=True))
-        ranking = [words[code] for code in rules["ranking"]]
-        each = ""
-        if rules["suited"]:
-            ranking, each = [word[:-1] for word in ranking], ", in each suit"
-        self._say(rules["sentences"])
-        self._say(f"From the lowest up{each}: {', '.join(ranking)}. {rules['unplaced']}".rstrip())
+        self._say(f"{rules['sentences']}\n{rules['order']}")
         for title, lines in rules["sections"]:
             if title in HELP:
                 self._say("\n".join([f"{title}:", *(f"  {line}" for line in lines)]))

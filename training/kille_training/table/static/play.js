@@ -36,6 +36,8 @@
     if (news.fresh) {
       [queue, held, verdict] = [[], null, ""];
       $("log").replaceChildren();
+      log({lines: [$("sentences").textContent, $("ranking").textContent, news.company], verdict: ""});
+      for (const [lines, why] of news.earlier) log({lines, verdict: why});
     }
     const waiting = news.frames.filter((frame) => frame.number > news.seen);
     const past = news.frames.filter((frame) => !waiting.includes(frame)); // seen here before, or in another tab
@@ -222,7 +224,9 @@
     const {question, choices, hint} = state.asked;
     if (choices.length === 1) {
       const [only] = choices;
-      $("question").textContent = /^(Play|Lead) /.test(only.label) ? `${only.label.replace(/^(Play|Lead)/, "Only")} may be played.` : `${only.label}: nothing else is possible.`;
+      const card = /^(Play|Lead) /;
+      $("question").textContent = card.test(only.label) ? `${only.label.replace(card, "Only")} may be played.` : `${only.label}: nothing else is possible.`;
+      if (places().length > 1) $("hint").textContent = question;
       timer = setTimeout(() => choose(only), speed() > 0 ? ALONE : 0);
       return;
     }
@@ -232,6 +236,7 @@
       table.show(table.frame, {event: verdict ? [eventOf(table.frame)[0], verdict] : null});
     }
     if (verdict) table.say(verdict);
+    else if (state.first) table.say(eventOf(table.frame)[0], $("sentences").textContent, "about");
     const cards = choices.some(({cards: named}) => named.length);
     ask(question, cards ? [] : choices.map((choice) => [choice.label, () => choose(choice)]));
     $("hint").textContent = $("hinting").checked && hint ? `Hint: ${hint[0].toLowerCase()}${hint.slice(1)}` : "";

@@ -5,6 +5,10 @@
 addEventListener("pageshow", ({persisted}) => persisted && location.reload());
 
 for (const form of document.querySelectorAll(".game")) {
+  const opponents = form.elements.opponents;
+  const tell = () => (form.querySelector(".what").textContent = opponents.selectedOptions[0].title);
+  opponents.addEventListener("change", tell);
+  tell();
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     const {waits} = document.body.dataset, title = form.querySelector("h2").textContent;

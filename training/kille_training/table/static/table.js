@@ -5,7 +5,7 @@
 "use strict";
 
 const PILES = {talon: "stock", aside: "laid aside", "turned up": "trumps"};
-const MOVE = 320, SWEEP = 280, FADE = 120, TIP = 4000; // milliseconds
+const MOVE = 320, TURN = 240, SWEEP = 280, FADE = 120, TIP = 4000; // milliseconds
 const LONGEST_CALL = 14; // letters of what is said on a plate
 
 function make(tag, className = "", text = "") {
@@ -57,10 +57,10 @@ class KilleTable {
   }
 
   /** Writes the line in the middle. */
-  say(text, more = "") {
+  say(text, more = "", kind = "") {
     const line = this.#at("event");
     line.textContent = text;
-    if (more) line.append(make("small", "", more));
+    if (more) line.append(make("small", kind, more));
   }
 
   /** Puts a list of results where the cards lie. */
@@ -115,6 +115,7 @@ class KilleTable {
     }
     const plate = make("div", "plate"), top = make("p"), below = make("p");
     plate.dataset.key = `seat ${number}`;
+    if (call) plate.dataset.tip = `“${call[1]}”: ${call[2]}`;
     if (number === dealer) plate.append(make("i", "", "D"));
     top.append(make("b", "", this.names[number]));
     if (!single && number !== this.you && shown.length && seat.present) top.append(make("s", "", `▮${shown.length}`));
@@ -192,9 +193,12 @@ class KilleTable {
     const now = this.#places(), still = matchMedia("(prefers-reduced-motion: reduce)").matches;
     const flights = [];
     for (const [source, target] of moves.slice(0, 24)) {
-      const [from] = before.get(source) ?? before.get("talon") ?? [this.#at("piles").getBoundingClientRect()];
+      const plate = `seat ${source.split(" ")[1]}`; // where no cards are shown
+      const [from, was] = before.get(source) ?? before.get(plate) ?? before.get("talon") ?? [this.#at("piles").getBoundingClientRect()];
       const goal = now.get(target) ?? now.get(target.replace("won ", "seat "));
       if (!goal) continue;
+      const turned = goal[1].dataset.code && !was?.dataset.code;
+      if (turned && !still) goal[1].firstChild.animate([{transform: "rotateY(90deg)"}, {}], {duration: TURN});
       const swept = !now.has(target);
       const moving = swept ? before.get(source)?.[1].cloneNode(true) : goal[1];
       if (!moving || (swept && still)) continue;
@@ -210,13 +214,14 @@ class KilleTable {
     await Promise.all(flights);
   }
 
+  /** Tells what a face or a call means that the pointer rests on, or a finger taps. */
   #tell({target, pointerType: pointer}) {
-    const code = target.closest?.("[data-code]")?.dataset.code;
+    const {code, tip: words} = target.closest?.("[data-code], [data-tip]")?.dataset ?? {};
     let tip = document.getElementById("tip");
-    if (!code) return tip?.remove();
+    if (!code && !words) return tip?.remove();
     tip ??= make("div");
     tip.id = "tip";
-    tip.textContent = this.faces[code] ?? code;
+    tip.textContent = words ?? this.faces[code] ?? code;
     (target.closest("dialog") ?? document.body).append(tip);
     clearTimeout(this.telling);
     if (pointer === "touch") this.telling = setTimeout(() => tip.remove(), TIP); // no finger leaves a card
