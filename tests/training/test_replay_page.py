@@ -21,7 +21,6 @@ from kille_training.evaluation.review import review
 from kille_training.evaluation.worth import worth
 from kille_training.reports import replay as page_of
 from kille_training.reports.replay import Asked, Numbered, first_deals, replay_page
-from kille_training.table import server
 
 
 def match(game="byteskille", seats=3, episode="deal", seed=0, names=None, player="uniform"):
@@ -235,27 +234,11 @@ def test_the_command_writes_the_page(kille, answer, recorded, tmp_path):
     assert "deal 2, 3 players" in out.read_text()
 
 
-def test_the_command_shows_the_page_until_it_is_interrupted(kille, recorded, monkeypatch):
-    shown = []
-
-    def until_interrupted(page, listening, ready):
-        shown.append((page, listening.getsockname()))
-        listening.close()
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(server, "serve_page", until_interrupted)
-    out = kille("replay", recorded, "--web", "--match", 1).out
-    ((page, (host, port)),) = shown
-    assert f"m.jsonl is at http://{host}:{port}; Ctrl-C ends it" in out and host == "127.0.0.1"
-    assert page == replay_page([Numbered(1, read_records(recorded)[0])], source="m.jsonl")
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--policies", "uniform"], "go with --html or --web"),
-        (["--web", "--json"], "--json goes with --html"),
-        (["--html", "x.html", "--check"], "choose one of --check, --html and --web"),
+        (["--policies", "uniform"], "go with --html"),
+        (["--html", "x.html", "--check"], "choose one of --check and --html"),
         (["--html", "x.html", "--deals", "5-2"], "is no span of deals; write 3 or 3-20"),
         (["--html", "x.html", "--policies", "unifrom"], "Did you mean 'uniform'"),
         (["--html", "no/such/x.html"], "write it to another place with kille replay"),

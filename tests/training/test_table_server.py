@@ -5,11 +5,13 @@ import json
 import threading
 import time
 from contextlib import contextmanager
+from dataclasses import replace
 
 import httpx
 import pytest
 
-from kille_env.errors import PolicyError
+from kille_env.errors import KilleError, PolicyError
+from kille_env.play.policy import UniformPolicy
 from kille_training.table import online, server
 from kille_training.table.online import read_order
 
@@ -47,7 +49,7 @@ def news(browser, since="", most=400):
 
 
 def test_a_match_is_played_over_the_stream(table):
-    _, browser = table
+    house, browser = table
     results = None
     for state in news(browser):
         if state["over"]:
@@ -57,8 +59,7 @@ def test_a_match_is_played_over_the_stream(table):
             body = {"version": state["version"], "action": state["asked"]["choices"][0]["action"]}
             assert browser.post("/act", json=body).status_code == 200
     assert results is not None and results["rows"]
-    lines = browser.get("/record").text.splitlines()
-    assert len(lines) == 1 and json.loads(lines[0])["names"][0] == "You"
+    assert [record["names"][0] for record in house.table.records()] == ["You"]
     replay = browser.get("/replay").text
     assert "<title>Byteskille</title>" in replay and 'href="/table"' in replay
     assert browser.post("/again", json={}).status_code == 200
@@ -127,6 +128,22 @@ def test_a_command_goes_on_with_whatever_match_waits(tmp_path, changed, go_on, g
     asyncio.run(play())
 
 
+def test_a_match_against_a_player_that_is_gone_is_not_replaced(tmp_path):
+    made = read_order({"game": "knack", "players": 2, "seed": 1})
+
+    async def play():
+        house = server.House(tmp_path)
+        house.set_up(replace(made, opponents=("gone.npz",)), [UniformPolicy()])
+        async with asyncio.timeout(60):
+            while not house.table.asked:
+                await asyncio.sleep(0.01)
+        house.close()
+        with pytest.raises(KilleError, match="a match of knack waits, but .*gone.npz"):
+            server.House(tmp_path).set_up(made, go_on=True)
+
+    asyncio.run(play())
+
+
 def test_pages_say_who_plays_what(table):
     _, browser = table
     assert "Byteskille" in browser.get("/").text
@@ -134,7 +151,7 @@ def test_pages_say_who_plays_what(table):
     assert "Everybody holds one card" in page and 'href="#card-KI"' in page
 
 
-@pytest.mark.parametrize("path", ["/", "/table", "/events", "/record", "/static/table.js"])
+@pytest.mark.parametrize("path", ["/", "/table", "/events", "/static/table.js"])
 def test_without_the_token_nothing_is_given(table, path):
     _, browser = table
     stranger = httpx.get(f"{browser.base_url}{path}", headers={"accept": "text/html"})

@@ -130,7 +130,11 @@ def _knack(seen: Seen, action: str, names: Sequence[str]) -> str:
         bar += knack.EACH_JOINED * float(seen["joined"][0].sum())
         return f"about {tricks:.1f} tricks in hand, {bar:.1f} {_suffices(tricks >= bar)}."
     if knack.leads(seen)[0]:
-        return "high trumps first: they are taken only by higher ones."
+        if seen["trumps"][0].any():
+            return "high trumps first: they are taken only by higher ones."
+        if seen["trick"][0, 1] and seen["number_joined"][0, 3]:  # led face down
+            return "without a trump, give up what is worth least."
+        return "without a trump, lead what the fewest cards of its suit can beat."
     if seen["takes"][0].any():
         last = int(seen["to_play"][0].sum()) == 1
         return f"it takes the trick{', and nobody plays after you' if last else ''}."

@@ -235,7 +235,7 @@ def _single(rules: Rules, num_players: int) -> list[str]:
     ]
     if _asks(rules, num_players) or _two_only(rules, num_players):
         most = rules.number("max_deals")
-        lines.append(f"Once {most} hands have been thrown in, it ends and nobody pays.")
+        lines.append(f"Once {most} deals have been thrown in, it ends and nobody pays.")
     return lines
 
 
@@ -251,7 +251,7 @@ def _pot(rules: Rules, num_players: int) -> list[str]:
         ante,
         "Whoever is out sits out the following deals. The last player in takes the whole pot.",
         f"{_next_dealer(rules, num_players)} {length}",
-        f"After {rules.number('max_deals')} hands, those that were dealt again included, the match "
+        f"After {rules.number('max_deals')} deals, those that were dealt again included, the match "
         "is cut off, and those who are in share the pot equally in whole chips.",
         "Your result is all that you have taken minus all that you have paid.",
     ]

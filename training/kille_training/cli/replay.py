@@ -1,7 +1,6 @@
 """`kille replay`: describes recorded matches in words, checks them, or shows them on a page."""
 
 import re
-from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path, dir_okay=False),
     help="Write a page to step through, one file for every browser.",
 )
-@click.option("--web", is_flag=True, help="Show the page in the browser, until Ctrl-C.")
 @click.option(
     "--policies",
     metavar="NAME,NAME",
@@ -41,7 +39,6 @@ def replay(
     check: bool,
     number: int | None,
     page: Path | None,
-    web: bool,
     policies: str | None,
     deals: str | None,
     trust: bool,
@@ -54,19 +51,14 @@ def replay(
     solved what each choice was worth.
     """
     numbered = _numbered(file, number)
-    if page or web:
-        if check or (page and web):
-            raise click.UsageError("choose one of --check, --html and --web")
-        if web and as_json:
-            raise click.UsageError("--web has a page and nothing to print; --json goes with --html")
+    if page:
+        if check:
+            raise click.UsageError("choose one of --check and --html")
         made = _page(file, numbered, policies, deals, trust)
-        if page:
-            _write(page, made, file, len(numbered), as_json)
-        else:
-            _show(made, file)
+        _write(page, made, file, len(numbered), as_json)
         return
     if policies is not None or deals is not None or trust:
-        raise click.UsageError("--policies, --deals and --trust go with --html or --web")
+        raise click.UsageError("--policies, --deals and --trust go with --html")
     _tell(file, numbered, check, as_json)
 
 
@@ -123,16 +115,6 @@ def _write(page: Path, made: bytes, file: Path, matches: int, as_json: bool) -> 
     write(page, made, f"kille replay {file} --html PAGE.html")
     result = {"file": str(file), "page": str(page), "bytes": len(made), "matches": matches}
     console.report(result, [f"The page is in {page}"], as_json)
-
-
-def _show(made: bytes, file: Path) -> None:
-    from kille_training.table import server
-
-    listening = server.listen(0)
-    address = server.address_of(listening)
-    click.echo(f"{file.name} is at {address}; Ctrl-C ends it")
-    with suppress(KeyboardInterrupt):
-        server.serve_page(made, listening, lambda: server.open_browser(address))
 
 
 # In words

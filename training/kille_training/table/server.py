@@ -54,7 +54,7 @@ from kille_env.files import parse_json, read_json, write_whole
 from kille_env.pictures.cards import symbols
 from kille_env.pictures.style import style
 from kille_env.play.policy import Player
-from kille_env.records import Record, format_record
+from kille_env.records import Record
 from kille_env.registry import list_games, spec
 from kille_training.reports.palette import css
 from kille_training.table.names import LABELS, label_of
@@ -287,13 +287,6 @@ class House:
         self._open().see(_number(request.state.said, "version"))
         return JSONResponse({})
 
-    async def record(self, request: Request) -> Response:
-        """Gives the matches that were played to the end."""
-        text = "".join(f"{format_record(record)}\n" for record in self._open().records())
-        name = f'attachment; filename="{self._open().order.game}.jsonl"'
-        return Response(text, media_type="application/jsonl",
-                        headers={"content-disposition": name})  # fmt: skip
-
     async def replay(self, request: Request) -> Response:
         """Shows the last match that was played to the end."""
         from kille_training.reports.replay import Numbered, first_deals, replay_page
@@ -384,7 +377,7 @@ async def _read(request: Request) -> dict[str, Any]:
 def application(house: House) -> Starlette:
     """Returns the application."""
     gets = {
-        "/": house.start, "/table": house.sit, "/events": house.events, "/record": house.record,
+        "/": house.start, "/table": house.sit, "/events": house.events,
         "/replay": house.replay, "/static/colors.css": house.colors,
     }  # fmt: skip
     posts = {
@@ -539,16 +532,3 @@ class Server(uvicorn.Server):
         self._close()
         await asyncio.sleep(0)
         await super().shutdown(sockets)
-
-
-def serve_page(made: bytes, server: socket.socket, ready: Callable[[], None]) -> None:
-    """Serves one page that has everything in it, until it is interrupted."""
-
-    async def show(request: Request) -> Response:
-        if not is_loopback(request.headers.get("host", "")):
-            return Response("use the address that the server printed", 403)
-        headers = {"content-security-policy": REPLAY_CSP, "cache-control": "no-store"}
-        return HTMLResponse(made, headers=headers)
-
-    with server:
-        Server(Starlette(routes=[Route("/", show)]), ready, lambda: None).run([server])

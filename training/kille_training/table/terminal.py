@@ -68,7 +68,7 @@ class Terminal:
         self._say(company(others, [name_of(one) for one in sitting.by_seat if one is not None]))
         if self._unit == "deal":
             self._say("You play single deals; --rules episode=match plays whole matches.")
-        self._say(f"Keys: {', '.join(f'{key} {what}' for key, what in COMMANDS.items())}.\n")
+        self._say(f"Keys: {', '.join(f'{key} {what}' for key, what in COMMANDS.items())}.")
         sitting.begin()
         while True:
             if sitting.over:
