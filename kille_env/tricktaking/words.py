@@ -74,15 +74,21 @@ def say_action(table: Any, text: str, verb: str = "") -> str:
     return f"{verb or ('Lead' if table['highest'] < 0 else 'Play')} the {word}"
 
 
-def ask_for_card(table: Any, who: list[str]) -> str:
-    """Returns what the seat to act is asked while tricks are played."""
+def ask_for_card(table: Any, who: list[str], otherwise: str) -> str:
+    """Returns what the seat to act is asked while tricks are played.
+
+    Args:
+        table: The table.
+        who: What to call the seats.
+        otherwise: What somebody plays who cannot head: "your lowest card".
+    """
     if table["highest"] < 0:
         return "Lead a card."
     best = f"{inside(owner(who[int(table['holder'])]))} {KILLE_PACK.words[int(table['highest'])]}"
     hand = members(table["hand"][int(table["seat"])])
     if hand[-1] >> 1 >= table["highest"]:
         return f"Beat {best}: who can, must."
-    return f"You cannot beat {best}: give up a card."
+    return f"You cannot beat {best}: give up {otherwise}."
 
 
 def last_card(table: Any, seat: int) -> str:

@@ -138,7 +138,7 @@ def test_a_match_against_a_player_that_is_gone_is_not_replaced(tmp_path):
             while not house.table.asked:
                 await asyncio.sleep(0.01)
         house.close()
-        with pytest.raises(KilleError, match="a match of knack waits, but .*gone.npz"):
+        with pytest.raises(KilleError, match=r"a match of knack waits, but .*gone.npz"):
             server.House(tmp_path).set_up(made, go_on=True)
 
     asyncio.run(play())

@@ -53,6 +53,8 @@ def _stands(seen: Seen, kind: int, card: str, names: Sequence[str]) -> str:
     lower = [seat for seat in range(1, len(names)) if 0 <= known[seat] < kind]
     if lower and byteskille.knows_a_lower(seen)[0]:
         return f"{names[lower[0]]} holds {a(KILLE_PACK.words[known[lower[0]]])}."
+    if kind == Kind.KI and byteskille.low_kille(seen)[0]:  # of two in, see the rule of thumb
+        return "it counts lowest, but then both would be out, so nobody is."
     if kind == Kind.KI:
         return "it counts highest here."
     if kind >= Kind.VH:
@@ -92,10 +94,6 @@ def _is_lowest(chance: float, bar: float, deed: str) -> str:
     return f"about {chance:.0%} that nobody is lower, {enough} to {deed}."
 
 
-def _suffices(enough: bool) -> str:
-    return "suffice" if enough else "are needed"
-
-
 def _krypkille(seen: Seen, action: str, names: Sequence[str]) -> str:
     if action in ("declare", "pass"):
         bar = krypkille.DECLARE if seen.rules["allpass_lowest"] else krypkille.DECLARE_FREELY
@@ -128,7 +126,9 @@ def _knack(seen: Seen, action: str, names: Sequence[str]) -> str:
         tricks, seats = float(knack.tricks_in_hand(seen)[0]), len(names)
         bar = min(knack.JOIN + knack.EACH_SEAT * (seats - 2), knack.MOST)
         bar += knack.EACH_JOINED * float(seen["joined"][0].sum())
-        return f"about {tricks:.1f} tricks in hand, {bar:.1f} {_suffices(tricks >= bar)}."
+        digits = 1 if f"{tricks:.1f}" != f"{bar:.1f}" else 2
+        suffices = "suffice" if tricks >= bar else "are needed"
+        return f"about {tricks:.{digits}f} tricks in hand, {bar:.{digits}f} {suffices}."
     if knack.leads(seen)[0]:
         if seen["trumps"][0].any():
             return "high trumps first: they are taken only by higher ones."

@@ -13,7 +13,8 @@ from kille_env.words.text import chips, does, inside, listed, owner
 def question(table: Any, rules: Rules, who: list[str]) -> str:
     """Returns what the seat to act is asked; see `Game.question`."""
     if table["phase"] == Phase.PLAY:
-        return ask_for_card(table, who)
+        otherwise = "any card" if rules["follow"] == "any" else "your lowest card"
+        return ask_for_card(table, who, otherwise)
     if table["knockers"]:
         names = listed([who[seat] for seat in members(table["knockers"])])
         return f"{names} knocked. Knock too, or fold?"

@@ -12,7 +12,7 @@ def question(table: Any, rules: Rules, who: list[str]) -> str:
     """Returns what the seat to act is asked; see `Game.question`."""
     phase = int(table["phase"])
     if phase == Phase.PLAY:
-        return ask_for_card(table, who)
+        return ask_for_card(table, who, "your lowest card")
     if phase == Phase.EXCHANGE:
         return f"Change up to {counted(most_discards(rules), 'card', 'cards')}?"
     if phase == Phase.FOLD:

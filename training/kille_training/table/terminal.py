@@ -22,6 +22,10 @@ HELP = ("Tricks", "Leading", "Showing", "Guessing", "Points of a deal", "What is
 """The sections of the rules that help shows."""
 
 
+POT = "the pot of"
+"""Where a verdict says who gets it, no other line does."""
+
+
 class _Quit(Exception):
     """The person has left the table."""
 
@@ -117,7 +121,10 @@ class Terminal:
         verdict = batch.game.verdict(*step)
         if after["deals"] != before["deals"]:
             self._say()
-        lines = [line for line in batch.game.narrate(*step) if line != verdict]
+        lines = [
+            line for line in batch.game.narrate(*step)
+            if line != verdict and not (POT in line and POT in verdict)
+        ]  # fmt: skip
         if verdict:
             lines = self._end(lines, verdict, strip)
         if lines:
@@ -169,11 +176,11 @@ class Terminal:
         sitting, batch = self._sitting, self._sitting.batch
         self._show()
         found = choices(batch, sitting.names)
+        question = batch.game.question(batch.tables[0], batch.rules, sitting.names)
         if len(found) == 1:
-            self._say(f"{found[0]['label']}: nothing else is possible.")
+            self._say(f"{question} {found[0]['label']}: nothing else is possible.")
             sitting.act(found[0]["action"])
             return
-        question = batch.game.question(batch.tables[0], batch.rules, sitting.names)
         chosen = self._ask(question, found)
         if chosen is not None:
             cost = sitting.question().cost(chosen["action"])

@@ -150,7 +150,8 @@
   }
 
   function log({lines, verdict: why}) {
-    for (const line of lines.filter((one) => one !== why)) {
+    const pot = (text) => text.includes("the pot of");
+    for (const line of lines.filter((one) => one !== why && !(pot(one) && pot(why)))) {
       const deal = line.match(/^Deal \d+/);
       $("log").append(make("li", deal ? "deal" : line.startsWith(" ") ? "part" : "", line.trim().replace(/ {2,}/g, " · ")));
     }
