@@ -159,10 +159,14 @@ def position(seen: Seen) -> tuple[np.ndarray, np.ndarray]:
 
 def knows_a_lower(seen: Seen) -> np.ndarray:
     """Returns whether a seat whose turn is over is known to hold a lower card, [n] bool."""
+    return lower_seats(seen)[:, 1:].any(axis=1)
+
+
+def lower_seats(seen: Seen) -> np.ndarray:
+    """Returns which seats whose turn is over are known to hold a lower card, [n, P] bool."""
     known = seen["known"].astype(np.int64) - 1
     moved = seen["to_come"] | seen["on_turn"] | seen["chopped"] | (1 - seen["in_hand"])
-    lower = (known >= 0) & (known < card(seen)[:, None]) & (moved == 0)
-    return lower[:, 1:].any(axis=1)
+    return (known >= 0) & (known < card(seen)[:, None]) & (moved == 0)
 
 
 def buying_is_worth_it(seen: Seen) -> np.ndarray:

@@ -42,17 +42,16 @@ def _byteskille(seen: Seen, action: str, names: Sequence[str]) -> str:
     return {
         "swap": f"{a(card)} is too likely to be the lowest.",
         "ask": "a refusal costs you nothing.",
-        "wait": "nothing beats a cuckoo, and others may still go out.",
-        "call": "nothing beats a cuckoo, and a low card is about.",
+        "wait": "a cuckoo is never the lowest, and others may still go out.",
+        "call": "a cuckoo is never the lowest, and a low card is about.",
         "no": f"{names[-1] if len(names) == 2 else 'whoever asks'} has a bad card.",
     }.get(action, "your card is bad, too.")
 
 
 def _stands(seen: Seen, kind: int, card: str, names: Sequence[str]) -> str:
-    known = seen["known"][0].astype(int) - 1
-    lower = [seat for seat in range(1, len(names)) if 0 <= known[seat] < kind]
-    if lower and byteskille.knows_a_lower(seen)[0]:
-        return f"{names[lower[0]]} holds {a(KILLE_PACK.words[known[lower[0]]])}."
+    if byteskille.knows_a_lower(seen)[0]:
+        seat = 1 + int(byteskille.lower_seats(seen)[0, 1:].argmax())
+        return f"{names[seat]} holds {a(KILLE_PACK.words[int(seen['known'][0, seat]) - 1])}."
     if kind == Kind.KI and byteskille.low_kille(seen)[0]:  # of two in, see the rule of thumb
         return "it counts lowest, but then both would be out, so nobody is."
     if kind == Kind.KI:

@@ -5,7 +5,7 @@
 "use strict";
 
 const PILES = {talon: "stock", aside: "laid aside", "turned up": "trumps"};
-const MOVE = 320, TURN = 240, SWEEP = 280, FADE = 120, TIP = 4000; // milliseconds
+const MOVE = 320, TURN = 240, SWEEP = 280, FADE = 120, SPEECH = 1600, TIP = 4000; // milliseconds
 const LONGEST_CALL = 14; // letters of what is said on a plate
 
 function make(tag, className = "", text = "") {
@@ -23,6 +23,7 @@ class KilleTable {
     this.you = 0;
     this.frame = null;
     this.next = -1; // the seat that one would swap with
+    this.said = new Map(); // by seat, its last call and when it was made
     this.tag = "button"; // what the own cards are
     this.telling = 0; // the timer of what is told of a card
     new ResizeObserver(() => this.#fit()).observe(this.#at("middle"));
@@ -44,6 +45,9 @@ class KilleTable {
   async show(frame, {animate = false, event = null} = {}) {
     const before = animate ? this.#places() : null;
     this.frame = frame;
+    if (!animate || frame.dealt) this.said.clear();
+    const short = frame.calls.filter(([, words]) => words.length <= LONGEST_CALL);
+    for (const call of short.reverse()) this.said.set(call[0], [call, performance.now()]); // the first of each
     const stock = this.names.length > 8 ? frame.piles.filter(([place]) => place === "talon") : [];
     this.#at("title").textContent = [frame.title, ...stock.map(([, count]) => `stock ${count}`)].join(" · ");
     const laid = frame.strip.some(([, place]) => place.startsWith("open"));
@@ -100,7 +104,9 @@ class KilleTable {
 
   #seat(number, single) {
     const {seats, turn, dealer, calls, strip, verdict} = this.frame, seat = seats[number];
-    const call = !verdict && calls.find(([who, words]) => who === number && words.length <= LONGEST_CALL);
+    const [said, when] = this.said.get(number) ?? [];
+    const heard = said && (calls.includes(said) || performance.now() - when < SPEECH);
+    const call = !verdict && heard && said;
     const room = this.names.length <= 5; // else the line in the middle says it
     const item = make("li", "seat");
     item.classList.toggle("turn", number === turn && !verdict);
