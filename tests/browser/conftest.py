@@ -4,12 +4,13 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect
 
 from browser.machine import SCREENS, chromium, serving
 from kille_env.errors import KilleError
 
 PATIENCE = 60_000  # milliseconds that a page may take on a machine with much else to do
+expect.set_options(timeout=PATIENCE)
 
 
 @pytest.fixture(scope="session")

@@ -23,8 +23,8 @@ def serving(keep: Path | None = None, port: int = 0) -> Iterator[tuple[str, str]
     running = server.Server(server.application(house), up.set, house.close)
     thread = threading.Thread(target=running.run, args=([listening],), daemon=True)
     thread.start()
-    if not up.wait(30):
-        raise KilleError("the server did not start within 30 s; the log above says why")
+    if not up.wait(120):
+        raise KilleError("the server did not start within 120 s; the log above says why")
     yield server.address_of(listening), house.token
     running.should_exit = True
     thread.join(10)

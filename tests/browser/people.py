@@ -44,7 +44,7 @@ def click(page: Page) -> None:
             button = page.locator("#choices > .go")
         else:
             return card.click()
-    return button.first.click(timeout=3000)
+    return button.first.click()
 
 
 def press(page: Page) -> None:

@@ -195,6 +195,38 @@ def test_what_was_decided_can_be_taken_back(site: Site, open_page: OpenPage) -> 
     assert page.evaluate(SHOWN) == shown
 
 
+def test_a_first_match_begins_with_its_rules_and_a_reload_keeps_the_log(
+    fresh: Site, open_page: OpenPage
+) -> None:
+    page = open_page("phone")
+    open_table(page, fresh, game="kungsholmskille", players=4, rules={**MATCH, "deals": 3})
+    phase(page)
+    expect(page.locator("#event")).to_contain_text("keep a low one. Show it: if it is the lowest")
+    press(page)
+    expect(page.locator("#event .about")).to_have_count(0)
+    ends = 0
+    for now in phases(page, press):
+        ends += now == "end"
+        if now == "asked" and ends == 2:
+            break
+    log = page.evaluate("document.querySelector('#log').textContent")
+    assert "With you: Bertil, Cecilia and David (Steady, a rule of thumb)." in log
+    page.reload()
+    phase(page)
+    assert page.evaluate("document.querySelector('#log').textContent") == log
+    expect(page.locator(".about")).to_have_count(0)
+
+
+def test_what_plays_is_told_where_it_is_chosen(fresh: Site, open_page: OpenPage) -> None:
+    page = open_page("phone")
+    url, token = fresh
+    page.goto(f"{url}/?token={token}")
+    form = page.locator('[data-game="knack"]')
+    form.locator("summary").click()
+    form.locator("[name=opponents]").select_option("knack/any_trump")
+    expect(form.locator(".what")).to_have_text("joins with any trump")
+
+
 @pytest.mark.parametrize("screen", SCREENS)
 def test_the_rules_are_one_click_away(site: Site, open_page: OpenPage, screen: str) -> None:
     page = open_page(screen)

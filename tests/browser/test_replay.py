@@ -46,7 +46,7 @@ def test_keys_and_buttons_step_through_it(solved, open_page, width):
     page.click("#first")
     page.select_option("#speed", "3")
     page.click("#play")
-    expect(page.locator("#deals")).to_have_value("1", timeout=15_000)
+    expect(page.locator("#deals")).to_have_value("1")
     page.keyboard.press("Space")
     expect(page.locator("#play")).to_have_text("Play")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
