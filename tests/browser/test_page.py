@@ -241,6 +241,7 @@ def test_the_rules_are_one_click_away(site: Site, open_page: OpenPage, screen: s
     if screen != "laptop":
         page.locator("#more").click()
         expect(page.locator("#speed")).to_be_visible()
+        expect(page.locator("#standings")).to_contain_text("You −1 · Bertil −1 · ")
         page.keyboard.press("Escape")
     phase(page)
     assert faults(page) == []

@@ -303,11 +303,13 @@
 
   $("rules").addEventListener("click", () => $("sheet").showModal());
   $("more").addEventListener("click", () => {
-    $("menu-sheet").prepend(...$("side").children);
+    const seats = table.frame?.seats ?? [];
+    $("standings").textContent = seats.map(({chips}, seat) => `${table.names[seat]} ${chips}`).join(" · ");
+    $("standings").after(...$("side").children);
     $("menu-sheet").showModal();
     toLast();
   });
-  $("menu-sheet").addEventListener("close", () => $("side").append(...[...$("menu-sheet").children].filter((one) => one.tagName !== "FORM")));
+  $("menu-sheet").addEventListener("close", () => $("side").append(...[...$("menu-sheet").children].filter((one) => !one.matches("form, #standings"))));
   $("undo").addEventListener("click", () => ($("menu-sheet").close(), send("/undo", {epoch: state.epoch})));
   for (const id of ["speed", "hinting"]) {
     const kept = localStorage.getItem(id), input = $(id), key = id === "speed" ? "value" : "checked";
