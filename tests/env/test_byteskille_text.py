@@ -99,7 +99,7 @@ def test_a_table_in_full():
         "  seat 3 (you)  5",
         "  seat 4        ?",
         "The deal so far:",
-        "  seat 0 asks seat 1, who shows the inn: “Värdshus förbi!”",
+        "  seat 0 asks seat 1, who shows the inn: “Värdshus förbi!” (pass the inn)",
         "  seat 0 swaps with seat 2, getting a harlequin. The harlequin counts lowest.",
         "seat 2 is on turn to exchange.",
     ]
