@@ -146,13 +146,6 @@ def test_the_page_of_a_comparison_answers_its_question(tmp_path):
     assert found.interval() in text[text.index("The way to it") :]
     assert "Crosstable" not in text and "deals" not in text[: text.index('id="players"')]
     assert kt.report(tmp_path / "c", out=tmp_path / "again.html").read_text() == page
-    with pytest.raises(ConfigError, match="needs single deals"):
-        kt.report(tmp_path / "c", exact=True)
-
-
-def test_a_page_can_show_what_is_expected_exactly(tmp_path):
-    kt.compare("rule_of_thumb", "uniform", num_players=2, by=0.1, out=tmp_path / "c")
-    assert "expected, exactly" in kt.report(tmp_path / "c", exact=True).read_text()
 
 
 def test_a_folder_in_which_nothing_was_played_has_no_page(tmp_path, monkeypatch):

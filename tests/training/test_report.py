@@ -179,5 +179,3 @@ def test_a_page_that_cannot_be_written_says_where_else_it_could_be(tmp_path):
 def test_a_folder_of_neither_kind_has_no_report(tmp_path):
     with pytest.raises(KilleError, match="is no run"):
         report(tmp_path)
-    with pytest.raises(KilleError, match="not a tournament"):
-        report(tmp_path, exact=True)

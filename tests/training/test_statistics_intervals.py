@@ -1,5 +1,7 @@
 """Intervals hold what they promise, whatever is drawn; crosstables say who earns where."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -160,21 +162,6 @@ def test_more_deals_than_folds_have_intervals_as_long_and_as_true():
     assert 0.98 <= np.mean(longer) <= 1.03
 
 
-def test_intervals_narrow_with_the_root_of_the_deals():
-    rng = np.random.default_rng(0)
-    scores = rng.normal(size=10_000)
-    told = tallied([[0, 1]] * 10_000, np.column_stack([scores, -scores]), entrants=3)
-    part, half = intervals.convergence(told, points=20)
-    assert part[0] == 2 / 256 and part[-1] == 1
-    assert half.shape == (len(part), 3) and np.isnan(half[:, 2]).all()
-    assert half[-1] == pytest.approx(intervals.units(told).half, nan_ok=True)
-    slope = np.polyfit(np.log(part[8:]), np.log(half[8:, 0]), 1)[0]
-    assert slope == pytest.approx(-0.5, abs=0.1)
-    for few in (Tally.empty(2, 3), tallied([[0, 1]], [[1, -1]], entrants=3)):
-        part, half = intervals.convergence(few)
-        assert len(part) == 0 and half.shape == (0, 3)
-
-
 def test_a_crosstable_of_two_seats_is_antisymmetric():
     rng = np.random.default_rng(1)
     pairs = np.array([(a, b) for a in range(5) for b in range(a)])
@@ -230,3 +217,27 @@ def test_holm_counts_all_tests():
     rng = np.random.default_rng(0)
     wrong = [holm(rng.random(50)).any() for _ in range(2000)]
     assert 0.03 <= np.mean(wrong) <= 0.06
+
+
+CYCLE = np.array(
+    [[0, 0.5, -0.5, 0.3], [-0.5, 0, 0.5, 0.3], [0.5, -0.5, 0, 0.3], [-0.3, -0.3, -0.3, 0]]
+)
+
+
+def round_robin(edges, deals, noise, seed):
+    """All pairs at each deal; a row earns `edges[row, column]` and some luck."""
+    rng = np.random.default_rng(seed)
+    members = np.array(list(combinations(range(len(edges)), 2)) * deals)
+    earned = edges[tuple(members.T)] + noise * rng.normal(size=len(members))
+    deal = np.repeat(np.arange(deals), len(members) // deals)
+    return tallied(members, np.stack([earned, -earned], axis=1), deal, entrants=len(edges) + 1)
+
+
+def test_who_surely_beats_whom_is_shown_and_of_equals_hardly_anything():
+    told = crosstable(round_robin(CYCLE, 100, 0.3, 2))
+    assert told.beats[:4, :4].tolist() == (CYCLE > 0).tolist()
+    assert told.beats.any(axis=0).tolist() == [True] * 4 + [False]
+    assert told.margin.mean[0, 1] == pytest.approx(1, abs=0.15) == -told.margin.mean[1, 0]
+    even = np.zeros((6, 6))
+    wrong = [crosstable(round_robin(even, 20, 1.0, seed)).beats.any() for seed in range(60)]
+    assert np.mean(wrong) <= 0.15  # 5% of 60, and two standard deviations

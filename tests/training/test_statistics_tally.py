@@ -9,7 +9,6 @@ from kille_env.errors import KilleError
 from kille_training.statistics import intervals, tally
 from kille_training.statistics.crosstable import crosstable
 from kille_training.statistics.grouping import grouping
-from kille_training.statistics.places import places
 from kille_training.statistics.plackett_luce import fit
 from kille_training.statistics.tally import ARRAYS, Tally
 from reference.tallies import clustered, seen, tallied
@@ -65,16 +64,16 @@ def test_statistics_are_those_of_raw_observations_with_deals_as_clusters():
     made = counted(*given)
     assert made.observations == (given[0][:, 0] >= 0).sum()
     assert (made.folds, made.entrants, made.seats) == (tally.FOLDS, ENTRANTS, SEATS)
-    units, finishes = intervals.units(made), places(made)
+    units = intervals.units(made)
+    finishes = made.finishes.sum(axis=0) / tally.NANO
     for entrant in range(ENTRANTS):
         rows = np.array(own[entrant]).reshape(-1, 2 + SEATS)
         assert units.count[entrant] == len(rows)
         if entrant == ENTRANTS - 1:
-            assert np.isnan(units.mean[entrant]) and np.isnan(finishes.mean[entrant]).all()
+            assert np.isnan(units.mean[entrant]) and not finishes[entrant].any()
             continue
         assert same(units, entrant, clustered(rows[:, 1], rows[:, 0]))
-        for rank in range(SEATS):
-            assert same(finishes, (entrant, rank), clustered(rows[:, 2 + rank], rows[:, 0]))
+        assert finishes[entrant] == pytest.approx(rows[:, 2:].sum(axis=0), abs=1e-6)
     table = crosstable(made)
     for pair in np.ndindex(ENTRANTS, ENTRANTS):
         assert table.count[pair] == len(cells[pair])
@@ -111,7 +110,7 @@ def test_numbers_of_entrants_mean_nothing():
     one = counted(members, deal, earned)
     other = counted(np.where(members < 0, -1, number[members]), deal, earned)
     cells = np.ix_(number, number)
-    for statistic in (intervals.units, places, fit):
+    for statistic in (intervals.units, fit):
         for name in ("low", "high"):
             again = getattr(statistic(other), name)[number]
             assert again == pytest.approx(getattr(statistic(one), name), nan_ok=True)

@@ -319,19 +319,18 @@ class TournamentResult(Result):
             )
         return num_players
 
-    def report(self, out: str | Path | None = None, *, exact: bool = False) -> "Page":
+    def report(self, out: str | Path | None = None) -> "Page":
         """Writes the page of the tournament, and returns it for a notebook to show.
 
         Args:
             out: The page's file; None is report.html in the tournament's folder.
-            exact: Whether to compute expected earnings too, where the tree of a deal fits.
 
         Raises:
             KilleError: Nothing has been played, or the page cannot be written.
         """
         from kille_training import report  # pages are made from results, so they import these
 
-        return Page(report(self.folder, out, exact=exact))
+        return Page(report(self.folder, out))
 
     @property
     def out(self) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""What a tree says exactly: NashConv of a policy, and scores of lineups."""
+"""What a tree says exactly: NashConv of a policy."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -9,7 +9,7 @@ import numpy as np
 from kille_agents.greedy import in_play
 from kille_agents.identity import UNSTEADY, remarked
 from kille_env.core.spec import Rules
-from kille_env.errors import KilleError, PolicyError, shortened
+from kille_env.errors import KilleError, PolicyError
 from kille_env.play.policy import (
     Decider,
     Player,
@@ -37,7 +37,6 @@ from kille_training.solving.policies import (
 )
 from kille_training.solving.size import OWN
 from kille_training.solving.stages import DealStages
-from kille_training.solving.trees.values import expected_values
 from kille_training.tables import RulesLike, seat
 
 
@@ -171,68 +170,6 @@ def strategies_at(
     if searches(policy):
         return ask_everywhere(cast(Decider, policy), deal, progress)
     return strategies_of(cast(Asked, policy), deal)
-
-
-def exact_scores(
-    lineups: np.ndarray,
-    policies: Sequence[Asked],
-    deal: DealStages,
-    progress: Progress | None = None,
-) -> np.ndarray:
-    """Returns what each member of a lineup earns per deal, mean over the rotations: no sampling.
-
-    Args:
-        lineups: [L, P] number of the policy at each place.
-        policies: [E].
-        deal: A single deal.
-        progress: Called with how many lineups are done.
-
-    Returns:
-        [L, P] units per deal; they sum to zero.
-
-    Raises:
-        KilleError: The lineups are not numbers of the policies, one for each seat of the deal.
-    """
-    if (
-        lineups.dtype.kind not in "iu"
-        or lineups.shape != (len(lineups), deal.num_players)
-        or lineups.min(initial=0) < 0
-        or lineups.max(initial=0) >= len(policies)
-    ):
-        raise KilleError(
-            f"lineups are {shortened(lineups)}, expected [L, {deal.num_players}] numbers of the "
-            f"{len(policies)} policies"
-        )
-    asked = [strategies_of(policy, deal) for policy in policies]
-    stacked = [np.stack(stage) for stage in zip(*asked, strict=True)]
-    seats = lineups.shape[1]
-    known: dict[tuple[int, ...], np.ndarray] = {}
-    scores = np.zeros(lineups.shape)
-    done = part_of(progress, f"exact expectations at {seats} seats", len(lineups))
-    for row, lineup in enumerate(lineups):
-        for turn in range(seats):
-            seated = tuple(np.roll(lineup, turn).tolist())
-            if seated not in known:
-                known[seated] = _values(seated, stacked, deal)
-            scores[row] += np.roll(known[seated], -turn)
-        done(1)
-    return scores / seats
-
-
-def _values(seated: tuple[int, ...], asked: Sequence[np.ndarray], deal: DealStages) -> np.ndarray:
-    """Returns what policies earn, by their numbers at the positions, forehand first, [P].
-
-    Args:
-        seated: [P] numbers of the policies.
-        asked: For each stage the strategies of all policies, [E, S].
-        deal: The trees.
-    """
-    value = np.zeros(len(seated))
-    for stage, strategies in zip(reversed(deal.stages), reversed(asked), strict=True):
-        owner = np.repeat(np.array(seated)[stage.tree.player], np.diff(stage.tree.first))
-        strategy = strategies[owner, np.arange(len(owner))]
-        value = expected_values(stage.worth(value), strategy)
-    return value
 
 
 def nash_conv(

@@ -12,12 +12,9 @@ from matplotlib.figure import Figure
 from kille_env.errors import ConfigError
 from kille_env.registry import spec
 from kille_training.arena.compare import Scores, retrace
-from kille_training.arena.comparison import Comparison, Question
-from kille_training.arena.entrants import Entrant
-from kille_training.arena.settings import TournamentSettings
+from kille_training.arena.comparison import Comparison
 from kille_training.arena.tournament import Folder
 from kille_training.labels import BEYOND_MEAN
-from kille_training.progress import Progress
 from kille_training.reports.pages import Verdict, plot, render, signed, write, yaml_lines
 from kille_training.reports.palette import GREEDY, INK, SAMPLED, SOFT
 from kille_training.reports.plots import STYLE, WIDE, as_svg
@@ -34,9 +31,6 @@ def write_comparison_page(
     folder: Folder,
     out: Path | None = None,
     *,
-    exact: bool = False,
-    trust: bool = False,
-    progress: Progress | None = None,
     told: Callable[[str], None] = lambda _: None,
 ) -> Path:
     """Writes the page of a comparison, as far as it has been played, and returns where it is.
@@ -44,14 +38,10 @@ def write_comparison_page(
     Args:
         folder: The comparison's.
         out: The page's file; None is report.html in the folder.
-        exact: Whether to compute the expected earnings as well, where that can be done.
-        trust: Whether model files that can run code may be loaded for that.
-        progress: Called with how far exact expectations are.
         told: Called with what is done next.
 
     Raises:
-        KilleError: Nothing has been played, there is no exact expectation, or the page cannot be
-            written.
+        KilleError: Nothing has been played, or the page cannot be written.
     """
     told("retracing the test")
     with Scores(folder.comparison, readonly=True) as kept:
@@ -70,7 +60,6 @@ def write_comparison_page(
         found=found,
         question=question,
         hypotheses=question.hypotheses,
-        exactly=_exactly(question, entrants, settings, trust, progress) if exact else None,
         plot=plot(lambda width: way(path, width)),
         stations=_stations(path),
         game=spec(settings.table.game),
@@ -146,18 +135,3 @@ def _stations(path: Sequence[Comparison]) -> list[Comparison]:
     """Returns stations of the way, evenly spread, the last one included."""
     step = -(-len(path) // MOST_STATIONS)
     return list(path[::-1][::step])[::-1]
-
-
-def _exactly(
-    question: Question,
-    entrants: Sequence[Entrant],
-    settings: TournamentSettings,
-    trust: bool,
-    progress: Progress | None,
-) -> float:
-    """Returns what the player is expected to earn per deal."""
-    from kille_training.arena.exact import exact_units  # trees take long to import
-
-    units = exact_units(entrants, settings, question.num_players, trust=trust, progress=progress)
-    (number,) = (each.number for each in entrants if each.name == question.better)
-    return float(units[number])

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from kille_env.errors import ConfigError
 from kille_training.arena.seeds import SeedComparison
 from kille_training.arena.tournament import Folder
 from kille_training.learn.api import measure_run
@@ -15,8 +14,6 @@ def report(
     run: Run | SeedComparison | Path | str,
     out: Path | str | None = None,
     *,
-    exact: bool = False,
-    trust: bool = False,
     progress: Progress | None = None,
     told: Callable[[str], None] = ignore,
 ) -> Path:
@@ -35,10 +32,7 @@ def report(
         run: The run, or the folder of a run, a tournament or a comparison; or what `compare_seeds`
             returned.
         out: The page's file; None is report.html in that folder.
-        exact: Of a tournament or a comparison: also show expected earnings, computed exactly,
-            where the tree of a deal fits into memory.
-        trust: Whether model files that can run code may be loaded for that.
-        progress: Called with how far it is: for a run, and for what is computed exactly.
+        progress: Called with how far it is, for a run.
         told: Called with what is done next, for a tournament.
 
     Returns:
@@ -60,9 +54,7 @@ def report(
     else:
         from kille_training.reports.tournament import write_tournament_page as write_page
     if folder.comparison.is_file() or folder.results.is_file():
-        return write_page(folder, page, exact=exact, trust=trust, progress=progress, told=told)
-    if exact:
-        raise ConfigError(f"{path} is not a tournament; kille evaluate measures a policy exactly")
+        return write_page(folder, page, told=told)
     from kille_training.reports.training import write_run_page
 
     measure_run(Run(path), progress)

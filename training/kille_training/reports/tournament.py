@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from markupsafe import Markup
 
 from kille_env.errors import ConfigError
 from kille_env.registry import Table, spec
@@ -20,12 +19,9 @@ from kille_training.arena.settings import TournamentSettings
 from kille_training.arena.store import Store
 from kille_training.arena.tournament import Folder
 from kille_training.labels import BEYOND_MEAN, plural_of, unit_of
-from kille_training.progress import Progress
-from kille_training.reports import tournament_plots as plots
 from kille_training.reports import tournament_words as words
 from kille_training.reports.pages import (
     figure,
-    plot,
     render,
     signed,
     within,
@@ -35,25 +31,19 @@ from kille_training.reports.pages import (
 from kille_training.reports.scales import Scale
 from kille_training.settings import plain
 from kille_training.statistics import plackett_luce
-from kille_training.statistics.crosstable import crosstable
-from kille_training.statistics.intervals import Intervals, ScoreRange, convergence, differences
-from kille_training.statistics.places import places, worst_opponents
-from kille_training.statistics.plackett_luce import ELO
-from kille_training.statistics.tally import Tally
+from kille_training.statistics.crosstable import CrossTable, crosstable
+from kille_training.statistics.intervals import Intervals, ScoreRange, differences
+from kille_training.statistics.plackett_luce import ELO, Ratings
+from kille_training.statistics.tally import NANO, Tally
 
 MOST_IN_CROSSTABLE = 60
 """Entrants in a crosstable, the best ones; more do not fit on a page."""
-LEAST_DEALS = 10
-"""Deals from which the page shows how the intervals narrow."""
 
 
 def write_tournament_page(
     folder: Folder,
     out: Path | None = None,
     *,
-    exact: bool = False,
-    trust: bool = False,
-    progress: Progress | None = None,
     told: Callable[[str], None] = lambda _: None,
 ) -> Path:
     """Writes the page of a tournament, as far as it has been played, and returns where it is.
@@ -61,15 +51,11 @@ def write_tournament_page(
     Args:
         folder: The tournament's; commands on the page name it by its path as it is.
         out: The page's file; None is report.html in the tournament's folder.
-        exact: Whether to compute expected earnings as well, where that can be done; this asks
-            the players for their probabilities.
-        trust: Whether model files that can run code may be loaded for that.
-        progress: Called with how far exact expectations are.
         told: Called with what is done next.
 
     Raises:
-        KilleError: Nothing has been played, the results cannot be read, no table size has exact
-            expectations, or the page cannot be written.
+        KilleError: Nothing has been played, the results cannot be read, or the page cannot be
+            written.
     """
     settings = folder.settings()
     told("reading the results")
@@ -81,11 +67,10 @@ def write_tournament_page(
             f"nothing has been played in {folder.path} yet; play with: "
             f"{words.command('tournament', folder.path)}"
         )
-    expected = _expected(sorted(tallies), entrants, settings, trust, progress) if exact else {}
     sizes = []
     for seats, tally in sorted(tallies.items()):
         told(f"statistics of tables of {seats} seats")
-        sizes.append(Size(tally, entrants, settings, known[seats], expected.get(seats)))
+        sizes.append(Size(tally, entrants, settings, known[seats]))
     told("writing the page")
     unit = unit_of(settings.table.episode)
     page = render(
@@ -104,8 +89,6 @@ def write_tournament_page(
         score=BEYOND_MEAN,
         entrants=entrants,
         sizes=sizes,
-        exact=exact,
-        over_sizes=_over_sizes(sizes) if len(sizes) > 1 else None,
         command=lambda verb, *more: words.command(verb, folder.path, *more),
     )
     return write(out or folder.report, page)
@@ -125,14 +108,12 @@ class Size:
         labels: [E] names as tables show them, without the name of the game before them.
         verdict: Who is best, as far as the results tell.
         design: Who met whom.
-        exact: [E] expected units per deal, if they have been computed.
         rows: The standings, see `_standings`; `scale` is that of their chart.
         crosstable: What each earns where each other one sits.
         shown: Numbers of those in the crosstable, best first.
-        shades: Class of each cell of the crosstable.
+        shades: Class of each cell of the crosstable, as "better firm".
         undefeated: Names of those that no other beats significantly where both sit.
         ratings: See `_ratings`; `rating_scale` is that of their chart.
-        convergence_plot: How the intervals narrow; None with few deals.
     """
 
     def __init__(
@@ -141,15 +122,13 @@ class Size:
         entrants: Sequence[Entrant],
         settings: TournamentSettings,
         scale: ScoreRange,
-        exact: np.ndarray | None,
     ) -> None:
-        self._tally, self._scale = tally, scale
+        self._tally = tally
         self._unit = unit_of(settings.table.episode)
         self.seats, self.observations, self.deals = tally.seats, tally.observations, scale.deals
         self.table = Table.of(settings.table.game, self.seats, settings.table.resolve())
         self.names = [entrant.name for entrant in entrants]
         self.labels = words.labels(self.names, settings.table.game)
-        self.exact = exact
         self.design = words.design(settings, self.seats)
 
         self.crosstable = crosstable(tally, scale)
@@ -164,14 +143,13 @@ class Size:
         self.scale = Scale.over(*ends)
 
         self.shown = order[:MOST_IN_CROSSTABLE]
-        self.shades = plots.shades(self.crosstable.mark, self.crosstable.firm)
+        self.shades = _shades(self.crosstable)
         beaten = np.flatnonzero(self.crosstable.beats.any(axis=0))
         self.undefeated = [self.labels[number] for number in order if number not in beaten]
 
-        self.strengths = plackett_luce.fit(tally, deals=scale.deals)
-        self.ratings = self._ratings()
-        self.rating_scale = _elo_scale([self])
-        self.convergence_plot = self._convergence() if scale.deals >= LEAST_DEALS else None
+        self.ratings = self._ratings(plackett_luce.fit(tally, deals=scale.deals))
+        ends = (np.array([row[end] for row in self.ratings]) for end in ("low", "elo", "high"))
+        self.rating_scale = Scale.over(*ends)
 
     def cell(self, row: int, column: int) -> str:
         """Returns what a cell of the crosstable says in words."""
@@ -213,81 +191,30 @@ class Size:
             )
         return lines
 
-    def _ratings(self) -> list[dict[str, Any]]:
-        """Returns the lines of ratings and places, the highest rating first."""
-        shares, worst = places(self._tally).mean, worst_opponents(self.crosstable)
-        strengths, lines = self.strengths, []
+    def _ratings(self, strengths: Ratings) -> list[dict[str, Any]]:
+        """Returns the lines of ratings and mean places, the highest rating first."""
+        finishes, lines = self._tally.finishes.sum(axis=0) / NANO, []
         for number in np.argsort(-strengths.strength, kind="stable").tolist():
             if not np.isfinite(strengths.strength[number]):
                 continue
-            beside = int(worst.opponent[number])
             lines.append(
                 {
                     "name": self.labels[number],
                     "elo": strengths.elo[number],
                     "low": ELO * strengths.low[number],
                     "high": ELO * strengths.high[number],
-                    "finish": shares[number] @ np.arange(1, self.seats + 1),
-                    "worst": self.labels[beside] if beside >= 0 else "",
-                    "worst_low": worst.low[number],
-                    "worst_high": worst.high[number],
+                    "finish": np.average(np.arange(1, self.seats + 1), weights=finishes[number]),
                 }
             )
         return lines
 
-    def _convergence(self) -> Markup | None:
-        share, half = convergence(self._tally, self._scale)
-        if not (half > 0).any():
-            return None
-        played, many = share * self.deals, plural_of(self._unit)
-        measure = f"units per {self._unit}"
-        return plot(lambda width: plots.convergence(played, half, measure, many, width))
 
-
-def _expected(
-    sizes: Sequence[int],
-    entrants: Sequence[Entrant],
-    settings: TournamentSettings,
-    trust: bool,
-    progress: Progress | None,
-) -> dict[int, np.ndarray]:
-    """Returns expected earnings, [E], by table size, where they can be computed."""
-    from kille_training.arena.exact import exact_units  # trees take long to import
-
-    exact, reasons = {}, []
-    for seats in sizes:
-        try:
-            exact[seats] = exact_units(entrants, settings, seats, trust=trust, progress=progress)
-        except ConfigError as error:
-            reasons.append(f"{seats} seats: {error}")
-    if not exact:
-        raise ConfigError(f"nothing is exact here; leave out exact=True ({'; '.join(reasons)})")
-    return exact
-
-
-def _over_sizes(sizes: Sequence[Size]) -> dict[str, Any]:
-    """Returns ratings at all table sizes, the best at the largest tables first."""
-    last = np.nan_to_num(sizes[-1].strengths.strength, nan=-np.inf)
-    rows = [
-        {
-            "name": sizes[0].labels[number],
-            "sizes": [
-                {
-                    "elo": size.strengths.elo[number],
-                    "low": ELO * size.strengths.low[number],
-                    "high": ELO * size.strengths.high[number],
-                }
-                for size in sizes
-            ],
-        }
-        for number in np.argsort(-last, kind="stable").tolist()
-    ]
-    return {"rows": rows, "scale": _elo_scale(sizes)}
-
-
-def _elo_scale(sizes: Sequence[Size]) -> Scale:
-    each = [size.strengths for size in sizes]
-    return Scale.over(*(ELO * np.array([own.low, own.strength, own.high]) for own in each))
+def _shades(table: CrossTable) -> dict[tuple[int, int], str]:
+    """Returns the class of each cell: better or worse, and whether firmly so."""
+    return {
+        cell: " ".join(["", "better", "worse"][sign : sign + 1] + ["firm"] * bool(table.firm[cell]))
+        for cell, sign in np.ndenumerate(table.mark)
+    }
 
 
 def _around(found: Intervals, row: int, column: int) -> str:

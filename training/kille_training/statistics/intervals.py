@@ -26,7 +26,7 @@ number (sum r_f^2)^2 / sum r_f^4.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 
 import numpy as np
 from scipy.special import stdtr, stdtrit
@@ -136,36 +136,6 @@ def differences(tally: Tally, scale: ScoreRange | None = None) -> Intervals:
         less = np.minimum(count[entrant], count)
         rows.append(_intervals(found, joint, residual[:, own] - residual, less, scale))
     return stacked(rows)
-
-
-def convergence(
-    tally: Tally, scale: ScoreRange | None = None, points: int = 40
-) -> tuple[np.ndarray, np.ndarray]:
-    """Returns how the intervals of `units` narrow while deals are played, for a plot.
-
-    Args:
-        tally: What was played.
-        scale: What is known of its scores.
-        points: How many parts of it to look at, evenly spaced on a log scale.
-
-    Returns:
-        Which part of all deals was played then, [N] shares of 1, and half the intervals, [N, E].
-    """
-    played = np.flatnonzero(tally.count.any(axis=1))
-    if len(played) < 2:
-        return np.zeros(0), np.zeros((0, tally.entrants))
-    first = np.unique(np.geomspace(2, len(played), points).round().astype(np.int64))
-    total, count = tally.total[played] / NANO, tally.count[played]
-    shares = first / len(played)
-    half = [
-        means(total[:folds], count[:folds], scale and _part(scale, share)).half
-        for folds, share in zip(first, shares, strict=True)
-    ]
-    return shares, np.array(half)
-
-
-def _part(scale: ScoreRange, share: float) -> ScoreRange:
-    return replace(scale, deals=max(1, round(share * scale.deals)))
 
 
 def _residuals(total: np.ndarray, count: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
