@@ -108,29 +108,22 @@ def test_names_lose_the_game_before_them_unless_that_makes_two_alike():
 
 
 @pytest.mark.parametrize(
-    ("matchmaking", "orders", "met", "meant"),
+    ("matchmaking", "met", "meant"),
     [
-        ({}, 1, "every choice of 3 different entrants", "lineups of different entrants"),
-        ({}, "all", "every order round the table", "lineups of different entrants"),
-        (
-            {"fill": "copies"},
-            1,
-            "among copies of each other one",
-            "tables of each entrant",
-        ),
+        ({}, "every choice of 3 different entrants", "lineups of different entrants"),
+        ({"fill": "copies"}, "among copies of each other one", "tables of each entrant"),
         (
             {"format": "gauntlet", "hero": "luck"},
-            2,
             "luck sits with every choice of 2",
             "lineups of luck and others",
         ),
-        ({"format": "random", "lineups": 7}, 1, "each entrant sits at up to 7 tables", "drawn"),
-        ({"format": "swiss", "rounds": 5}, 1, "In each of 5 rounds", "no interval speaks of all"),
+        ({"format": "random", "lineups": 7}, "each entrant sits at up to 7 tables", "drawn"),
+        ({"format": "swiss", "rounds": 5}, "In each of 5 rounds", "no interval speaks of all"),
     ],
 )
-def test_it_says_who_met_whom_and_what_intervals_hold(matchmaking, orders, met, meant):
+def test_it_says_who_met_whom_and_what_intervals_hold(matchmaking, met, meant):
     settings = TournamentSettings(
-        table=TablesSettings(num_players=(3,), orders=orders, episode="match"),
+        table=TablesSettings(num_players=(3,), episode="match"),
         entrants={"rule": "rule_of_thumb", "luck": "uniform", "other": "uniform"},
         matchmaking=MatchmakingSettings(**matchmaking),
     )

@@ -2,13 +2,12 @@
 
 from fractions import Fraction
 from itertools import combinations, pairwise
-from math import comb, factorial
+from math import comb
 
 import numpy as np
 import pytest
 
 from kille_env.errors import ConfigError
-from kille_training.arena.draws import check_orders, circular_orders, mirrored
 from kille_training.arena.schedule import Pairing, draws, swiss_draw, swiss_round
 
 KEYS = {number: 977 * number + 5 for number in range(60)}
@@ -126,7 +125,7 @@ def test_who_entered_late_changes_nothing_that_was_played():
         assert np.isin(late[late[..., 0] >= 0], range(7, 11)).any(axis=1).all()
 
 
-@pytest.mark.parametrize("pairing", [Pairing(), Pairing("random", lineups=2), Pairing(orders=2)])
+@pytest.mark.parametrize("pairing", [Pairing(), Pairing("random", lineups=2)])
 def test_numbers_of_entrants_mean_nothing(pairing):
     other = np.random.default_rng(1).permutation(9).tolist()  # the new number of each
     keys = {other[number]: KEYS[number] for number in range(9)}
@@ -148,16 +147,13 @@ def neighbours(draw, count, deals=20):
 
 
 @pytest.mark.parametrize("seats", [3, 4, 5])
-@pytest.mark.parametrize("orders", [1, 2, 5])
-def test_whoever_sits_left_of_another_sits_right_of_it_as_often(seats, orders):
-    if orders > factorial(seats - 1):
-        return
+def test_whoever_sits_left_of_another_sits_right_of_it_as_often(seats):
     for count in (6, 9, 12):
-        draw = draws(Pairing(orders=orders), [range(count)], seats)[0]
-        assert len(draw.rows) == orders * comb(count, seats)
+        draw = draws(Pairing(), [range(count)], seats)[0]
+        assert len(draw.rows) == comb(count, seats)
         left = neighbours(draw, count)
         apart = np.abs(left - left.transpose(0, 2, 1)).max()
-        limit = {3: 2, 4: count / 2, 5: count}[seats] if orders % 2 else 0
+        limit = {3: 2, 4: count / 2, 5: count}[seats]
         assert apart <= limit, (count, apart)
         assert left.sum(axis=2).min() == left.sum(axis=2).max()
 
@@ -198,45 +194,6 @@ def test_large_fields_and_tables():
         first, late = draws(Pairing("random", lineups=2), waves_of(count, 1), seats)
         assert len(first.rows) == 2 * count // seats
         assert late.often.sum() == pytest.approx(len(first.rows) * seats / (count + 1 - seats))
-
-
-# Orders round the table
-
-
-@pytest.mark.parametrize(("count", "seats"), [(1, 2), (1, 20), (2, 3), (6, 4), (5, 5), (720, 7)])
-def test_orders_differ_and_come_with_their_mirror_images(count, seats):
-    orders = circular_orders(count, seats)
-    assert orders.shape == (count, seats)
-    assert (orders[0] == np.arange(seats)).all() and (orders[:, 0] == 0).all()
-    assert (np.sort(orders, axis=1) == np.arange(seats)).all()
-    assert len(np.unique(orders, axis=0)) == count
-    assert (mirrored(orders[0 : count - 1 : 2]) == orders[1::2]).all()
-    assert (mirrored(mirrored(orders)) == orders).all()
-    assert (circular_orders(max(1, count // 3), seats) == orders[: max(1, count // 3)]).all()
-
-
-@pytest.mark.parametrize("orders", [1, 3, 6, "all"])
-def test_a_lineup_plays_as_many_orders_as_it_should(orders):
-    draw = draws(Pairing(orders=orders), [range(5)], 4)[0]
-    for deal in draw.lineups(2, KEYS, 0, 20):
-        ahead = deal.argmin(axis=1)[:, None] + np.arange(4)
-        tables = np.take_along_axis(deal, ahead % 4, axis=1)
-        assert (
-            len(np.unique(tables, axis=0)) == len(tables) == 5 * (orders if orders != "all" else 6)
-        )
-
-
-@pytest.mark.parametrize(
-    ("orders", "seats"), [(0, 3), (3, 3), (True, 4), (1.5, 4), ("some", 4), ("all", 8), (None, 2)]
-)
-def test_orders_that_a_table_does_not_have_are_refused(orders, seats):
-    with pytest.raises(ConfigError, match="orders is"):
-        check_orders(orders, seats)
-
-
-def test_the_limit_of_orders_is_that_of_seven_seats():
-    check_orders("all", 7)
-    check_orders(factorial(6), 9)
 
 
 # Swiss rounds
@@ -285,7 +242,7 @@ def test_neighbours_in_the_standings_meet():
 
 
 def test_the_order_at_the_table_of_a_round_is_drawn():
-    draw = swiss_draw([(4, 2, 0), (1, 3, 5)], 1)
+    draw = swiss_draw([(4, 2, 0), (1, 3, 5)])
     found = draw.lineups(1, KEYS, 0, 2_000)
     assert (np.sort(found, axis=2) == [(0, 2, 4), (1, 3, 5)]).all()
     for table, lowest in enumerate((0, 1)):
@@ -293,8 +250,6 @@ def test_the_order_at_the_table_of_a_round_is_drawn():
         tables = np.take_along_axis(found[:, table], ahead % 3, axis=1)
         assert (tables[:, 0] == lowest).all()
         assert 850 < (tables[:, 1] < tables[:, 2]).sum() < 1150
-    both = swiss_draw([(4, 2, 0), (1, 3, 5)], "all").lineups(1, KEYS, 0, 5)
-    assert both.shape == (5, 4, 3)
 
 
 # What is refused
@@ -320,7 +275,7 @@ def test_a_table_that_cannot_be_filled_is_refused(make):
     [
         (Pairing(), (200,), 5, "200 entrants make .*format: random or swiss, or fill: copies"),
         (Pairing(), (1000,), 2, "499,500 lineups .*format: random or swiss$"),
-        (Pairing(orders=3), (60,), 4, "1,462,905 lineups"),
+        (Pairing(), (60,), 4, "487,635 lineups"),
         (Pairing(fill="copies"), (400,), 3, "159,600 lineups .*format: random or swiss$"),
         (Pairing("random", lineups=500), (1000,), 3, "take fewer matchmaking.lineups"),
         (Pairing("random"), (5, 35), 5, "35 entrants that join 5 others .* another name"),

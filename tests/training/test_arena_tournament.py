@@ -153,12 +153,11 @@ def test_more_deals_play_only_what_is_new(tmp_path):
     assert same(kept(tmp_path / "a"), kept(tmp_path / "b"))
 
 
-@pytest.mark.parametrize("orders", [1, 2])
 @pytest.mark.parametrize("format", ["round_robin", "random", "swiss"])
-def test_the_order_of_naming_entrants_means_nothing(tmp_path, format, orders):
+def test_the_order_of_naming_entrants_means_nothing(tmp_path, format):
     turned = dict(reversed(FIVE.items()))
     matchmaking = {"format": format, "deals": 6, "rounds": 3, "lineups": 2}
-    table = {"num_players": [2, 3] if orders == 1 else [3], "orders": orders}
+    table = {"num_players": [2, 3]}
     for name, each in (("a", FIVE), ("b", turned)):
         play(tmp_path / name, table=table, entrants=each, matchmaking=matchmaking)
     assert same(kept(tmp_path / "a"), kept(tmp_path / "b"))
@@ -220,19 +219,6 @@ def test_every_format_is_played(tmp_path, matchmaking, observations):
     assert kept(tmp_path / "a")[3].observations == observations
 
 
-@pytest.mark.parametrize("orders", [1, 2, "all"])
-def test_orders_are_played_at_every_deal(tmp_path, orders):
-    play(tmp_path / "a", table={"num_players": [4], "orders": orders}, entrants=FIVE)
-    found = rows(tmp_path / "a")
-    count = 6 if orders == "all" else orders
-    assert len(found) == 6 * 5 * count
-    turned = {
-        (deal, members[turn:] + members[:turn])
-        for _, deal, members in found for turn in range(4)
-    }  # fmt: skip
-    assert len(turned) == 4 * len(found)  # no order is another one turned
-
-
 def test_a_swiss_tournament_whose_first_tables_all_failed_goes_on(tmp_path):
     entrants = {f"luck {n}": "uniform" for n in range(3)} | {"worse": "training.bad_players:Raises"}
     rounds = {"format": "swiss", "rounds": 4, "deals": 4}
@@ -261,7 +247,6 @@ def test_swiss_rounds_follow_the_standings_and_go_on_with_more(tmp_path):
     ("changes", "words"),
     [
         ({"seed": 2}, "seed is 1, not 2"),
-        ({"table": {"num_players": [3], "orders": 2}}, "orders is 1, not 2"),
         ({"table": {"num_players": [3], "game": "knack"}}, "game is 'byteskille', not 'knack'"),
         ({"table": {"num_players": [3], "episode": "match"}}, "episode is 'deal', not 'match'"),
         ({"table": {"num_players": [3], "rules": {"stake": 4}}}, "stake is 2, not 4"),
@@ -370,7 +355,6 @@ def test_a_policy_for_another_table_is_transferred_if_that_is_asked_for(tmp_path
         ({"table": {"num_players": [3, 3]}}, "each table size once"),
         ({"table": {"num_players": [21]}}, "21"),
         ({"table": {"num_players": [4]}}, "do not fill a table of 4"),
-        ({"table": {"num_players": [3], "orders": 5}}, "orders is 5"),
         ({"table": {"game": "kille"}}, "kille"),
         ({"table": {"rules": {"episode": "deal"}}}, "table.episode"),
         ({"matchmaking": {"format": "cup"}}, "format is 'cup'"),

@@ -8,9 +8,8 @@ circular order of it. Deals are independent and identically distributed, includi
 which order, which is what intervals with deals as clusters assume. Within a deal the template stays
 what it is: as balanced as it was made.
 
-Every order round the table is played from all P positions, so each member of a lineup has each
-position of a deal once. That leaves who sits to whose left, which matters where cards go to the
-left: several orders of a lineup at each deal average over it sooner.
+A lineup plays a deal from all P positions, so each member has each position once. That leaves who
+sits to whose left, which matters where cards go to the left, and is drawn.
 
 The random numbers follow from the seed, the table size, the deal and the keys of the entrants,
 which are made of their names. So a draw is the same in whatever order entrants entered, however its
@@ -18,21 +17,15 @@ deals are cut, and whatever else is played.
 """
 
 import hashlib
-import itertools
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from math import factorial
 
 import numpy as np
 
 from kille_env.core.keys import derive, uniforms
-from kille_env.errors import ConfigError
 
 Lineup = tuple[int, ...]
-ALL = "all"
-MOST_ORDERS = 720
-"""Orders round a table that `all` may mean: those of 7 seats."""
 _DRAWS = 0x64726177
 """Number of the stream of draws below the seed of a tournament: no table size, and no deal."""
 _MEMBERS, _PLACES, _PLAYED = range(3)
@@ -49,8 +42,7 @@ class Draw:
         often: [L] share of the deals in which a row is played, 1.0 nearly always.
         orders: [L, P] order of each row round the table, as places of the row, beginning with 0:
             (0, 2, 1) is the mirror image of (0, 1, 2). The deal's permutation decides which slots
-            these places are, so rows with the same slots and different orders never sit alike.
-            None: (0, 1, ..., P - 1) for all.
+            these places are. None: (0, 1, ..., P - 1) for all.
         first: Number of the first row in the draw that this is a part of.
     """
 
@@ -123,56 +115,3 @@ def _places(deals: np.ndarray, seats: int) -> np.ndarray:
     """Returns the permutation of the places at each deal, [D, P]; the first place stays."""
     words = derive(deals[:, None], np.arange(1, seats))
     return np.pad(1 + np.argsort(words, axis=1), ((0, 0), (1, 0)))
-
-
-def check_orders(orders: int | str, num_players: int) -> None:
-    """Refuses orders that do not exist at a table.
-
-    Raises:
-        ConfigError: The message says what is possible.
-    """
-    most = factorial(num_players - 1)
-    if orders == ALL:
-        if most > MOST_ORDERS:
-            raise ConfigError(
-                f"orders is {ALL!r}, but {num_players} seats have {most:,} orders round the table; "
-                f"name a number up to {MOST_ORDERS}"
-            )
-        return
-    whole = isinstance(orders, int) and not isinstance(orders, bool)
-    if not whole or not 1 <= int(orders) <= min(most, MOST_ORDERS):
-        raise ConfigError(
-            f"orders is {orders!r}; {num_players} seats have 1 to {min(most, MOST_ORDERS)} orders "
-            f"round the table, or {ALL!r}"
-        )
-
-
-def count_orders(orders: int | str, num_players: int) -> int:
-    """Returns how many orders round the table a lineup plays at every deal."""
-    return factorial(num_players - 1) if orders == ALL else int(orders)
-
-
-def circular_orders(count: int, num_players: int) -> np.ndarray:
-    """Returns different orders round a table.
-
-    Args:
-        count: How many, K.
-        num_players: P.
-
-    Returns:
-        [K, P] places in the lineup, beginning with place 0; (0, 1, ..., P - 1) first, and every
-        second order is the mirror image of the one before it. Fewer are the first of more.
-    """
-    found = {tuple(range(num_players)): None}
-    tries = itertools.count()
-    while 2 * len(found) < count:
-        words = derive(derive(np.uint64(num_players), next(tries)), np.arange(1, num_players))
-        rest = (1 + np.argsort(words)).tolist()
-        found[(0, *rest) if rest[0] < rest[-1] else (0, *reversed(rest))] = None
-    both = [order for one in found for order in (one, (0, *reversed(one[1:])))]
-    return np.array(both[:count])
-
-
-def mirrored(orders: np.ndarray) -> np.ndarray:
-    """Returns the mirror images of orders round a table, [..., P]."""
-    return np.concatenate((orders[..., :1], orders[..., :0:-1]), axis=-1)

@@ -16,11 +16,11 @@ from math import ceil, comb
 import numpy as np
 
 from kille_env.errors import ConfigError
-from kille_training.arena.draws import Draw, Lineup, circular_orders, count_orders, mirrored
+from kille_training.arena.draws import Draw, Lineup
 from kille_training.arena.entrants import Entrant
 
 MOST_LINEUPS = 100_000
-"""Lineups of a draw, each order round the table counted."""
+"""Lineups of a draw."""
 _AGAIN = 1e15
 """Makes company worse than any other that still has a seat."""
 
@@ -35,14 +35,12 @@ class Pairing:
             copies of another. Random lineups are always distinct.
         hero: Number of the entrant at every table of a gauntlet; None in other formats.
         lineups: Tables that each founder sits at in every deal, of random lineups.
-        orders: Orders round the table that each lineup plays at every deal, see `check_orders`.
     """
 
     format: str = "round_robin"
     fill: str = "distinct"
     hero: int | None = None
     lineups: int = 1
-    orders: int | str = 1
 
 
 def draws(pairing: Pairing, waves: Sequence[Sequence[int]], seats: int) -> list[Draw]:
@@ -89,15 +87,14 @@ def draws(pairing: Pairing, waves: Sequence[Sequence[int]], seats: int) -> list[
     return found
 
 
-def swiss_draw(tables: Sequence[Lineup], orders: int | str) -> Draw:
+def swiss_draw(tables: Sequence[Lineup]) -> Draw:
     """Returns the draw of a round of a Swiss tournament.
 
     Args:
         tables: [L] who sits together, see `swiss_round`.
-        orders: Orders round the table that each lineup plays at every deal.
     """
     rows = np.arange(sum(map(len, tables))).reshape(len(tables), -1)
-    return _in_orders(tuple(map(tuple, tables)), rows, np.ones(len(rows)), orders)
+    return _turned(tuple(map(tuple, tables)), rows, np.ones(len(rows)))
 
 
 def swiss_round(
@@ -191,7 +188,7 @@ def _draw(
     if _copies(pairing, seats):
         return Draw(groups, *_among_copies(slots, pairing))
     template = _some_choices if pairing.format == "random" else _all_choices
-    return _in_orders(groups, *template(slots, pairing), pairing.orders)
+    return _turned(groups, *template(slots, pairing))
 
 
 def _among_copies(slots: _Slots, pairing: Pairing) -> tuple[np.ndarray, np.ndarray]:
@@ -279,32 +276,22 @@ def _least(company: np.ndarray, sat: np.ndarray, pool: range) -> int:
     return int(least[np.argmin(sat[least])])
 
 
-def _in_orders(
-    groups: tuple[tuple[int, ...], ...], rows: np.ndarray, often: np.ndarray, orders: int | str
-) -> Draw:
-    """Returns the draw that plays each row in some orders round the table.
+def _turned(groups: tuple[tuple[int, ...], ...], rows: np.ndarray, often: np.ndarray) -> Draw:
+    """Returns the draw of rows whose every second one, by the sum of the slots, is mirrored.
 
-    An order and its mirror image go together, so that of any two slots the one sits directly left
-    of the other exactly as often as right. Where one order is left over, it is turned into its
-    mirror image in every second row, by the sum of the slots. Over all choices of n slots, "left"
-    and "right" then differ by at most 2 at three seats, where two slots meet n - 2 times; by n / 2
-    at four seats and by n at five, where they meet some n**2 / 2 and n**3 / 6 times.
+    So of any two slots the one sits directly left of the other about as often as right. Over all
+    choices of n slots, "left" and "right" differ by at most 2 at three seats, where two slots meet
+    n - 2 times; by n / 2 at four seats and by n at five, where they meet some n**2 / 2 and
+    n**3 / 6 times.
     """
-    seats = rows.shape[1]
-    count = count_orders(orders, seats)
-    places = np.tile(circular_orders(count, seats), (len(rows), 1, 1))
-    if count % 2:
-        odd = rows.sum(axis=1) % 2 == 1
-        places[odd, -1] = mirrored(places[odd, -1])
-    return Draw(
-        groups, np.repeat(rows, count, axis=0), np.repeat(often, count), places.reshape(-1, seats)
-    )
+    seats = np.arange(rows.shape[1])
+    odd = rows.sum(axis=1, keepdims=True) % 2 == 1
+    return Draw(groups, rows, often, np.where(odd, -seats % len(seats), seats))
 
 
 def _check_number(lineups: int, slots: _Slots, pairing: Pairing) -> None:
     """Refuses more lineups than a draw may have."""
-    orders = 1 if _copies(pairing, slots.seats) else count_orders(pairing.orders, slots.seats)
-    if lineups * orders <= MOST_LINEUPS:
+    if lineups <= MOST_LINEUPS:
         return
     who = f"{slots.new.stop} entrants"
     instead = "matchmaking.format: random or swiss"
@@ -316,7 +303,7 @@ def _check_number(lineups: int, slots: _Slots, pairing: Pairing) -> None:
         who = f"{len(slots.new)} entrants that join {len(slots.hero) + len(slots.old)} others"
         instead = "another name, for a tournament that all enter together"
     raise ConfigError(
-        f"{who} make {lineups * orders:,} lineups at a table of {slots.seats} seats, more than "
+        f"{who} make {lineups:,} lineups at a table of {slots.seats} seats, more than "
         f"{MOST_LINEUPS:,} at every deal; take {instead}"
     )
 
@@ -393,24 +380,22 @@ class Swiss:
         seats: P.
         rounds: How many rounds.
         deals: Deals of each.
-        orders: Orders round the table that each lineup plays at every deal.
         seed: Seed of the tournament, which orders the entrants for the first round.
     """
 
     seats: int
     rounds: int
     deals: int
-    orders: int | str
     seed: int
 
     def stage(self, number: int, field: Field) -> Draw | None:
         """Return the draw of a round, which follows from the rounds before."""
         if number < len(field.rounds):
-            return swiss_draw(field.rounds[number], self.orders)
+            return swiss_draw(field.rounds[number])
         if number >= self.rounds or (number and len(field.present) < self.seats):
             return None
         met, idle = _met(field.rounds, len(field.scores))
-        return swiss_draw(swiss_round(self._order(field), met, idle, self.seats), self.orders)
+        return swiss_draw(swiss_round(self._order(field), met, idle, self.seats))
 
     def first_deal(self, number: int) -> int:
         """Return the deal at which a round begins."""

@@ -13,7 +13,6 @@ from kille_agents.population import population
 from kille_env.core.spec import Rules
 from kille_env.errors import ConfigError, did_you_mean
 from kille_env.registry import load_game
-from kille_training.arena.draws import check_orders, count_orders
 from kille_training.arena.entrants import SAMPLED, Entrant
 from kille_training.settings import FolderName, Sizes, load, settings
 
@@ -40,15 +39,12 @@ class TablesSettings:
         rules: Preset and switches, as `kille_env.make(rules=...)` takes them.
         episode: "deal" is one deal, "match" the whole game until a pot is won; then a "deal" of the
             tournament is a match from one shuffle.
-        orders: Orders round the table that a lineup plays at every deal, each from all positions: a
-            number, or "all". They are drawn by lot at every deal.
     """
 
     game: str = "byteskille"
     num_players: Sizes = ()
     rules: Mapping[str, Any] = field(default_factory=dict)
     episode: str = "deal"
-    orders: Any = 1
 
     def __post_init__(self) -> None:
         """Refuses a game, a switch or a table that does not exist."""
@@ -58,7 +54,6 @@ class TablesSettings:
             object.__setattr__(self, "num_players", (usual,))
         for seats in self.num_players:
             load_game(self.game).spec.check_players(seats)
-            check_orders(self.orders, seats)
 
     def resolve(self) -> Rules:
         """Returns the complete rules."""
@@ -154,7 +149,7 @@ class TournamentSettings:
 
     def all_lineups(self, seats: int) -> int:
         """Returns how many lineups of different entrants there are at a table of some seats."""
-        return comb(len(self.taking_part()), seats) * count_orders(self.table.orders, seats)
+        return comb(len(self.taking_part()), seats)
 
     def with_format(self, kept: Format | None = None) -> "TournamentSettings":
         """Returns the settings with a format.

@@ -27,7 +27,7 @@ from kille_env.files import write_whole
 from kille_env.play.policy import PlayerLike
 from kille_env.registry import Table, spec
 from kille_env.words.text import printable
-from kille_training.arena.draws import Draw, count_orders
+from kille_training.arena.draws import Draw
 from kille_training.arena.entrants import OBJECT, Entrant
 from kille_training.arena.parquet import remove_unkept, write_shard
 from kille_training.arena.play import Play, identified
@@ -166,11 +166,11 @@ class Tournament:
     # Who meets whom
 
     def _schedule(self, seats: int, entrants: Sequence[Entrant]) -> Waves | Swiss:
-        table, chosen = self.settings.table, self.settings.matchmaking
+        chosen = self.settings.matchmaking
         if chosen.format == "swiss":
-            return Swiss(seats, chosen.rounds, chosen.deals, table.orders, self.settings.seed)
+            return Swiss(seats, chosen.rounds, chosen.deals, self.settings.seed)
         hero = {each.name: each.number for each in entrants}.get(chosen.hero)
-        pairing = Pairing(str(chosen.format), chosen.fill, hero, chosen.lineups, table.orders)
+        pairing = Pairing(str(chosen.format), chosen.fill, hero, chosen.lineups)
         return Waves(pairing, seats)
 
     def _check_draws(self, entrants: Sequence[Entrant]) -> None:
@@ -335,7 +335,7 @@ class Tournament:
                     total += len(draw.rows) * chosen.deals
                     left += sum(shard.lineups for shard in self._missing(seats, stage, draw))
             if isinstance(schedule, Swiss) and drawn < schedule.rounds:
-                tables = len(field.present) // seats * count_orders(schedule.orders, seats)
+                tables = len(field.present) // seats
                 total += (schedule.rounds - drawn) * chosen.deals * tables
                 left += (schedule.rounds - drawn) * chosen.deals * tables
             found[seats] = total, left
@@ -381,7 +381,7 @@ def _identity(settings: TournamentSettings) -> dict[str, Any]:
         "game": table.game,
         "game_version": spec(table.game).version,
         "rules": table.resolve().as_dict(),
-        "orders": table.orders,
+        "orders": 1,  # round the table, of a lineup at a deal: what version 5 of the file says
         "seed": settings.seed,
         "format": matchmaking.format,
         "fill": matchmaking.fill if matchmaking.format in ("round_robin", "gauntlet") else None,
@@ -397,7 +397,6 @@ def play_tournament(
     num_players: int | Sequence[int] | None = None,
     rules: RulesLike = None,
     episode: str | None = None,
-    orders: int | str = 1,
     format: Format | None = None,
     fill: Fill | None = None,
     deals: int = 1_000,
@@ -436,7 +435,6 @@ def play_tournament(
             default is what a policy was made for, or the game's.
         rules: Preset and switches, as `kille_env.make` takes them; likewise.
         episode: "deal", or "match" for the whole game until a pot is won; likewise.
-        orders: Orders round the table that a lineup plays at every deal; "all" is every one.
         format: "round_robin", "gauntlet", "swiss" or "random"; docs/tournaments.md says more. None
             is "random" where all lineups would be more than 500, and else "round_robin".
         fill: "distinct" or "copies": who fills a table of more than two seats. None is "distinct"
@@ -484,7 +482,7 @@ def play_tournament(
         settings = TournamentSettings(
             name=folder.path.resolve().name,
             seed=seed,
-            table=settings_of(table, sizes, orders),
+            table=settings_of(table, sizes),
             entrants=entrants,
             population=population,
             matchmaking=MatchmakingSettings(format, fill, deals, hero, rounds, lineups),
@@ -609,7 +607,7 @@ def _player(value: Any) -> Any:
     return value.get("player") if isinstance(value, Mapping) else value
 
 
-def settings_of(table: Table, sizes: Any, orders: int | str = 1) -> TablesSettings:
+def settings_of(table: Table, sizes: Any) -> TablesSettings:
     """Return the settings of tables of some sizes."""
     switches = table.rules.as_dict()
-    return TablesSettings(table.game, sizes, switches, str(switches.pop("episode")), orders)
+    return TablesSettings(table.game, sizes, switches, str(switches.pop("episode")))

@@ -75,7 +75,8 @@ def design(settings: TournamentSettings, seats: int) -> str:
         who = f"At every {unit} each entrant sits among copies of each other one."
     else:
         who = f"At every {unit} every choice of {seats} different entrants sits together."
-    return f"{who} {_order(settings, seats, copies)}Every entrant holds every position in turn."
+    order = "" if seats == 2 or copies else "The order round the table is drawn by lot. "
+    return f"{who} {order}Every entrant holds every position in turn."
 
 
 def truth(settings: TournamentSettings) -> str:
@@ -106,14 +107,3 @@ def command(verb: str, folder: Path, *words: str) -> str:
 
 def _choice(seats: int) -> str:
     return "other entrant" if seats == 2 else f"choice of {seats - 1} others"
-
-
-def _order(settings: TournamentSettings, seats: int, copies: bool) -> str:
-    if seats == 2 or copies:
-        return ""
-    orders = settings.table.orders
-    if orders == "all":
-        return "Each lineup sits in every order round the table. "
-    if orders == 1:
-        return "The order round the table is drawn by lot. "
-    return f"Each lineup sits in {orders} orders round the table, drawn by lot. "
