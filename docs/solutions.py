@@ -18,8 +18,8 @@ from blocks import filled, table, write
 from small_tables import mixing, small
 
 from kille_env.registry import spec
-from kille_training.reports.plots import convergence, swap_heat_map
-from kille_training.reports.solutions import curves_of, swaps_of
+from kille_training.reports.plots import convergence
+from kille_training.reports.solutions import curves_of, swap_heat_map, swaps_of
 from kille_training.solving.build import build_deal
 from kille_training.solving.byteskille.match_solving import (
     MatchNashConv,

@@ -113,7 +113,6 @@ def stage(
         (tmp_path / name).symlink_to(ROOT / name)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("KILLE_LLM_URL", "http://localhost:8000/v1")
-    monkeypatch.setattr("kille_training.reports.byteskille.DECISIONS", 8_192)
     monkeypatch.setattr("sys.stdin", io.StringIO("q\n"))
 
     monkeypatch.syspath_prepend(tmp_path)

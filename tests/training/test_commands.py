@@ -25,7 +25,6 @@ measure: {every: 256, deals: 10, final_deals: 20}
 
 @pytest.fixture
 def config(tmp_path, monkeypatch):
-    monkeypatch.setattr("kille_training.reports.byteskille.DECISIONS", 8192)
     (tmp_path / "tiny.yaml").write_text(TINY)
     return "tiny.yaml"
 
@@ -35,12 +34,8 @@ def trained(tmp_path_factory):
     """The folder of a run that has been trained and measured."""
     folder = tmp_path_factory.mktemp("trained")
     (folder / "tiny.yaml").write_text(TINY)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("kille_training.reports.byteskille.DECISIONS", 8192)
-        assert (
-            main(["train", str(folder / "tiny.yaml"), "--out", str(folder / "tiny"), "--seed", "3"])
-            == 0
-        )
+    words = ["--out", str(folder / "tiny"), "--seed", "3"]
+    assert main(["train", str(folder / "tiny.yaml"), *words]) == 0
     return folder / "tiny"
 
 
@@ -186,11 +181,9 @@ class NoTorch:
         if name.split('.')[0] in ('torch', 'sb3_contrib', 'stable_baselines3'):
             raise ModuleNotFoundError(name)
 sys.meta_path.insert(0, NoTorch())
-import kille_training.reports.byteskille as page
 import kille_training as kt
 from kille_env.errors import ConfigError
 import kille_training as kt
-page.DECISIONS = 8192
 kt.report({str(run)!r})
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
@@ -203,7 +196,6 @@ kt.report({str(run)!r})
     [
         ("measuring", "kille_training.evaluation.api.payoff_table"),
         ("measuring exactly", "kille_training.evaluation.exact.exact_rows"),
-        ("reporting", "kille_training.reports.byteskille.swap_map"),
     ],
 )
 def test_every_phase_says_how_to_resume_once(run, kille, monkeypatch, phase, place):
@@ -211,8 +203,7 @@ def test_every_phase_says_how_to_resume_once(run, kille, monkeypatch, phase, pla
         raise KeyboardInterrupt
 
     (run / "report.html").unlink()
-    if phase != "reporting":
-        (run / "evaluation.json").unlink()
+    (run / "evaluation.json").unlink()
     monkeypatch.setattr(place, stop)
     said = kille("train", "runs/tiny", ends=130).err
     assert phase in said

@@ -7,14 +7,10 @@ import pytest
 
 pytest.importorskip("matplotlib")
 
-from kille_agents.rules_of_thumb.byteskille import ByteskilleRuleOfThumb
-from kille_env.cards.pack import Kind
 from kille_env.errors import KilleError
-from kille_env.play.policy import UniformPolicy
-from kille_env.registry import Table, make_batch, spec
+from kille_env.registry import Table, spec
 from kille_training.evaluation.duplicate import Estimate, Row
 from kille_training.evaluation.results import ExactNashConv
-from kille_training.evaluation.swap_map import swap_map
 from kille_training.reports import pages, palette, plots
 from kille_training.reports.report import report
 from kille_training.reports.scales import LogScale, Scale
@@ -23,57 +19,6 @@ from kille_training.reports.training import distance, verdict
 TABLE = Table.of("byteskille", 2)
 
 RULES = spec("byteskille").resolve(episode="deal")
-
-
-def test_the_map_of_the_rule_of_thumb_is_its_thresholds():
-    policy = ByteskilleRuleOfThumb(3, RULES)
-    found = swap_map(policy, 3, RULES, decisions=60_000)
-    for place in range(3):
-        swapped = found.dealt[place, : Kind.GO]
-        known = ~np.isnan(swapped)
-        expected = np.arange(Kind.GO) < policy.thresholds[0, 3, 2 - place]
-        assert np.array_equal(swapped[known] == 1.0, expected[known])
-        assert found.dealt[place, Kind.GO] == 0.0
-        assert found.dealt[place, Kind.KI] == 1.0
-    assert np.isnan(found.taken[0]).all()  # nobody can take forehand's card before its turn
-    asked = np.arange(Kind.GO) < policy.thresholds[0, 3, 2]
-    assert np.array_equal(found.asks[: Kind.GO] == 1.0, asked)
-
-
-def test_in_a_match_a_place_is_one_among_all_the_players():
-    rules = spec("byteskille").resolve(episode="match")
-    batch = make_batch("byteskille", 1, 3, rules=rules)
-    part = {part.name: part.slice for part in batch.spec.observation(3)}
-
-    class SwapsWhenSomebodyIsOut:
-        name = "heads-up"
-
-        def probabilities(self, observation, mask):
-            chances = mask / mask.sum(axis=1, keepdims=True)
-            short = observation[:, part["in_hand"]].sum(axis=1) < 3
-            turn = mask[:, batch.spec.actions.index("swap")] == 1
-            chances[turn] = np.eye(mask.shape[1])[batch.spec.actions.index("stand")]
-            chances[turn & short] = np.eye(mask.shape[1])[batch.spec.actions.index("swap")]
-            self.met = getattr(self, "met", False) or bool((turn & short).any())
-            return chances
-
-    policy = SwapsWhenSomebodyIsOut()
-    found = swap_map(policy, 3, rules, decisions=200_000)
-    assert policy.met
-    assert np.nanmax(found.dealt) == 0.0
-
-
-def test_uniform_play_swaps_half_of_the_time_everywhere():
-    found = swap_map(UniformPolicy(), 4, RULES, decisions=40_000)
-    ordinary = found.dealt[:, : Kind.GO]
-    assert np.allclose(ordinary[~np.isnan(ordinary)], 0.5)
-    assert np.isnan(found.asks).all()  # with four nobody may ask
-
-
-def test_progress_adds_up():
-    counted = []
-    swap_map(UniformPolicy(), 3, RULES, decisions=10_000, progress=counted.append)
-    assert sum(counted) == pytest.approx(10_000, abs=2048)
 
 
 def measured(*baselines):
@@ -93,9 +38,7 @@ def measured(*baselines):
 
 
 def test_equal_plots_are_equal_bytes():
-    found = swap_map(ByteskilleRuleOfThumb(3, RULES), 3, RULES, decisions=8192)
     rows = measured("uniform")
-    assert plots.swap_heat_map(found, found) == plots.swap_heat_map(found, found)
     assert plots.learning_curve(rows, "deal") == plots.learning_curve(rows, "deal")
     assert plots.learning_curve([], "deal").startswith("<svg")
 

@@ -10,10 +10,12 @@ import pytest
 
 import kille_training
 from kille_agents import load_policy
+from kille_agents.rules_of_thumb.byteskille import ByteskilleRuleOfThumb
+from kille_env.cards.pack import Kind
 from kille_env.errors import ConfigError, KilleError, PolicyError
 from kille_env.registry import spec
 from kille_training.cli.main import main
-from kille_training.reports.solutions import swaps_of, write_pictures
+from kille_training.reports.solutions import swap_heat_map, swaps_of, write_pictures
 from kille_training.solving.byteskille.match_solving import (
     match_nash_conv,
     match_strategy_of,
@@ -177,6 +179,21 @@ def test_the_text_of_a_random_strategy():
     found = swaps_of(uniform(stage.tree), stage)
     assert np.allclose(found.dealt, 0.5)
     assert np.isnan(found.asks).all()
+
+
+def test_the_map_of_the_rule_of_thumb_is_its_thresholds():
+    deal = build_deal(3, RULES)
+    policy, stage = ByteskilleRuleOfThumb(3, RULES), deal.stages[0]
+    found = swaps_of(strategies_of(policy, deal)[0], stage)
+    for place in range(3):
+        expected = np.arange(Kind.GO) < policy.thresholds[0, 3, 2 - place]
+        swapped = found.dealt[place, : Kind.GO]
+        assert np.array_equal(swapped[~np.isnan(swapped)] == 1.0, expected[~np.isnan(swapped)])
+        assert (found.dealt[place, Kind.GO], found.dealt[place, Kind.KI]) == (0.0, 1.0)
+    assert np.isnan(found.taken[0]).all()  # nobody can take forehand's card before its turn
+    asked = np.arange(Kind.GO) < policy.thresholds[0, 3, 2]
+    assert np.array_equal(found.asks[: Kind.GO] == 1.0, asked)
+    assert swap_heat_map(found) == swap_heat_map(found)
 
 
 def test_interrupted_and_resumed_is_the_same_to_the_byte(here, monkeypatch):

@@ -96,7 +96,7 @@ def finish(run: "Run", settings: "TrainSettings | None", as_json: bool) -> None:
             from kille_training.reports.training import write_run_page  # loads matplotlib
 
             measure_run(run, progress)
-            write_run_page(run, progress=progress)
+            write_run_page(run)
     found, speed = measure_run(run), learning_speed(run)
     console.report(
         {"run": str(run.folder), "report": str(run.report), "speed": speed, **found.as_dict()},

@@ -32,21 +32,6 @@ class Verdict:
     tone: str = ""
 
 
-@dataclass(frozen=True)
-class Picture:
-    """A plot with what stands around it.
-
-    Attributes:
-        title: Its heading.
-        plot: The plot.
-        caption: What it shows and how to read it.
-    """
-
-    title: str
-    plot: Markup
-    caption: str
-
-
 def plot(draw: Callable[[float], str]) -> Markup:
     """Draws a plot twice, for wide and for narrow screens; the page shows the one that fits.
 

@@ -4,33 +4,25 @@ import io
 import re
 import warnings
 from collections.abc import Mapping, Sequence
-from itertools import compress, cycle
-from typing import TYPE_CHECKING, Any
+from itertools import cycle
+from typing import Any
 
 import matplotlib as mpl
-import numpy as np
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator
 
-from kille_env.cards.pack import KILLE_CODES
 from kille_training.evaluation.duplicate import DETERMINISTIC, PLAYS
-from kille_training.labels import position_names
 from kille_training.reports.pages import WIDE
 from kille_training.reports.palette import (
     GREEDY,
     INK,
     LINE,
-    NO_DATA,
     PAPER,
     SAMPLED,
     SERIES,
-    SHARES,
     SOFT,
 )
-
-if TYPE_CHECKING:
-    from kille_training.evaluation.swap_map import SwapMap
 
 LEAST = 1e-6
 """What a logarithmic axis shows for less, nothing included."""
@@ -107,50 +99,6 @@ def nash_conv_curve(points: Sequence[Mapping[str, str]], measure: str, width: fl
         axes.grid(axis="y")
         axes.legend(loc="upper right", ncols=2)
         _count_decisions(axes)
-        return as_svg(figure)
-
-
-def swap_heat_map(found: "SwapMap", rule: "SwapMap | None" = None, width: float = WIDE) -> str:
-    """Returns the plot of how likely a swap is, by card and position.
-
-    Args:
-        found: What the policy does.
-        rule: What the rule-of-thumb player does; a dot marks where it swaps.
-        width: In inches.
-    """
-    names = position_names(len(found.dealt))
-    labels = [f"{name}, {how}" for how in ("dealt", "taken") for name in names]
-    labels.append(f"{names[0]} asks")
-    values = np.vstack([found.dealt, found.taken, found.asks])
-    # Cards are dealt to every position; they are not taken in all, and not always asked for.
-    shown = np.isfinite(values).any(axis=1) | (np.arange(len(values)) < len(names))
-    dots = np.zeros_like(values)
-    if rule is not None:
-        dots = np.vstack([rule.dealt, rule.taken, rule.asks])
-    labels, dots, values = list(compress(labels, shown)), dots[shown], values[shown]
-    with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(width, 0.8 + 0.34 * len(labels)), layout="constrained")
-        axes = figure.subplots()
-        colours = mpl.colormaps[SHARES].with_extremes(bad=NO_DATA)
-        image = axes.imshow(
-            np.ma.masked_invalid(values), cmap=colours, vmin=0, vmax=1, aspect="auto"
-        )
-        where = np.argwhere(dots > 0.5)
-        axes.scatter(where[:, 1], where[:, 0], s=7 * width / WIDE, color="#000000", linewidths=0)
-        small = 8 if width >= WIDE else 7
-        turned = 0 if width >= WIDE else 90
-        axes.set_xticks(range(len(KILLE_CODES)), KILLE_CODES, fontsize=small, rotation=turned)
-        axes.set_yticks(range(len(labels)), labels, fontsize=small)
-        axes.set_xticks(np.arange(-0.5, len(KILLE_CODES)), minor=True)
-        axes.set_yticks(np.arange(-0.5, len(labels)), minor=True)
-        axes.grid(which="minor", color=PAPER, linewidth=1)
-        axes.tick_params(which="both", length=0)
-        axes.spines[:].set_visible(False)
-        where_bar = {"location": "right", "pad": 0.01, "aspect": 12}
-        if width < WIDE:
-            where_bar = {"location": "bottom", "pad": 0.02, "aspect": 40}
-        bar = figure.colorbar(image, ax=axes, ticks=[0, 0.5, 1], **where_bar)
-        bar.outline.set_visible(False)  # type: ignore[operator]
         return as_svg(figure)
 
 

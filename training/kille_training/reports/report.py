@@ -58,4 +58,4 @@ def report(
     from kille_training.reports.training import write_run_page
 
     measure_run(Run(path), progress)
-    return write_run_page(Run(path), page, progress)
+    return write_run_page(Run(path), page)

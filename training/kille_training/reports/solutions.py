@@ -1,14 +1,21 @@
 """Pictures of solved deals and matches."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import compress
 from pathlib import Path
 
+import matplotlib as mpl
 import numpy as np
+from matplotlib.figure import Figure
 
+from kille_env.cards.pack import KILLE_CODES
 from kille_env.files import write_whole
 from kille_env.registry import load_game
-from kille_training.evaluation.swap_map import SwapMap, Tally
-from kille_training.reports.plots import convergence, swap_heat_map
+from kille_training.labels import position_names
+from kille_training.reports.pages import WIDE
+from kille_training.reports.palette import NO_DATA, PAPER, SHARES
+from kille_training.reports.plots import STYLE, as_svg, convergence
 from kille_training.solving.size import OWN
 from kille_training.solving.solution import DealProgress, Solution
 from kille_training.solving.solve import first_hand_of
@@ -16,15 +23,84 @@ from kille_training.solving.stages import Stage
 from kille_training.solving.text import REACHED
 from kille_training.solving.trees.values import infoset_reach
 
+CARDS = len(KILLE_CODES)
+ASKS = 2
+"""Row of a map's sums for questions, after those for dealt and for taken cards."""
+
+
+@dataclass(frozen=True)
+class SwapMap:
+    """How often a strategy swaps on its turn in Byteskille.
+
+    Attributes:
+        dealt: [P, 21] probability with the card that was dealt, forehand first, NaN where it never
+            happens.
+        taken: [P, 21] the same with a card that another seat swapped for its own.
+        asks: [21] probability that forehand asks for better cards; all NaN where it may not.
+    """
+
+    dealt: np.ndarray
+    taken: np.ndarray
+    asks: np.ndarray
+
 
 def swaps_of(strategy: np.ndarray, stage: Stage) -> SwapMap:
-    """Returns how likely a swap is where all seats play a strategy [S], exactly."""
+    """Returns how likely a swap is where all seats play a strategy [S], exactly.
+
+    A turn on which a seat may ask counts in `asks`; the probability of a swap is then conditional
+    on not asking.
+    """
+    game, seats = load_game(OWN).spec, stage.num_players
+    action = {text: index for index, text in enumerate(game.actions)}
+    part = {part.name: part.slice for part in game.observation(seats)}
     weight = infoset_reach(stage.tree, strategy)
-    rows = np.flatnonzero(weight > REACHED)
-    tally = Tally(stage.num_players)
-    chances = stage.by_action(strategy)[rows]
-    tally.add(stage.observations[rows], stage.masks[rows], chances, weight[rows])
-    return tally.map()
+    turn = np.flatnonzero((weight > REACHED) & (stage.masks[:, action["swap"]] == 1))
+    observation, weight = stage.observations[turn], weight[turn]
+    may_ask = stage.masks[turn, action["ask"]] == 1
+    chances = stage.by_action(strategy)[turn]
+    ask, swap = chances[:, action["ask"]], chances[:, action["swap"]]
+    swap = np.divide(swap, 1.0 - ask, out=np.zeros_like(swap), where=ask < 1.0)
+    card = observation[:, part["card"]].argmax(axis=1)
+    taken = 1 - observation[:, part["card_dealt"]][:, 0].astype(np.int64)
+    place = seats - 1 - observation[:, part["to_come"]].sum(axis=1).astype(np.int64)
+    total, reached = np.zeros((2, 3, seats, CARDS))
+    asks = np.full(len(turn), ASKS)
+    for which, chance, counts in ((taken, swap, ask < 0.999), (asks, ask, may_ask)):
+        at = which[counts], place[counts], card[counts]
+        np.add.at(total, at, chance[counts] * weight[counts])
+        np.add.at(reached, at, weight[counts])
+    share = np.divide(total, reached, out=np.full_like(total, np.nan), where=reached > 0)
+    return SwapMap(share[0], share[1], share[ASKS, 0])
+
+
+def swap_heat_map(found: SwapMap) -> str:
+    """Returns the plot of how likely a swap is, by card and position."""
+    names = position_names(len(found.dealt))
+    labels = [f"{name}, {how}" for how in ("dealt", "taken") for name in names]
+    labels.append(f"{names[0]} asks")
+    values = np.vstack([found.dealt, found.taken, found.asks])
+    # Cards are dealt to every position; they are not taken in all, and not always asked for.
+    shown = np.isfinite(values).any(axis=1) | (np.arange(len(values)) < len(names))
+    labels, values = list(compress(labels, shown)), values[shown]
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(WIDE, 0.8 + 0.34 * len(labels)), layout="constrained")
+        axes = figure.subplots()
+        colours = mpl.colormaps[SHARES].with_extremes(bad=NO_DATA)
+        image = axes.imshow(
+            np.ma.masked_invalid(values), cmap=colours, vmin=0, vmax=1, aspect="auto"
+        )
+        axes.set_xticks(range(CARDS), KILLE_CODES, fontsize=8)
+        axes.set_yticks(range(len(labels)), labels, fontsize=8)
+        axes.set_xticks(np.arange(-0.5, CARDS), minor=True)
+        axes.set_yticks(np.arange(-0.5, len(labels)), minor=True)
+        axes.grid(which="minor", color=PAPER, linewidth=1)
+        axes.tick_params(which="both", length=0)
+        axes.spines[:].set_visible(False)
+        bar = figure.colorbar(
+            image, ax=axes, ticks=[0, 0.5, 1], location="right", pad=0.01, aspect=12
+        )
+        bar.outline.set_visible(False)  # type: ignore[operator]
+        return as_svg(figure)
 
 
 def write_pictures(solution: Solution, folder: Path) -> None:

@@ -2,21 +2,19 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
-from kille_agents import as_policy, load_policy
+from kille_agents import as_policy
 from kille_env.core.spec import Rules
 from kille_env.errors import ConfigError
-from kille_env.play.policy import Policy
 from kille_env.registry import spec
 from kille_training.evaluation.duplicate import Row
 from kille_training.evaluation.results import MOST_POSITIONS, ExactNashConv
 from kille_training.labels import measure_of, plural_of, position_names, unit_of
 from kille_training.learn.metrics import EXACT, MEASUREMENTS, PROGRESS, Table
 from kille_training.learn.runs import Run
-from kille_training.progress import Progress
 from kille_training.reports.pages import Verdict, plot, render, signed, write, yaml_lines
 from kille_training.reports.plots import learning_curve, nash_conv_curve
 from kille_training.reports.scales import LogScale, Scale
@@ -26,13 +24,12 @@ YARDSTICKS = {"rule_of_thumb": "the rule of thumb", "uniform": "random play"}
 """Players whose distance from an equilibrium stands beside that of the policy, in words."""
 
 
-def write_run_page(run: Run, out: Path | None = None, progress: Progress | None = None) -> Path:
+def write_run_page(run: Run, out: Path | None = None) -> Path:
     """Writes the page of a run that has been measured at the end, and returns where it is.
 
     Args:
         run: The run.
         out: The page's file; None is report.html in the run's folder.
-        progress: Called with how far it is, where the picture of a game takes time.
 
     Raises:
         KilleError: The run has not been measured, a file of it is broken, or the page cannot be
@@ -47,12 +44,6 @@ def write_run_page(run: Run, out: Path | None = None, progress: Progress | None 
     table = settings.table
     rules = table.resolve()
     measure = measure_of(table.game, table.episode)
-    policy = cast(Policy, load_policy(run.folder, table.game, table.num_players, rules))
-    picture = None
-    if table.game == "byteskille":
-        from kille_training.reports import byteskille
-
-        picture = byteskille.swaps(policy, table.num_players, rules, progress)
     rows, exact = evaluation.rows, evaluation.exact or ()
     measurements = Table(run.measurements, MEASUREMENTS).read()
     points = Table(run.exact, EXACT).read()
@@ -84,7 +75,6 @@ def write_run_page(run: Run, out: Path | None = None, progress: Progress | None 
         curve_caption=f"{measure.capitalize()} against each baseline, with 95% intervals, over "
         f"the same {plural_of(unit_of(table.episode))} at every point.",
         nash_conv=plot(lambda width: nash_conv_curve(points, measure, width)) if points else None,
-        picture=picture,
         updates=Table(run.progress, PROGRESS).read(),
         deals=evaluation.deals,
         measured_with=evaluation.seed,
