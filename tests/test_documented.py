@@ -2,8 +2,9 @@
 
 A command of `kille` is run as it is written, in a folder that holds the runs and files which it
 names, small. A person who is asked leaves the table. What would compute for minutes, open a page or
-ask a language model is run to the point where it would begin (`POINTS`): by then its own code has
-checked arguments, settings, and the names of games, rules and players.
+ask a language model is run to the point where it would begin (`POINTS`), and anything else for a
+few seconds: by then its own code has checked arguments, settings, and the names of games, rules and
+players.
 """
 
 import importlib.util
@@ -12,7 +13,9 @@ import io
 import re
 import shlex
 import shutil
+import signal
 import subprocess
+import time
 import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -48,6 +51,8 @@ POINTS = (
     "kille_training.table.server.listen",
 )
 """Functions that are called with checked arguments, and would take long or wait for somebody."""
+SECONDS = 20.0
+"""How long a command may compute; one that goes on is left there, as at a point."""
 STANDS_FOR = {
     "ADDRESS": "https://example.org",
     "CHECKOUT": ".",
@@ -136,7 +141,10 @@ def stage(
 
 @contextmanager
 def to_the_point() -> Iterator[None]:
-    """Lets what takes long end at its beginning, if it is called as it wants to be."""
+    """Lets what takes long end at its beginning, if it is called as it wants to be, or in time."""
+
+    def late(*_: object) -> None:
+        raise Reached
 
     def stops(signature: inspect.Signature) -> Callable[..., None]:
         def stop(*arguments: Any, **named: Any) -> None:
@@ -152,7 +160,13 @@ def to_the_point() -> Iterator[None]:
             module, _, name = point.rpartition(".")
             found = getattr(importlib.import_module(module), name)
             patched.setattr(point, stops(inspect.signature(found)))
-        yield
+        handler, begun = signal.signal(signal.SIGALRM, late), time.monotonic()
+        left, _ = signal.setitimer(signal.ITIMER_REAL, SECONDS)  # of pytest-timeout
+        try:
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, left and max(0.1, left + begun - time.monotonic()))
+            signal.signal(signal.SIGALRM, handler)
 
 
 # What a command is checked by, its first word

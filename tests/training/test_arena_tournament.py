@@ -528,7 +528,7 @@ def test_the_plan_comes_first_and_too_many_lineups_are_drawn_at_random(tmp_path)
         with tournament.store:
             tournament.play(lambda *_: said.append("played"), said.append)
     assert "17 entrants, random, 2 deals" in said[0]
-    assert "22 of 2,380 lineups in every deal at 4 seats; 176 tables are left" in said[0]
+    assert "22 of 2,380 lineups in every deal at 4 seats. That is 44 observations" in said[0]
     assert said[1] == "played" and said[-1] == "played"
     kept = Folder(tmp_path / "a").settings().matchmaking
     assert (kept.format, kept.lineups) == ("random", 5)

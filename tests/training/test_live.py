@@ -79,8 +79,17 @@ def test_a_terminal_shows_a_bar_and_a_log_shows_lines(tmp_path, terminal, monkey
     with ProgressDisplay() as display:
         play(tmp_path / "a", display)
     shown = file.getvalue()
-    assert ("playing deals ..." in shown) != terminal
+    assert ("playing observations ..." in shown) != terminal
     assert ("32/32" in shown) == terminal  # what was played before the interrupt counts
+
+
+def test_what_was_done_before_a_job_resumed_counts_for_no_rate(monkeypatch):
+    standard_error(monkeypatch, True)
+    with ProgressDisplay() as display:
+        display("playing", 90, 100)
+        display("playing", 5, 100)
+        state = display._bar.format_dict
+        assert (state["initial"], state["n"], state["total"]) == (90, 95, 100)
 
 
 @pytest.mark.parametrize("terminal", [True, False])

@@ -120,6 +120,9 @@ def test_two_configurations_are_compared_over_seeds_and_deals(pair, other, kille
 
 def test_what_cannot_be_compared_is_refused(pair, other, refused, short, tmp_path):
     assert "one run has no interval over seeds" in refused("compare", pair.folder, "uniform")
+    said = refused("evaluate", pair.folder)
+    assert f"({pair.folder}/seed-1 or {pair.folder}/seed-2)" in said
+    assert f"kille compare {pair.folder} OTHER" in said
     assert "by: not for folders of runs by seed" in " ".join(
         refused("compare", pair.folder, other.folder, "--by", "0.1").split()
     )

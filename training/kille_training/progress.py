@@ -11,7 +11,10 @@ from tqdm import tqdm
 from kille_env.words.text import printable
 
 Progress = Callable[[str, int, int], None]
-"""Called with the name of a job, the parts done since the last call, and the parts in all."""
+"""Called with the name of a job, the parts done since the last call, and the parts in all.
+
+The first call of a job has the parts that were done before it resumed.
+"""
 SECONDS_BEFORE_BAR = 0.5
 """Jobs that are done sooner show no bar."""
 SECONDS_BETWEEN = 0.1, 10.0
@@ -39,11 +42,13 @@ def resumable(how: str) -> Generator[None]:
         raise KeyboardInterrupt(how) from None
 
 
-def part_of(progress: Progress | None, job: str, total: int) -> Callable[[int], None]:
-    """Returns a function that is called with parts done of one job."""
+def part_of(
+    progress: Progress | None, job: str, total: int, done: int = 0
+) -> Callable[[int], None]:
+    """Returns a function that is called with parts done of one job; `done` were done before."""
     if progress is None:
         return ignore
-    progress(job, 0, total)
+    progress(job, done, total)
     return lambda parts: progress(job, parts, total)
 
 
@@ -78,20 +83,22 @@ class Bars:
 
     def __call__(self, job: str, parts: int, total: int) -> None:
         """Shows that more parts of a job are done; a new job begins with its first call."""
-        if job != self._job:
+        begins = job != self._job
+        if begins:
             self._end()
             self._job, self._said = job, time.monotonic()
             if self.visible:
+                # What was done before it resumed counts for no rate.
                 self._bar = tqdm(
-                    total=total, desc=job, leave=self.lines, delay=SECONDS_BEFORE_BAR,
-                    dynamic_ncols=True,
+                    total=total, initial=parts, desc=job, leave=self.lines,
+                    delay=SECONDS_BEFORE_BAR, dynamic_ncols=True,
                 )  # fmt: skip
             elif self.lines:
                 self.say(f"{job} ...")
         self._done += parts
         if self._bar is not None:
             self._bar.total = total
-            self._bar.update(parts)
+            self._bar.update(0 if begins else parts)
         elif self.lines and parts and self._is_time():
             self.say(f"{job}: {self._done:,} of {total:,}")
         if self._done >= total and not self.lines:

@@ -199,7 +199,8 @@ class Tournament:
         """Play what is missing.
 
         Args:
-            progress: Called with how many deals are done, each counted for every lineup.
+            progress: Called with how many observations are done: deals, each counted for every
+                lineup.
             told: Called with the plan, with how long it will take, and with a sentence when an
                 entrant is out.
 
@@ -210,7 +211,7 @@ class Tournament:
         amounts = self._amounts()
         total, left = (sum(each) for each in zip(*amounts.values(), strict=True))
         told(self._plan(amounts))
-        job = f"playing {plural_of(self.settings.table.episode)}"
+        job = "playing observations"
         progress(job, total - left, total)
 
         def run(shards: Iterable[Shard]) -> None:
@@ -255,11 +256,13 @@ class Tournament:
                 lineups += f" of {self.settings.all_lineups(seats):,}"
             each = f"{chosen.rounds} rounds" if chosen.format == "swiss" else f"every {unit}"
             sizes.append(f"{lineups} lineups in {each} at {seats} seats")
-        tables = sum(left * seats for seats, (_, left) in amounts.items())
+        total, left = (sum(each) for each in zip(*amounts.values(), strict=True))
+        there = "" if left == total else f", {left:,} of them left to play"
         text = (
             f"Plan: {sum(each.out is None for each in self.store.entrants)} entrants, "
             f"{str(chosen.format).replace('_', ' ')}, {chosen.deals:,} {plural_of(unit)}, each "
-            f"from all seats: {', '.join(sizes)}; {tables:,} tables are left to play."
+            f"from all seats: {', '.join(sizes)}. That is {total:,} observations (a lineup at a "
+            f"{unit}){there}."
         )
         if chosen.format == "random":
             text += (
@@ -518,7 +521,7 @@ def play_in_folder(
     Args:
         folder: Where it lies, or is to lie.
         settings: What is to be played.
-        progress: Called with how many deals are done, each counted for every lineup.
+        progress: Called with how many observations are done.
         told: Called with the plan, and with a sentence when an entrant is out.
         kept: Whether a later call may resume it.
         trust: Whether model files that can run code may be loaded.

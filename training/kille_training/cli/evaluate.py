@@ -5,6 +5,8 @@ from typing import Any
 
 import click
 
+from kille_env.errors import PolicyError
+from kille_env.words.text import listed
 from kille_training.cli import console, options
 
 
@@ -38,8 +40,13 @@ def evaluate(policy: str, baselines: str, as_json: bool, **asked: Any) -> None:
     from kille_training.cli.progress import ProgressDisplay
     from kille_training.evaluation.api import evaluate as measure
     from kille_training.learn.api import unfinished
-    from kille_training.learn.runs import Run
+    from kille_training.learn.runs import Run, seed_runs
 
+    if runs := [str(run.folder) for run in seed_runs(Path(policy)).values()]:
+        raise PolicyError(
+            f"{policy} holds runs by seed; evaluate one of them ({listed(runs, 'or')}), or compare "
+            f"all of them with those in another folder: kille compare {policy} OTHER"
+        )
     model = None
     if policy.startswith(PREFIX):
         model = LanguageModel(policy.removeprefix(PREFIX))

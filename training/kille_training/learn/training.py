@@ -80,7 +80,6 @@ class Training:
             self.exact.begin(kept)
         if self.settings.measure.every and self.decisions == 0:
             self.measure(board, measured)
-        advance(self.decisions)
         saved = time.monotonic()
         with interruptible() as interrupted:
             while not self.done:
@@ -250,7 +249,7 @@ def train(
     if run.checkpoint.is_file():
         training.load(warn)
     with closing(TensorBoard(run.tensorboard, training.decisions)) as board:
-        advance = part_of(progress, "training", training.settings.total)
+        advance = part_of(progress, "training", training.settings.total, training.decisions)
         training.learn(board, measured, advance)
 
 
