@@ -73,10 +73,8 @@ RECIPES = {
     "sb3_maskable_ppo": Recipe(CONTRIB, "", STREAMS),
     "sb3_ppo": Recipe(SB3, "", SEATS),
     "sb3_dqn": Recipe(SB3, "", SEATS),
-    "sb3_qrdqn": Recipe(CONTRIB, "", SEATS),
     "torchrl_ppo": Recipe(("torchrl", "tensordict", "torch"), "torch", TORCHRL),
     "tianshou_ppo": Recipe(("tianshou", "torch"), "torch", TIANSHOU),
-    "tianshou_dqn": Recipe(("tianshou", "torch"), "torch", TIANSHOU),
     "rllib_ppo": Recipe(("ray", "torch"), "rllib", COLLECT),
     "agilerl_ppo": Recipe(("agilerl", "torch"), "agilerl", COLLECT),
     "jax_ppo": Recipe(("jax", "optax"), "jax", BATCH, first=1_500_000),  # it compiles first

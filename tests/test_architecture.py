@@ -213,13 +213,13 @@ def test_every_game_has_the_same_files(game: str) -> None:
 
 
 TRAINING = """
-import kille_training.cli.train, kille_training.cli.progress, kille_training.reports.training
+import kille_training.cli.train, kille_training.reports.training
 import kille_training.learn.training, kille_training.learn.methods.maskable_ppo
 kt.evaluate("uniform", "knack", 4, baselines="uniform", deals=2, play="sampled")
 """
 TOURNAMENT = """
 from pathlib import Path
-import kille_training.cli.tournament, kille_training.cli.progress
+import kille_training.cli.tournament
 from kille_training.arena.tournament import Folder
 from kille_training.reports.tournament import write_tournament_page
 kt.play_tournament(["uniform", "rule_of_thumb"], "knack", num_players=2, deals=5, out="run")

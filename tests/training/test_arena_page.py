@@ -157,7 +157,7 @@ def interrupted(tmp_path, monkeypatch, shards):
         if self.calls == shards:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr("kille_training.cli.progress.ProgressDisplay.__call__", stop)
+    monkeypatch.setattr("kille_training.progress.Bars.__call__", stop)
     with pytest.raises(AssertionError):
         play(tmp_path, batch_tables=1, matchmaking={"deals": 2}, table={"num_players": [2]})
     return tmp_path / "t"

@@ -14,7 +14,7 @@ pytest.importorskip("sb3_contrib")
 import kille_training as kt
 from kille_env.errors import ConfigError
 from kille_training.cli.main import main
-from kille_training.cli.progress import ProgressDisplay
+from kille_training.progress import Bars
 
 TINY = """
 name: tiny
@@ -111,14 +111,14 @@ def test_a_run_resumes_where_it_stopped_and_shows_what_it_found(
     config, kille, refused, monkeypatch, tmp_path
 ):
     stop = iter([False, False, False, True])  # after the second update
-    shown = ProgressDisplay.__call__
+    shown = Bars.__call__
 
     def shown_and_stopped(self, job, parts, total):
         shown(self, job, parts, total)
         if next(stop, False):
             signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr(ProgressDisplay, "__call__", shown_and_stopped)
+    monkeypatch.setattr(Bars, "__call__", shown_and_stopped)
     stopped = kille("train", config, ends=130)
     assert stopped.err.count("resume with: kille train tiny.yaml") == 1
     said = "runs/tiny has made 256 of 512 decisions; finish it first: kille train runs/tiny"

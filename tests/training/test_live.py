@@ -1,4 +1,4 @@
-"""What is shown while a tournament is played, and while a report is made."""
+"""What is shown while something is played, measured or solved."""
 
 import io
 
@@ -7,8 +7,8 @@ import pytest
 import kille_training as kt
 from kille_training.arena.settings import MatchmakingSettings, TablesSettings, TournamentSettings
 from kille_training.arena.tournament import Folder, Tournament
-from kille_training.cli.progress import ProgressDisplay
 from kille_training.pool.jobs import Here
+from kille_training.progress import Bars
 
 PLAYERS = {"rule": "rule_of_thumb", "chance": "uniform", "tipsy": "byteskille/tipsy"}
 
@@ -76,7 +76,7 @@ def test_a_terminal_shows_a_bar_and_a_log_shows_lines(tmp_path, terminal, monkey
     file = standard_error(monkeypatch, terminal)
     with pytest.raises(KeyboardInterrupt):
         play(tmp_path / "a", Spy(stop=16))
-    with ProgressDisplay() as display:
+    with Bars(lines=True) as display:
         play(tmp_path / "a", display)
     shown = file.getvalue()
     assert ("playing observations ..." in shown) != terminal
@@ -85,31 +85,11 @@ def test_a_terminal_shows_a_bar_and_a_log_shows_lines(tmp_path, terminal, monkey
 
 def test_what_was_done_before_a_job_resumed_counts_for_no_rate(monkeypatch):
     standard_error(monkeypatch, True)
-    with ProgressDisplay() as display:
+    with Bars(lines=True) as display:
         display("playing", 90, 100)
         display("playing", 5, 100)
         state = display._bar.format_dict
         assert (state["initial"], state["n"], state["total"]) == (90, 95, 100)
-
-
-@pytest.mark.parametrize("terminal", [True, False])
-def test_steps_are_shown_on_a_terminal_only(terminal, monkeypatch):
-    file = standard_error(monkeypatch, terminal)
-    with ProgressDisplay() as display:
-        display.step("reading [b]results[/b]")
-        display.step("writing the page")
-    shown = file.getvalue()
-    assert ("writing the page ..." in shown) == terminal
-    assert terminal or shown == ""
-
-
-def test_a_report_says_what_it_does(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    kt.play_tournament(PLAYERS, num_players=[2, 3], deals=5, out="t")
-    steps = []
-    kt.report("t", told=steps.append)
-    assert steps[0] == "reading the results" and steps[-1] == "writing the page"
-    assert any("3 seats" in step for step in steps)
 
 
 WORK = {

@@ -12,7 +12,6 @@ RECIPES = {
     "sb3_ppo": 9_000,
     "sb3_recurrent_ppo": 9_000,
     "sb3_dqn": 22_000,
-    "sb3_qrdqn": 22_000,
 }
 
 

@@ -104,21 +104,18 @@ class Bars:
         if self._done >= total and not self.lines:
             self._end()
 
-    def step(self, text: str) -> None:
-        """Shows a step that is not counted, in place of a job; in terminals and notebooks only."""
+    def described(self, found: Described) -> None:
+        """Shows an intermediate result: in place of a bar, elsewhere a line if asked for."""
+        if not self._is_time():
+            return
         if not self.visible:
+            if self.lines:
+                self.say(found.describe())
             return
         if self._job or self._bar is None:
             self._end()
             self._bar = tqdm(bar_format="{desc}", leave=False, dynamic_ncols=True)
-        self._bar.set_description_str(f"{printable(text)} ...")
-
-    def described(self, found: Described) -> None:
-        """Shows an intermediate result: in place on a terminal, elsewhere a line if asked for."""
-        if self._is_time():
-            self.step(found.describe())
-            if self.lines and not self.visible:
-                self.say(found.describe())
+        self._bar.set_description_str(f"{printable(found.describe())} ...")
 
     def say(self, line: str) -> None:
         """Shows a line above the bar."""

@@ -36,11 +36,11 @@ def best_response(
     The gain is a lower bound: a better response may exist that was not found. It is measured by
     position, over other deals than the learners were chosen by, with 95% intervals.
     """
-    from kille_training.cli.progress import ProgressDisplay
     from kille_training.learn.api import best_response as respond
+    from kille_training.progress import Bars
 
     asked |= options.arguments_of(respond, overrides, "minutes", "play")
-    with ProgressDisplay() as progress:
+    with Bars(lines=True) as progress:
         found = respond(policy, progress=progress, **asked)
     result = {
         "play": asked.get("play", "sampled"),

@@ -57,7 +57,7 @@ def compare(
     from kille_training.arena.compare import Scores
     from kille_training.arena.compare import compare as play_comparison
     from kille_training.arena.tournament import Folder
-    from kille_training.cli.progress import ProgressDisplay
+    from kille_training.progress import Bars
     from kille_training.reports.comparison import write_comparison_page
     from kille_training.tables import table_of
 
@@ -72,12 +72,12 @@ def compare(
     if (kept := Folder(folder).comparison).is_file():
         with Scores(kept, readonly=True) as scores:
             before = scores.question
-    with console.resumable(), ProgressDisplay() as display:
+    with console.resumable(), Bars(lines=True) as display:
         found = play_comparison(
             better, worse, game, num_players, rules=rules, out=folder,
             looked=lambda found: display.say(found.describe()), **asked,
         )  # fmt: skip
-        page = write_comparison_page(Folder(folder), told=display.step)
+        page = write_comparison_page(Folder(folder))
     known = found.question.hypotheses
     if before is not None and before.hypotheses != known:
         click.echo(
@@ -100,7 +100,7 @@ def _compare_seeds(
 ) -> None:
     """Compare two folders of runs by seed, write the page and print the differences."""
     from kille_training.arena.seeds import compare_seeds
-    from kille_training.cli.progress import ProgressDisplay
+    from kille_training.progress import Bars
     from kille_training.reports.seeds import write_seeds_page
 
     context = click.get_current_context()
@@ -117,7 +117,7 @@ def _compare_seeds(
     words = options.arguments_of(compare_seeds, overrides, "deals", "baselines")
     if "--seed" in given:
         words["seed"] = context.params["seed"]
-    with ProgressDisplay() as progress:
+    with Bars(lines=True) as progress:
         found = compare_seeds(better, worse, progress=progress, **words)
     page = write_seeds_page(found, None if out is None else out / "report.html")
     console.report(

@@ -37,10 +37,10 @@ def evaluate(policy: str, baselines: str, as_json: bool, **asked: Any) -> None:
     seats, and where a game's presets tiny and small make the tree fit into memory.
     """
     from kille_agents.llm import PREFIX, LanguageModel
-    from kille_training.cli.progress import ProgressDisplay
     from kille_training.evaluation.api import evaluate as measure
     from kille_training.learn.api import unfinished
     from kille_training.learn.runs import Run, seed_runs
+    from kille_training.progress import Bars
 
     if runs := [str(run.folder) for run in seed_runs(Path(policy)).values()]:
         raise PolicyError(
@@ -50,7 +50,7 @@ def evaluate(policy: str, baselines: str, as_json: bool, **asked: Any) -> None:
     model = None
     if policy.startswith(PREFIX):
         model = LanguageModel(policy.removeprefix(PREFIX))
-    with ProgressDisplay() as progress:
+    with Bars(lines=True) as progress:
         found = measure(
             policy if model is None else model,
             progress=progress,

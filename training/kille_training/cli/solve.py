@@ -45,7 +45,7 @@ def solve(
     seats that act together may. The folder holds the strategy as a policy (`kille evaluate FOLDER`)
     and as text (strategy.md). Run it again to resume; once finished, it prints the results.
     """
-    from kille_training.cli.progress import ProgressDisplay
+    from kille_training.progress import Bars
     from kille_training.reports.solutions import write_pictures
     from kille_training.solving.export import export_efg
     from kille_training.solving.solution import SolveError
@@ -61,7 +61,7 @@ def solve(
     folder = out or Path("runs") / name
     try:
         begun = (folder / "settings.json").is_file
-        with console.resumable(begun=begun), ProgressDisplay() as display:
+        with console.resumable(begun=begun), Bars(lines=True) as display:
             found = solve_it(
                 game, num_players, rules=rules, target=target, out=folder,
                 observer=display.described, **asked,

@@ -36,7 +36,7 @@ def tournament(
     """
     from kille_training.arena.settings import load_tournament
     from kille_training.arena.tournament import Folder, play_in_folder
-    from kille_training.cli.progress import ProgressDisplay
+    from kille_training.progress import Bars
     from kille_training.reports.tournament import write_tournament_page
 
     values |= {"transfer": transfer or None}
@@ -51,9 +51,9 @@ def tournament(
         name = None if out is None else out.resolve().name
         settings = load_tournament(path, overrides, name=name, **values)
         folder = Folder(out or Path("runs") / settings.name)
-    with console.resumable(), ProgressDisplay() as display:
+    with console.resumable(), Bars(lines=True) as display:
         result = play_in_folder(folder, settings, display, display.say, trust=trust)
-        page = write_tournament_page(folder, told=display.step)
+        page = write_tournament_page(folder)
     console.report(
         {"run": str(folder.path), "report": str(page), **result.as_dict()},
         [result, f"The report is in {page}"],

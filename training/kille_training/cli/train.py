@@ -1,5 +1,7 @@
 """`kille train`: a policy by self-play."""
 
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,8 +11,10 @@ from kille_training import recipes
 from kille_training.cli import console, options
 
 if TYPE_CHECKING:
+    from kille_training.evaluation.duplicate import Row
     from kille_training.learn.runs import Run
     from kille_training.learn.settings import TrainSettings
+    from kille_training.progress import Bars
 
 
 @click.command(epilog="Example: kille train demo")
@@ -51,11 +55,11 @@ def train(
 
 def _train_seeds(config: str, seeds: int | None, as_json: bool, **given: Any) -> None:
     """Train runs of several seeds to their end, and print what they earn together."""
-    from kille_training.cli.progress import ProgressDisplay
     from kille_training.learn.seeds import open_seeds, train_seeds
+    from kille_training.progress import Bars
 
     runs = open_seeds(config, seeds, **given)
-    with console.resumable(), ProgressDisplay() as display:
+    with console.resumable(), Bars(lines=True) as display:
         found = train_seeds(runs, display, display.say, finish=_finish_seed)
     console.report(found.as_dict(), [found], as_json)
 
@@ -78,19 +82,19 @@ def finish(run: "Run", settings: "TrainSettings | None", as_json: bool) -> None:
         settings: Settings of the run; None resumes the run in the folder.
         as_json: Whether to print one JSON object.
     """
-    from kille_training.cli.progress import ProgressDisplay
     from kille_training.labels import measure_of
     from kille_training.learn.api import measure_run
     from kille_training.learn.training import train
+    from kille_training.progress import Bars
 
     if settings is not None and run.config.exists():
         run.check_same(settings)
     if not (run.evaluation.is_file() and run.report.is_file()):
         table = (settings or run.settings()).table
         measure = measure_of(table.game, table.episode)
-        with console.resumable(begun=run.config.is_file), ProgressDisplay(measure) as progress:
+        with console.resumable(begun=run.config.is_file), Bars(lines=True) as progress:
             train(
-                run, settings, progress=progress, measured=progress.measured,
+                run, settings, progress=progress, measured=partial(_show, progress, measure),
                 warn=lambda text: click.echo(f"kille: {text}", err=True),
             )  # fmt: skip
             from kille_training.reports.training import write_run_page  # loads matplotlib
@@ -107,6 +111,13 @@ def finish(run: "Run", settings: "TrainSettings | None", as_json: bool) -> None:
         ],
         as_json,
     )
+
+
+def _show(bars: "Bars", measure: str, decisions: int, rows: "Sequence[Row]") -> None:
+    """Show what a policy earns while it learns."""
+    found = [row for row in rows if row.play != "sampled"]
+    earned = "   ".join(f"{row.against} {row.estimate}" for row in found)
+    bars.say(f"after {decisions:>10,} decisions, {measure} against {earned}")
 
 
 def learning_speed(run: "Run") -> str:

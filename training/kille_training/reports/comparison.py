@@ -3,7 +3,7 @@
 Everything on it is computed from the stored results, by the same test that `kille compare` runs.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import matplotlib as mpl
@@ -30,20 +30,16 @@ ROOM = 1.5
 def write_comparison_page(
     folder: Folder,
     out: Path | None = None,
-    *,
-    told: Callable[[str], None] = lambda _: None,
 ) -> Path:
     """Writes the page of a comparison, as far as it has been played, and returns where it is.
 
     Args:
         folder: The comparison's.
         out: The page's file; None is report.html in the folder.
-        told: Called with what is done next.
 
     Raises:
         KilleError: Nothing has been played, or the page cannot be written.
     """
-    told("retracing the test")
     with Scores(folder.comparison, readonly=True) as kept:
         entrants, question, settings = kept.entrants, kept.question, kept.settings()
         path = retrace(kept)
@@ -51,7 +47,6 @@ def write_comparison_page(
         raise ConfigError(
             f"nothing has been played in {folder.path} yet; run the same kille compare again"
         )
-    told("writing the page")
     found = path[-1]
     page = render(
         "comparison.html.j2",

@@ -1,13 +1,12 @@
 """The report of a training run, a tournament or a comparison, from Python."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 from kille_training.arena.seeds import SeedComparison
 from kille_training.arena.tournament import Folder
 from kille_training.learn.api import measure_run
 from kille_training.learn.runs import Run
-from kille_training.progress import Progress, ignore
+from kille_training.progress import Progress
 
 
 def report(
@@ -15,7 +14,6 @@ def report(
     out: Path | str | None = None,
     *,
     progress: Progress | None = None,
-    told: Callable[[str], None] = ignore,
 ) -> Path:
     """Writes the report of a run, a tournament or a comparison: one HTML page.
 
@@ -33,7 +31,6 @@ def report(
             returned.
         out: The page's file; None is report.html in that folder.
         progress: Called with how far it is, for a run.
-        told: Called with what is done next, for a tournament.
 
     Returns:
         Where the page is.
@@ -54,7 +51,7 @@ def report(
     else:
         from kille_training.reports.tournament import write_tournament_page as write_page
     if folder.comparison.is_file() or folder.results.is_file():
-        return write_page(folder, page, told=told)
+        return write_page(folder, page)
     from kille_training.reports.training import write_run_page
 
     measure_run(Run(path), progress)

@@ -4,7 +4,7 @@ Everything on it is computed from the stored results; nothing is played again, a
 give an equal page, byte for byte.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -43,22 +43,18 @@ MOST_IN_CROSSTABLE = 60
 def write_tournament_page(
     folder: Folder,
     out: Path | None = None,
-    *,
-    told: Callable[[str], None] = lambda _: None,
 ) -> Path:
     """Writes the page of a tournament, as far as it has been played, and returns where it is.
 
     Args:
         folder: The tournament's; commands on the page name it by its path as it is.
         out: The page's file; None is report.html in the tournament's folder.
-        told: Called with what is done next.
 
     Raises:
         KilleError: Nothing has been played, the results cannot be read, or the page cannot be
             written.
     """
     settings = folder.settings()
-    told("reading the results")
     with Store(folder.results, readonly=True) as store:
         entrants, known, warned = store.entrants, scales(store), caution(store)
         tallies = {seats: each for seats, each in store.tallies.items() if each.observations}
@@ -69,9 +65,7 @@ def write_tournament_page(
         )
     sizes = []
     for seats, tally in sorted(tallies.items()):
-        told(f"statistics of tables of {seats} seats")
         sizes.append(Size(tally, entrants, settings, known[seats]))
-    told("writing the page")
     unit = unit_of(settings.table.episode)
     page = render(
         "tournament.html.j2",

@@ -27,15 +27,12 @@ class Grouping:
         best: [E] int64, the best place, counted from 1, that an entrant may truly have; 0 if it
             never sat.
         worst: [E] int64, the worst one.
-        groups: Neighbours in the order of which no two can be told apart, as many as there are;
-            those that sit between two groups belong to both.
     """
 
     order: tuple[int, ...]
     clear: np.ndarray
     best: np.ndarray
     worst: np.ndarray
-    groups: tuple[tuple[int, ...], ...]
 
 
 def grouping(tally: Tally, scale: ScoreRange | None = None) -> Grouping:
@@ -56,17 +53,4 @@ def group(mean: np.ndarray, gaps: Intervals) -> Grouping:
     clear = holm_cells(p_values, mirrored=True) & (gaps.mean > 0)
     best = np.where(sat, 1 + clear.sum(axis=0), 0)
     worst = np.where(sat, len(order) - clear.sum(axis=1), 0)
-    return Grouping(order, clear, best, worst, _groups(order, clear))
-
-
-def _groups(order: tuple[int, ...], clear: np.ndarray) -> tuple[tuple[int, ...], ...]:
-    """Returns the longest runs of the order in which nobody is clearly above another."""
-    groups, begin, last = [], 0, 0
-    for end in range(1, len(order) + 1):
-        while clear[order[begin : end - 1], order[end - 1]].any():
-            begin += 1
-        whole = end == len(order) or clear[order[begin:end], order[end]].any()
-        if whole and end > last:
-            groups.append(order[begin:end])
-            last = end
-    return tuple(groups)
+    return Grouping(order, clear, best, worst)
