@@ -22,7 +22,7 @@ import platformdirs
 
 from kille_agents.catalog import load_policy
 from kille_env.core.keys import deal_seeds
-from kille_env.files import whole_file, write_whole
+from kille_env.files import whole_file
 from kille_env.play.play import Players, play_out
 from kille_env.play.policy import Player
 from kille_env.registry import make_batch, spec
@@ -34,7 +34,7 @@ from kille_training.statistics.grouping import group, grouping
 from kille_training.statistics.intervals import ScoreRange, differences, units
 from kille_training.statistics.plackett_luce import fit
 from kille_training.statistics.tally import Tally
-from markdown_tables import table
+from markdown_tables import fill, table
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "statistics.md"
@@ -495,18 +495,6 @@ def coverage(found: Mapping[tuple[str, str, int], Found], designs: Sequence[Desi
 def _between(shares: Sequence[float]) -> str:
     low, high = f"{100 * min(shares):.1f}", f"{max(shares):.1%}"
     return high if f"{low}%" == high else f"{low} to {high}"
-
-
-def fill(page: Path, blocks: Mapping[str, str]) -> None:
-    """Writes blocks of a page between their marks."""
-    text = page.read_text(encoding="utf-8")
-    for name, block in blocks.items():
-        begin, end = f"<!-- begin {name} -->\n", f"\n<!-- end {name} -->"
-        if begin not in text or end not in text:
-            raise KeyError(f"{page} has no place for {name}")
-        before, _, rest = text.partition(begin)
-        text = f"{before}{begin}\n{block}\n{end}{rest.partition(end)[2]}"
-    write_whole(page, text.encode())
 
 
 def main() -> None:

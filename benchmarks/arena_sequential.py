@@ -1,10 +1,6 @@
 """What the sequential test costs, and how often it errs: `python benchmarks/arena_sequential.py`.
 
-Each goal is a function that prints a table in Markdown:
-
-    games       every game, single deals and matches, at both hypotheses
-    gaps        one question over many true gaps, beside the tests of chess engines
-    population  how many deals the pairs of Byteskille's bots take
+Every game, single deals and matches, at both hypotheses; printed as tables in Markdown.
 
 Scores are those of `kille compare`: one player among copies of another, over all positions, less
 the table's mean. They were played once; runs draw from them, exponentially tilted to the mean in
@@ -16,15 +12,13 @@ seed, so the numbers are the same each time.
 import argparse
 import math
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from itertools import combinations
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from scipy.stats import norm
 
 from kille_agents.catalog import load_policy
 from kille_agents.population.roster import population
-from kille_agents.rules_of_thumb.byteskille import THRESHOLDS, ByteskilleRuleOfThumb
 from kille_env.core.spec import Rules
 from kille_env.play.play import Players, play_out
 from kille_env.play.policy import Player
@@ -90,9 +84,6 @@ def run(heap: np.ndarray, known: Hypotheses, pace: int, seed: int) -> Sequential
     while test.feed(heap[rng.integers(len(heap), size=pace)]) == GOING:
         pass
     return test
-
-
-# Every game
 
 
 def games(runs: int) -> None:
@@ -182,162 +173,10 @@ def _summary(found: Sequence[Pair]) -> list[str]:
     ]
 
 
-# Many gaps
-
-
-def shifted(steps: int, rules: Rules) -> ByteskilleRuleOfThumb:
-    """Returns Byteskille's threshold player with thresholds so many types higher."""
-    thresholds = THRESHOLDS.copy()
-    thresholds[thresholds > 0] += steps
-    player = ByteskilleRuleOfThumb(SEATS, rules, thresholds)
-    player.name = f"threshold {steps:+d}" if steps else "threshold"
-    return player
-
-
-def gaps(runs: int) -> None:
-    """Prints errors and deals over true gaps, beside the tests of chess engines."""
-    rules = spec("byteskille").resolve({"episode": "deal"})
-    players = [shifted(0, rules), shifted(-2, rules)]
-    bank = scores_of(players, rules, BANK, 1)
-    gap = 0.01
-    known = Hypotheses(0.0, gap, *bounds_of(rules, SEATS), ERROR, ERROR)
-    ends = [tilted(bank, mean) for mean in (0.0, gap)]
-    fixed = math.ceil(fixed_deals([float(end.std()) for end in ends], gap))
-    print(
-        f"Scores of {players[0].name} among two {players[1].name}, {BANK:,} deals: "
-        f"{np.mean(bank == 0):.0%} are 0. The question is whether the mean is at most 0 or at "
-        f"least {gap} units; the fixed test plays {fixed:,} deals. {runs:,} runs a row.\n\n"
-        "Each cell: errors; mean deals, in those of the fixed test."
-    )
-    # What W/D/L tests are told: the mean of wins and half draws at both hypotheses.
-    won = [float(_won(end).mean()) for end in ends]
-    rows = []
-    for times in (-8, -4, -2, -1, 0, 0.5, 1, 2, 4, 8):
-        heap, rng = tilted(bank, times * gap), np.random.default_rng(round(10 * (times + 10)))
-        found = np.array([_verdicts(heap, rng, known, fixed, won) for _ in range(runs)])
-        wrong = np.mean(found[:, :, 0] == (1 if times <= 0 else -1), axis=0)
-        used = found[:, :, 1].mean(axis=0) / fixed
-        cells = [
-            f"{'-' if 0 < times < 1 else format(error, '.1%')}; {deals:.2f}"
-            for error, deals in zip(wrong, used, strict=True)
-        ]
-        rows.append([f"{times:+g}" if times else "0", *cells])
-    head = ["true gap / delta", "betting", "GSPRT, units", "GSPRT, W/D/L", "fixed"]
-    print(f"\n{table(head, rows)}\n")
-
-
-def _verdicts(
-    heap: np.ndarray,
-    rng: np.random.Generator,
-    known: Hypotheses,
-    fixed: int,
-    won: Sequence[float],
-) -> list[tuple[int, int]]:
-    """Returns what each test says of a run, 1 for above and -1 for below, and the deals it used."""
-    scores = heap[rng.integers(len(heap), size=5 * fixed)]
-    test = SequentialTest(known)
-    for part in np.array_split(scores, 80):
-        if test.feed(part) != GOING:
-            break
-    mine = {ABOVE: 1, BELOW: -1, GOING: 0}[test.verdict]
-    return [
-        (mine, test.decided_after or len(scores)),
-        gsprt(scores, known.low, known.high),
-        gsprt(_won(scores), won[0], won[1]),
-        (1 if scores[:fixed].mean() > known.high / 2 else -1, fixed),
-    ]
-
-
-def _won(scores: np.ndarray) -> np.ndarray:
-    """Returns wins as 1, draws as a half, losses as 0."""
-    return (np.sign(scores) + 1) / 2
-
-
-def gsprt(scores: np.ndarray, low: float, high: float, first: int = 100) -> tuple[int, int]:
-    """Wald's test with the variance estimated: how chess engines are tested.
-
-    With wins, draws and losses as 1, 1/2 and 0 it is the test of `fishtest`; its errors are nominal
-    only as far as the estimated variance is the true one.
-
-    Args:
-        scores: [N].
-        low: The mean under the hypothesis.
-        high: The mean under the other one.
-        first: Deals before the first look, so that there is a variance.
-
-    Returns:
-        1 for above, -1 for below or 0, and the deals used.
-    """
-    count = np.arange(1, len(scores) + 1)
-    mean = np.cumsum(scores) / count
-    variance = np.cumsum(np.square(scores)) / count - mean**2
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = count * (high - low) * (mean - (low + high) / 2) / variance
-    over = np.abs(ratio) >= math.log((1 - ERROR) / ERROR)
-    over[: first - 1] = False
-    if not over.any():
-        return 0, len(scores)
-    end = int(over.argmax())
-    return int(np.sign(ratio[end])), end + 1
-
-
-# A population
-
-
-def pairs(runs: int) -> None:
-    """Prints how many deals the pairs of Byteskille's bots take, by how far apart they are."""
-    rules, gap = spec("byteskille").resolve({"episode": "deal"}), 0.01
-    names = population("byteskille")
-    players = [load_policy(name, "byteskille", SEATS, rules) for name in names]
-    numbers = list(combinations(range(len(names)), 2))
-    known = Hypotheses(0.0, gap, *bounds_of(rules, SEATS), ERROR, ERROR)
-    found = []
-    for one, other in numbers:
-        bank = scores_of((players[one], players[other]), rules, 1500, 2)
-        if not bank.any():  # they never differ
-            continue
-        fixed = fixed_deals([float(bank.std())] * 2, gap)
-        each = max(1, runs // len(numbers))
-        used = [run(bank, known, 500, 100 * one + other).decided_after for _ in range(each)]
-        found.append((abs(bank.mean()) / gap, np.mean(used), fixed))
-    apart, used, fixed = np.array(found).T
-    rows = []
-    for low, high in ((0, 1), (1, 4), (4, 16), (16, np.inf), (0, np.inf)):
-        inside = (apart >= low) & (apart < high)
-        if inside.any():
-            rows.append(
-                [
-                    f"{low} to {high:g}" if high < np.inf else f"{low} and more",
-                    int(inside.sum()),
-                    f"{used[inside].mean():,.0f}",
-                    f"{fixed[inside].mean():,.0f}",
-                    f"{used[inside].sum() / fixed[inside].sum():.2f}",
-                ]
-            )
-    print(
-        f"Pairs of the {len(names)} bots of Byteskille, one among two of the other, and the same "
-        f"question with delta = {gap}."
-    )
-    print(f"\n{table(['gap / delta', 'pairs', 'mean deals', 'fixed test', 'ratio'], rows)}\n")
-
-
-GOALS: dict[str, tuple[Callable[[int], None], int]] = {
-    "games": (games, 80),
-    "gaps": (gaps, 600),
-    "population": (pairs, 1000),
-}
-"""Goals, and how many runs each takes."""
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("goals", nargs="*", choices=[*GOALS, []], default=list(GOALS))
-    parser.add_argument("--count", type=int, help="runs; each goal has its own number")
-    options = parser.parse_args()
-    for name in options.goals:
-        goal, count = GOALS[name]
-        print(f"## {name}\n", flush=True)
-        goal(options.count or count)
+    parser.add_argument("--count", type=int, default=80, help="runs of a pair and hypothesis")
+    games(parser.parse_args().count)
 
 
 if __name__ == "__main__":

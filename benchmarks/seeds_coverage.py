@@ -12,10 +12,9 @@ from pathlib import Path
 import numpy as np
 
 from kille_training.statistics.aggregate import Interval, difference, interquartile_mean, pairs
-from markdown_tables import table
+from markdown_tables import fill, table
 
 PAGE = Path(__file__).parents[1] / "docs" / "statistics.md"
-BEGIN, END = "<!-- begin seeds coverage -->", "<!-- end seeds coverage -->"
 SEEDS = (2, 3, 4, 5, 8)
 REPEATS, DEALS, DRAWS = 400, 10, 500
 COLLAPSED = 10.0
@@ -66,9 +65,7 @@ def main() -> None:
     )
     print(text := table(head, rows))
     if asked.write:
-        before, begin, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
-        end, after = rest.partition(END)[1:]
-        PAGE.write_text(f"{before}{begin}\n\n{text}\n\n{end}{after}", encoding="utf-8")
+        fill(PAGE, {"seeds coverage": text})
 
 
 if __name__ == "__main__":

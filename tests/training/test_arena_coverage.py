@@ -1,6 +1,5 @@
 """Intervals of tournaments hold the truth over all lineups and all orders round the table."""
 
-import sys
 from contextlib import nullcontext
 
 import numpy as np
@@ -78,11 +77,3 @@ def test_a_population_is_what_the_arena_plays(benchmark):
                 own = np.mean([earned[turn, (place - turn) % 3] for turn in range(3)])
                 one, left, right = np.roll(lineup, -place)
                 assert population[deal, one, left, right] == pytest.approx(own)
-
-
-def test_the_benchmark_of_ratings_prints_every_archive(monkeypatch, capsys):
-    monkeypatch.setattr(sys, "argv", ["ratings.py", "--tables", "400"])
-    script("benchmarks/ratings.py").main()
-    lines = capsys.readouterr().out.splitlines()
-    assert sum("tau" in line for line in lines) == 2
-    assert "30 entrants, 400 tables of 5" in lines[0]
