@@ -79,19 +79,6 @@ def bench_one(game: str, players: int, repeats: int) -> Iterator[Row]:
     yield row(f"one table through the batch, {players} seats", runs, "µs a decision", "2")
 
 
-def bench_scale(game: str, players: int, repeats: int) -> Iterator[Row]:
-    """What few and many tables cost: their rates over that of 4096, in turns."""
-    rng = np.random.default_rng(1)
-    few, middle, many = (played(game, tables, players) for tables in (64, 4096, 65536))
-    ratios: dict[int, list[float]] = {few.num_tables: [], many.num_tables: []}
-    for _ in range(repeats):
-        usual = step_rate(middle, 400_000, rng)
-        for batch in (few, many):
-            ratios[batch.num_tables].append(step_rate(batch, 400_000, rng) / usual)
-    for (tables, runs), target in zip(ratios.items(), ("0.75", "0.9"), strict=True):
-        yield row(f"rate of {tables} tables over that of 4096", runs, "times", target)
-
-
 @kernel
 def _mix(rounds):
     """Sums that fill a core's adders and touch no memory: what two threads could gain at best."""
@@ -149,10 +136,3 @@ def bench_shares(game: str, players: int, repeats: int) -> Iterator[Row]:
     names = ("observation", "mask", "rules, dealing, rewards")
     for name, runs in zip(names, zip(*shares, strict=True), strict=True):
         yield row(f"share of a step: {name}", runs, "%")
-
-
-def bench_state(game: str, players: int, repeats: int) -> Iterator[Row]:
-    """Size of a table and of what a seat sees."""
-    batch = kille_env.make_batch(game, 1, players, seed=0)
-    yield row("state of a table", [batch.spec.table.itemsize], "bytes", "1024")
-    yield row(f"observation, {players} seats", [batch.observation.shape[1]], "bytes")
