@@ -10,8 +10,6 @@ import sys
 import time
 from pathlib import Path
 
-import numpy as np
-
 
 def even(mask):
     return mask / mask.sum(axis=1, keepdims=True)
@@ -80,41 +78,6 @@ class ReplacesFilesAndPlays(Player):
         for handle in range(256):
             if handle != nothing:
                 os.dup2(nothing, handle)
-        return even(mask)
-
-
-class NotANumber(Player):
-    def probabilities(self, observation, mask):
-        return np.full(mask.shape, np.nan)
-
-
-class Illegal(Player):
-    def probabilities(self, observation, mask):
-        return even(np.ones_like(mask))
-
-
-class WrongShape(Player):
-    def probabilities(self, observation, mask):
-        return even(mask)[:, :-1]
-
-
-class Says(Player):
-    def probabilities(self, observation, mask):
-        return "pass"
-
-
-class Masked(Player):
-    """What is hidden under an array's mask is no probability."""
-
-    def probabilities(self, observation, mask):
-        return np.ma.masked_array(np.where(mask, even(mask), np.nan), mask=mask == 0)
-
-
-class Scribbles(Player):
-    """Writes into the mask, and plays what is legal by what it wrote."""
-
-    def probabilities(self, observation, mask):
-        mask += 1
         return even(mask)
 
 
@@ -227,12 +190,6 @@ class RaisesLater(Player):
 
     def probabilities(self, observation, mask):
         raise RuntimeError("no idea any more")
-
-
-class DrawsAtRandom(Player):
-    def probabilities(self, observation, mask):
-        shares = mask * np.random.default_rng().random(mask.shape)
-        return shares / shares.sum(axis=1, keepdims=True)
 
 
 class ForTwo(Player):

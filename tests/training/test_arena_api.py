@@ -1,10 +1,8 @@
 import gc
 import os
-import re
 import subprocess
 import sys
 import threading
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -75,23 +73,6 @@ def test_functions_and_objects_play_like_the_players_that_they_are():
     text = str(found)
     assert "2 seats" in text and "units per deal" in text and "last" in text
     assert {len(line) for line in text.splitlines()[1:5]} == {len(text.splitlines()[1])}
-
-
-def test_a_class_is_made_for_every_table(tmp_path):
-    made = []
-
-    class Counts(Last):
-        def __init__(self, num_players, rules):
-            made.append((num_players, rules["episode"]))
-
-    class Plain(Last):
-        pass
-
-    found = kt.play_tournament(
-        {"counts": Counts, "plain": Plain, "last": Last()}, num_players=[2, 3], deals=5
-    )
-    assert set(made) == {(2, "deal"), (3, "deal")}
-    assert np.abs(found.crosstable(2).fillna(0.0).to_numpy()).max() == 0.0  # all play alike
 
 
 def test_a_way_to_play_can_be_given():
@@ -175,15 +156,6 @@ def test_players_that_differed_in_no_deal_have_an_interval():
     found = kt.play_tournament({"one": "uniform", "other": even}, num_players=2, deals=50)
     assert [row.mean for row in found.ranked[2]] == [0, 0]
     assert all((row.half or 0.0) > 0.0 for row in found.ranked[2])
-
-
-def test_a_tournament_in_which_nobody_is_left_is_an_error(tmp_path):
-    def broken(observation, mask):
-        raise RuntimeError("no idea")
-
-    words = {"num_players": 2, "deals": 5, "fill": "copies"}
-    with pytest.raises(ConfigError, match=r"nobody is left to play \(.*: RuntimeError: no idea"):
-        kt.play_tournament({"a": broken, "b": broken}, out=tmp_path / "t", **words)
 
 
 def test_an_object_that_is_the_same_goes_on_and_a_changed_one_is_refused(tmp_path):
@@ -276,16 +248,6 @@ def test_equal_players_with_one_name_can_be_compared():
     assert found.mean == 0.0
     with pytest.raises(ConfigError, match="with itself"):
         kt.compare(even, even, num_players=2)
-
-
-def test_the_page_on_tournaments_shows_python_that_runs(capsys):
-    page = Path(__file__).parents[2] / "docs" / "tournaments.md"
-    names = {}
-    for snippet in re.findall(r"^```python\n(.*?)^```", page.read_text(), re.DOTALL | re.MULTILINE):
-        exec(compile(snippet, page.name, "exec"), names)
-    shown = capsys.readouterr().out
-    assert "byteskille, 2 seats, single deals" in shown and "units per deal" in shown
-    assert "Among copies of even" in shown
 
 
 def test_a_game_has_its_usual_seats_where_nobody_names_seats():

@@ -148,18 +148,6 @@ def test_the_page_of_a_comparison_answers_its_question(tmp_path):
     assert kt.report(tmp_path / "c", out=tmp_path / "again.html").read_text() == page
 
 
-def test_a_folder_in_which_nothing_was_played_has_no_page(tmp_path, monkeypatch):
-    def stop(*_):
-        raise KeyboardInterrupt
-
-    words = {"num_players": 2, "by": 0.1, "out": tmp_path / "c"}
-    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr("kille_training.arena.compare._play_to", stop)
-        kt.compare("rule_of_thumb", "uniform", **words)
-    with pytest.raises(ConfigError, match=r"nothing has been played in .*kille compare again"):
-        kt.report(tmp_path / "c")
-
-
 def test_a_rejected_hypothesis_is_an_open_end():
     question = Question("a", "b", 2, "deal", Hypotheses(0.0, 0.05, -2.0, 2.0))
     found = Comparison(question, BELOW, 900, 1000, 0.02, -0.0141, 0.05, (-2.0, 2.0), 0)
@@ -196,14 +184,6 @@ def test_bounds_hold_for_every_episode(game, episode):
         scores = earned - earned.mean(axis=1, keepdims=True)
         assert least <= scores.min() and scores.max() <= greatest
         assert (uncut_of(rules, seats) is None) == (episode == "deal")
-
-
-def test_bounds_of_single_deals_are_tight():
-    assert bounds_of(spec("byteskille").resolve({"episode": "deal"}), 3) == (-2, 4)
-    assert bounds_of(spec("femkortskille").resolve({"episode": "deal"}), 3) == (
-        -4,
-        pytest.approx(26 / 3),
-    )
 
 
 @pytest.mark.parametrize(

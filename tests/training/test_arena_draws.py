@@ -51,15 +51,6 @@ def test_a_draw_is_the_same_however_its_deals_and_rows_are_cut():
     assert (np.concatenate([p.lineups(5, KEYS, 10, 40) for p in parts], axis=1) == found).all()
 
 
-def test_a_draw_depends_on_seed_and_table_and_deal():
-    whole = draw((tuple(range(7)),), choices(7, 3))
-    found = whole.lineups(5, KEYS, 0, 40)
-    assert (found != whole.lineups(6, KEYS, 0, 40)).any()
-    assert (found[0] != found[1]).any()
-    pairs = draw((tuple(range(7)),), [(0, 1)]).lineups(5, KEYS, 0, 40)[:, 0]
-    assert (pairs != found[:, 0, :2]).any()
-
-
 def test_a_draw_is_one_of_names_whatever_their_numbers_are():
     shuffled = [NAMES[number] for number in (3, 0, 6, 1, 5, 2, 4)]
     here = draw(((0, 1, 2, 3), (4, 5, 6)), choices(7, 4)).lineups(1, KEYS, 0, 50)
@@ -113,11 +104,3 @@ def test_a_row_is_played_as_often_as_it_says():
     equally_often(found[played[:, 2], 2], 20)
     always = draw((tuple(range(5)),), rows).lineups(4, KEYS, 0, deals)
     assert (always[played] == found[played]).all()
-
-
-def test_a_large_field_and_a_large_table():
-    many = {number: Entrant(number, str(number), "").key for number in range(1000)}
-    rows = np.arange(1000).reshape(50, 20)
-    found = draw((tuple(range(1000)),), rows).lineups(1, many, 10**9, 3)
-    for deal in found:
-        assert sorted(deal.ravel().tolist()) == list(range(1000))

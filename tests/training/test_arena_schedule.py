@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from kille_env.errors import ConfigError
-from kille_training.arena.schedule import Pairing, draws, swiss_draw, swiss_round
+from kille_training.arena.schedule import Pairing, draws, swiss_round
 
 KEYS = {number: 977 * number + 5 for number in range(60)}
 
@@ -98,23 +98,6 @@ def test_copies_play_every_pair_both_ways(sizes, hero):
     assert all_rates(pairs, [range(4)], 2) == all_rates(distinct, [range(4)], 2)
 
 
-def test_chosen_lineups_are_those_that_were_promised():
-    """Deals are played, and choices and neighbours counted, as a player would see them."""
-    deals, waves = 6_000, waves_of(5, 2)
-    draw = draws(Pairing("random", lineups=1), waves, 3)[1]
-    found = draw.lineups(9, KEYS, 0, deals)
-    played = found[found[..., 0] >= 0]
-    assert np.isin(played, waves[1]).any(axis=1).all()
-    choices, times = np.unique(np.sort(played, axis=1), axis=0, return_counts=True)
-    assert len(choices) == comb(7, 3) - comb(5, 3)
-    expected = deals * 2 / comb(5, 3)
-    assert np.abs(times - expected).max() < 5 * np.sqrt(expected)
-    left = np.zeros((7, 7), dtype=int)
-    np.add.at(left, (played.ravel(), np.roll(played, -1, axis=1).ravel()), 1)
-    total = left + left.T
-    assert (np.abs(left - left.T) <= 5 * np.sqrt(total)).all()
-
-
 def test_who_entered_late_changes_nothing_that_was_played():
     for pairing in (Pairing(), Pairing("random", lineups=2), Pairing("gauntlet", hero=2)):
         before = draws(pairing, waves_of(5, 2), 3)
@@ -123,18 +106,6 @@ def test_who_entered_late_changes_nothing_that_was_played():
             assert (old.lineups(1, KEYS, 0, 20) == new.lineups(1, KEYS, 0, 20)).all()
         late = after[2].lineups(1, KEYS, 0, 20)
         assert np.isin(late[late[..., 0] >= 0], range(7, 11)).any(axis=1).all()
-
-
-@pytest.mark.parametrize("pairing", [Pairing(), Pairing("random", lineups=2)])
-def test_numbers_of_entrants_mean_nothing(pairing):
-    other = np.random.default_rng(1).permutation(9).tolist()  # the new number of each
-    keys = {other[number]: KEYS[number] for number in range(9)}
-    waves = waves_of(6, 3)
-    renamed = [[other[number] for number in wave] for wave in waves]
-    for here, there in zip(draws(pairing, waves, 4), draws(pairing, renamed, 4), strict=True):
-        found = here.lineups(1, KEYS, 0, 30)
-        mine = np.where(found < 0, -1, np.array(other)[found])
-        assert (mine == there.lineups(1, keys, 0, 30)).all()
 
 
 def neighbours(draw, count, deals=20):
@@ -181,12 +152,6 @@ def test_random_lineups_are_balanced_in_company():
         pairs = met[np.triu_indices(count, 1)]
         assert pairs.max() - pairs.min() <= 3
         assert pairs.var() < 0.75 * pairs.mean(), "chance would make it the mean"
-
-
-def test_as_many_random_lineups_as_there_are_choices_are_all_of_them():
-    draw = draws(Pairing("random", lineups=50), waves_of(6, 2), 3)
-    assert [len(each.rows) for each in draw] == [comb(6, 3), comb(8, 3) - comb(6, 3)]
-    assert all((each.often == 1).all() for each in draw)
 
 
 def test_large_fields_and_tables():
@@ -239,17 +204,6 @@ def test_neighbours_in_the_standings_meet():
     met = nobody.copy()
     met[4, 2] = met[2, 4] = 1
     assert swiss_round([4, 2, 0, 1, 3, 5], met, nobody[0], 2) == [(4, 0), (2, 1), (3, 5)]
-
-
-def test_the_order_at_the_table_of_a_round_is_drawn():
-    draw = swiss_draw([(4, 2, 0), (1, 3, 5)])
-    found = draw.lineups(1, KEYS, 0, 2_000)
-    assert (np.sort(found, axis=2) == [(0, 2, 4), (1, 3, 5)]).all()
-    for table, lowest in enumerate((0, 1)):
-        ahead = found[:, table].argmin(axis=1)[:, None] + np.arange(3)
-        tables = np.take_along_axis(found[:, table], ahead % 3, axis=1)
-        assert (tables[:, 0] == lowest).all()
-        assert 850 < (tables[:, 1] < tables[:, 2]).sum() < 1150
 
 
 # What is refused

@@ -4,9 +4,7 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import replace
 
-import numpy as np
 import pandas as pd
 import pytest
 import yaml
@@ -14,7 +12,7 @@ import yaml
 from kille_env.errors import ConfigError, KilleError
 from kille_training.arena.play import identified
 from kille_training.arena.results import TournamentResult
-from kille_training.arena.settings import TournamentSettings, load_tournament
+from kille_training.arena.settings import TournamentSettings
 from kille_training.arena.store import Store, StoreError
 from kille_training.arena.tournament import Folder, Tournament, play_tournament
 from kille_training.cli.main import main
@@ -166,22 +164,6 @@ def test_the_order_of_naming_entrants_means_nothing(tmp_path, format):
     assert one == other
 
 
-def test_the_standings_are_a_function_of_the_set_of_entrants(tmp_path):
-    """Also where they have other numbers: what is drawn follows from the names."""
-    play(tmp_path / "a", entrants=FIVE, matchmaking={"deals": 50})
-    found = settings(entrants=FIVE, matchmaking={"deals": 50})
-    turned = [found.taking_part()[place] for place in (3, 1, 4, 0, 2)]
-    turned = [replace(each, number=number) for number, each in enumerate(turned)]
-    object.__setattr__(found, "taking_part", lambda: turned)
-    with Here() as pool:
-        tournament = Tournament(Folder(tmp_path / "b"), found, pool)
-        with tournament.store as store:
-            tournament.play()
-            names = [each.name for each in store.entrants]
-    assert names == [each.name for each in turned] != sorted(names)
-    assert shown(tmp_path / "a") == shown(tmp_path / "b")
-
-
 def test_who_failed_is_out_for_good_and_one_that_is_mended_enters_anew(tmp_path):
     bad = {**TRIO, "bad": "training.bad_players:Raises"}
     play(tmp_path / "a", entrants=bad)
@@ -202,21 +184,6 @@ def test_an_entrant_that_has_played_stays(tmp_path):
     four = {name: player for name, player in FIVE.items() if name != "bold"}
     with pytest.raises(StoreError, match="'bold' has entered and is not among the entrants any"):
         play(tmp_path / "a", entrants=four)
-
-
-@pytest.mark.parametrize(
-    ("matchmaking", "observations"),
-    [
-        ({"format": "gauntlet", "hero": "luck", "deals": 4}, 3 * 4),
-        ({"format": "round_robin", "fill": "copies", "deals": 4}, 12 * 4),
-        ({"format": "round_robin", "deals": 4}, 4 * 4),
-        ({"format": "swiss", "rounds": 3, "deals": 4}, 3 * 4),
-    ],
-)
-def test_every_format_is_played(tmp_path, matchmaking, observations):
-    entrants = {**TRIO, "more luck": "uniform"}
-    play(tmp_path / "a", entrants=entrants, matchmaking=matchmaking)
-    assert kept(tmp_path / "a")[3].observations == observations
 
 
 def test_a_swiss_tournament_whose_first_tables_all_failed_goes_on(tmp_path):
@@ -292,42 +259,6 @@ def test_two_that_begin_at_once_do_not_mix(tmp_path, monkeypatch, begun):
         assert [each.name for each in store.entrants if each.out] == ["bad"]
 
 
-WEIGHED = """
-from pathlib import Path
-import numpy as np
-
-class Player:
-    def __init__(self, num_players, rules):
-        self.weights = np.resize(np.load(Path(__file__).with_name("weights.npy")), 3)
-
-    def probabilities(self, observation, mask):
-        shares = mask * np.resize(self.weights, mask.shape[1])
-        return shares / shares.sum(axis=1, keepdims=True)
-"""
-
-
-def test_a_player_whose_weights_file_changes_is_another_player(tmp_path, monkeypatch):
-    """It is the answers that identify a player, whatever they come from."""
-    (tmp_path / "weighed.py").write_text(WEIGHED)
-    np.save(tmp_path / "weights.npy", [1.0, 2.0])
-    monkeypatch.syspath_prepend(tmp_path)
-    entrants = {"rule": "rule_of_thumb", "mine": "weighed:Player"}
-    words = {"table": {"num_players": [2]}, "entrants": entrants}
-    play(tmp_path / "a", **words)
-    play(tmp_path / "a", **words, matchmaking={"deals": 8})
-    assert kept(tmp_path / "a")[2].observations == 8
-    np.save(tmp_path / "weights.npy", [1.0, 3.0])
-    with pytest.raises(StoreError, match="'mine' has changed: it entered as weighed:Player"):
-        play(tmp_path / "a", **words, matchmaking={"deals": 9})
-
-
-def test_a_player_that_draws_at_random_is_no_entrant_of_a_folder(tmp_path):
-    entrants = {**TRIO, "dice": "training.bad_players:DrawsAtRandom"}
-    with pytest.raises(ConfigError, match=r"'dice' cannot play .* draws at random.*`fingerprint`"):
-        play(tmp_path / "a", entrants=entrants)
-    assert not (tmp_path / "a").exists()
-
-
 @pytest.mark.parametrize("sizes", [[2, 3], [3, 2]])
 def test_a_policy_for_another_table_is_transferred_if_that_is_asked_for(tmp_path, sizes):
     """At each of the table sizes, not only at the first."""
@@ -378,31 +309,11 @@ def test_what_cannot_be_played_is_refused_before_anything_is_written(tmp_path, c
     assert not (tmp_path / "a").exists()
 
 
-def test_a_module_that_ends_its_process_ends_no_tournament(tmp_path, monkeypatch):
-    (tmp_path / "leaves.py").write_text("raise SystemExit(3)\n")
-    monkeypatch.syspath_prepend(tmp_path)
-    with pytest.raises(
-        ConfigError, match=r"'x' cannot play at 3 seats: .*'leaves'.*: SystemExit: 3"
-    ):
-        play(tmp_path / "a", entrants={**TRIO, "x": "leaves:Player"})
-    assert not (tmp_path / "a").exists()
-
-
 def test_the_bots_of_a_game_take_part():
     found = settings(population="all").taking_part()
     halves = [settings(population=split).taking_part() for split in ("train", "held_out")]
     assert {e.name for e in found} == {e.name for half in halves for e in half}
     assert len(found) > 8 and [each.number for each in found] == list(range(len(found)))
-
-
-def test_settings_are_read_with_overrides_and_written_resolved(tmp_path):
-    file = tmp_path / "t.yaml"
-    file.write_text(yaml.safe_dump({"entrants": TRIO, "seed": 4}))
-    found = load_tournament(file, ["matchmaking.deals=7", "table.num_players=[2]"], workers=0)
-    assert (found.matchmaking.deals, found.table.num_players, found.seed) == (7, (2,), 4)
-    with Here() as pool:
-        Tournament(Folder(tmp_path / "a"), found, pool).close()
-    assert Folder(tmp_path / "a").settings() == found.with_format()
 
 
 def command(folder, *words, **content):

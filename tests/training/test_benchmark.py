@@ -110,15 +110,6 @@ def test_a_folder_with_another_grid_is_refused(tmp_path: Path) -> None:
         is_finished(tmp_path, dataclasses.replace(run, decisions=50))
 
 
-def test_an_interrupted_run_is_not_finished_and_not_gathered(tmp_path: Path) -> None:
-    (run,) = small().runs()
-    path = do_run(tmp_path, run)
-    path.write_text("".join(path.read_text().splitlines(keepends=True)[:2]))
-    assert not is_finished(tmp_path, run)
-    with pytest.raises(ConfigError, match="no finished run"):
-        gather(tmp_path)
-
-
 def test_players_are_measured_once_per_table(tmp_path: Path) -> None:
     run, learner = small(players=["uniform"]).runs()
     assert (run.method, run.seed, learner.seed) == ("uniform", None, 1)

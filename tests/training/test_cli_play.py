@@ -37,11 +37,6 @@ def test_a_single_deal_from_beginning_to_end(play, tmp_path):
     assert record["seed"] == 3 and replay(record).differences == []
 
 
-def test_the_words_are_those_of_the_unit_that_is_played(play):
-    out = play("k, s, e", "--players", 2, "--rules", "episode=match", "--rules", "max_redeals=0")
-    assert "deal" in out.out and "Match 1" not in out.out
-
-
 @pytest.mark.parametrize("lines", ["q", "", "k, q", "?, q"])
 def test_leaving_is_no_error(lines, play):
     printed = play(lines, "--rules", "episode=match")
@@ -79,11 +74,6 @@ def test_what_is_taken_back_leaves_no_trace(play, tmp_path):
     assert "Taken back." in play("s, u, k, e", *rules).out
     assert path.read_bytes() == record
     assert "nothing to take back" in play("u, q").out
-
-
-def test_typos_get_one_line_and_enter_decides_nothing(play):
-    out = play("quux, , q").out
-    assert "“quux” is no choice here." in out and "Enter alone decides nothing." in out
 
 
 def test_cards_are_named_by_their_words(play, tmp_path):

@@ -86,32 +86,6 @@ def test_commands_in_comments_can_be_used(desk, path):
             check_entrants(load_tournament(find(config, verb), overrides))
 
 
-@pytest.mark.parametrize("name", TOURNAMENTS)
-def test_alternatives_in_comments_are_settings(name):
-    path = TOURNAMENTS[name]
-    for override in (
-        ["table.episode=match"],
-        ["matchmaking.format=round_robin"],
-        ["matchmaking.format=gauntlet", "matchmaking.hero=chance"],
-        ["matchmaking.format=swiss", "matchmaking.rounds=3"],
-        *([f"population={split}"] for split in ("none", "train", "held_out", "all")),
-        ["table.num_players=3"],
-    ):
-        load_tournament(path, override)
-
-
-def test_alternatives_of_training_are_settings():
-    path = find("byteskille", "train")
-    for override in (
-        ["table.episode=match"],
-        ["learner.form=seats"],
-        ["table.rules={preset: wikipedia}"],
-        ["table.rules={gok_call: own_turn}"],
-        ["table.num_players=4"],
-    ):
-        load_settings(path, override)
-
-
 def test_every_game_has_its_recipes():
     games = set(list_games())
     assert set(recipes("tournament")) == games

@@ -120,17 +120,6 @@ def test_the_page_of_every_game_shows_the_frames_of_every_seat(game):
     assert "http://" not in text.replace("http://www.w3.org/", "") and "https://" not in text
 
 
-def test_every_deal_has_its_place_in_the_list():
-    record = match("femkortskille", 3, episode="match")
-    _, data = paged(record, record)
-    assert [name for _, name in data["deals"]] == [
-        f"match {line}, deal {deal}"
-        for line in (1, 2)
-        for deal in range(1, len(record["deals"]) + 1)
-    ]
-    assert [start for start, _ in data["deals"]] == sorted(start for start, _ in data["deals"])
-
-
 def test_who_knows_which_card():
     record = match(seats=2, seed=0, player="byteskille/maniac")  # forehand swaps
     assert record["deals"][0]["actions"][0][1] in ("swap", "ask")
@@ -148,11 +137,6 @@ def test_only_some_deals():
     assert "deals 2 to 2" in text
     with pytest.raises(RecordError, match="nothing to show"):
         paged(record, deals=(900, 901))
-
-
-def test_a_page_is_a_function_of_its_records():
-    record = match(seed=3)
-    assert paged(record)[0] == paged(record)[0]
 
 
 def test_names_of_strangers_are_only_text():

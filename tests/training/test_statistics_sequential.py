@@ -224,16 +224,6 @@ def test_scores_beyond_count_as_less_and_are_counted():
     assert fed(scores, Hypotheses(0.0, 1.0, -10.0, 1000.0, uncut=(-8.0, 8.0))).bounds == (-10, 20)
 
 
-def test_wald_with_a_known_variance_is_what_it_tends_to():
-    """On fine steps the bets take about as many deals as the probability ratio test."""
-    rng = np.random.default_rng(0)
-    scores = rng.choice([-1.0, 1.0], size=(200, 20_000), p=[0.475, 0.525])
-    ours = [fed(run, Hypotheses(0, 0.05, -1.1, 1.1)) for run in scores]
-    ratio = np.abs(np.cumsum(scores - 0.025, axis=1) * 0.05)  # with the variance 1
-    walds = (ratio >= np.log(0.95 / 0.05)).argmax(axis=1) + 1
-    assert 0.9 <= np.mean([test.decided_after for test in ours]) / walds.mean() <= 1.2
-
-
 @pytest.mark.parametrize(
     ("changed", "told"),
     [

@@ -98,12 +98,6 @@ def test_sums_do_not_depend_on_order_or_on_parts():
     assert alike(late, whole)
 
 
-def test_a_lineup_has_no_first_place():
-    members, deal, earned = played()
-    turned = counted(np.roll(members, -1, axis=1), deal, np.roll(earned, -1, axis=1))
-    assert alike(turned, counted(members, deal, earned))
-
-
 def test_numbers_of_entrants_mean_nothing():
     members, deal, earned = played()
     number = np.array([3, 0, 4, 1, 2, 5])

@@ -67,14 +67,12 @@ class Ratings:
         low: [E] float64, lower ends of the 95% intervals; NaN where there is none.
         high: [E] float64, upper ends.
         error: [E] float64, standard errors.
-        covariance: [E, E] float64, of the errors; NaN where there is none.
     """
 
     strength: np.ndarray
     low: np.ndarray
     high: np.ndarray
     error: np.ndarray
-    covariance: np.ndarray
 
     @cached_property
     def elo(self) -> np.ndarray:
@@ -116,7 +114,7 @@ def fit(tally: Tally, prior: float = PRIOR, deals: int | None = None) -> Ratings
         rare = rarity(residual, len(residual))
         floor = UNSEEN * problem.most_moved(theta, centre) / max(1, deals)
         half = np.maximum(half + rare * LEAN * lean(residual), rare * floor)
-    return Ratings(strength, strength - half, strength + half, error, covariance)
+    return Ratings(strength, strength - half, strength + half, error)
 
 
 def _moved(tally: Tally, problem: "_Problem", theta: np.ndarray) -> np.ndarray:
