@@ -42,7 +42,6 @@ POINTS = (
     "kille_training.arena.tournament.play_in_folder",
     "kille_training.benchmark.results.gather",
     "kille_training.benchmark.workers.do_grid",
-    "kille_training.benchmark.workers.do_tuning",
     "kille_training.cli.train.finish",
     "kille_training.evaluation.api.in_play",
     "kille_training.learn.api.best_response",

@@ -17,8 +17,8 @@ from kille_training.benchmark.grid import Grid
 from kille_training.benchmark.results import gather, read_results
 from kille_training.benchmark.runs import do_run, is_finished, path_of, read_run
 from kille_training.benchmark.tables import table_named
-from kille_training.benchmark.tuning import Tuning, write_tried
-from kille_training.benchmark.workers import do_grid, do_tuning
+from kille_training.benchmark.tuning import tried, write_tried
+from kille_training.benchmark.workers import do_grid
 from kille_training.learn.method import method_named, method_names, settings_of
 from kille_training.pool.jobs import Here
 from kille_training.reports.benchmark import (
@@ -34,6 +34,7 @@ FOLDER = Path(__file__).parents[2] / "configs" / "benchmark"
 TUNING = FOLDER / "tune.yaml"
 CONFIGS = sorted(set(FOLDER.glob("*.yaml")) - {TUNING})
 SMALL = {"tables": 16, "layers": [8]}
+TRIED = {"methods": [], "settings": {}, "candidates": {"mmd": {"a": {}}}}
 
 
 def small(**other: object) -> Grid:
@@ -51,7 +52,7 @@ def test_committed_settings_are_valid(path: Path) -> None:
 
 
 def test_committed_candidates_learn_with_seeds_of_their_own() -> None:
-    tuning = load(Tuning, TUNING)
+    tuning = load(Grid, TUNING)
     assert sorted(tuning.candidates) == method_names()
     for path in CONFIGS:
         assert not set(tuning.seeds) & set(load(Grid, path).seeds)
@@ -67,6 +68,10 @@ def test_committed_candidates_learn_with_seeds_of_their_own() -> None:
         ({"settings": {"ppo": {}}}, "settings.ppo"),
         ({"decisions": None}, "at least one budget"),
         ({"checkpoints": [0.5]}, "the last one 1"),
+        ({**TRIED, "candidates": {"mmd": {"a": {}}, "ppo": {}}}, "expected as many of each"),
+        ({**TRIED, "candidates": {"mmd": {"a": {"alfa": 1.0}}}}, "settings.mmd: alfa is an unkn"),
+        ({**TRIED, "tables": ["knack-4"]}, "knack-4, where NashConv cannot be computed exactly"),
+        ({"candidates": {"mmd": {"a": {}}}}, "methods and candidates are given"),
     ],
 )
 def test_what_a_grid_gets_wrong_is_named(other: dict[str, object], message: str) -> None:
@@ -132,18 +137,19 @@ def test_a_response_is_learnt_where_nothing_exact_is_known(tmp_path: Path) -> No
     assert "response" not in read_run(do_run(tmp_path, exact))[-1]
 
 
-def tuning(**other: object) -> Tuning:
+def tuning(**other: object) -> Grid:
     """Two candidates of one method that learn for a moment."""
     values: dict[str, object] = {
         "name": "tune", "tables": ["byteskille-2-noquestion"], "seeds": [101], "seconds": 1e-6,
         "candidates": {"mmd": {"still": {**SMALL, "learning_rate": 0.0}, "moves": SMALL}},
     }  # fmt: skip
-    return Tuning(**{**values, **other})  # type: ignore[arg-type]
+    return Grid(**{**values, **other})  # type: ignore[arg-type]
 
 
 def test_the_best_candidate_is_chosen_and_the_others_are_kept(tmp_path: Path) -> None:
     settings = tuning()
-    lines = do_tuning(settings, tmp_path)
+    do_grid(settings, tmp_path)
+    lines = tried(settings, tmp_path)
     assert [line.best for line in lines] == [True, False]
     assert sorted(line.candidate for line in lines) == ["moves", "still"]
     for line in lines:
@@ -154,7 +160,7 @@ def test_the_best_candidate_is_chosen_and_the_others_are_kept(tmp_path: Path) ->
     written = write_tried(lines, tmp_path / "tuning.jsonl").read_text().splitlines()
     assert [json.loads(line)["candidate"] for line in written] == [x.candidate for x in lines]
     told: list[str] = []
-    assert do_tuning(settings, tmp_path, told=told.append) == lines
+    assert do_grid(settings, tmp_path, told=told.append) == []
     assert told == ["0 of 2 runs are to be done"]
 
 
@@ -178,19 +184,6 @@ def test_a_cluster_does_the_runs_that_this_machine_would(
         weights = (path.with_suffix("") / "policy.safetensors").read_bytes()
         ends[folder.name] = read_run(path)[-1]["sampled"], weights
     assert ends["Here"] == ends["Processes"] == ends["Ray"]
-
-
-@pytest.mark.parametrize(
-    ("other", "message"),
-    [
-        ({"candidates": {"mmd": {"a": {}}, "ppo": {"a": {}, "b": {}}}}, "expected as many of each"),
-        ({"candidates": {"mmd": {"a": {"alfa": 1.0}}}}, "settings.mmd: alfa is an unknown key"),
-        ({"tables": ["knack-4"]}, "knack-4, where NashConv cannot be computed exactly"),
-    ],
-)
-def test_what_a_tuning_gets_wrong_is_named(other: dict[str, object], message: str) -> None:
-    with pytest.raises(KilleError, match=message):
-        tuning(**other)
 
 
 @pytest.mark.parametrize("name", ["mmd", "ppo"])
@@ -244,5 +237,5 @@ def test_the_settings_of_the_published_runs_are_the_best_candidates(page: Any) -
     grid = load(Grid, FOLDER / "exact.yaml")
     best = {line["method"]: line["settings"] for line in page.tuning() if line["best"]}
     assert grid.settings == {method: numbers for method, numbers in best.items() if numbers}
-    candidates = load(Tuning, TUNING).candidates
+    candidates = load(Grid, TUNING).candidates
     assert all(candidates[x["method"]][x["candidate"]] == x["settings"] for x in page.tuning())

@@ -1,7 +1,11 @@
-"""The settings of a benchmark: which methods learn at which tables, with which budget."""
+"""The settings of a benchmark: which methods learn at which tables, with which budget.
+
+Where numbers of methods are to be chosen, candidates of each take the place of the methods.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -29,6 +33,9 @@ class Grid:
         response: Decisions from which a best response to the final policy is learnt, at tables
             without exact NashConv; 0 has none learnt.
         settings: Numbers of methods that differ from their defaults, by method.
+        candidates: In place of `methods` and `settings`: numbers that differ from the defaults, by
+            method and by name of the candidate, as many of each method. Each learns like a method,
+            at tables with exact NashConv, and is measured at its end.
         executor: "local": processes of this machine; "ray": a Ray cluster.
         workers: Runs that are done at a time, each by a process; 0 on this machine: in the process
             of the command itself; 0 on a Ray cluster: as many as it has processors.
@@ -36,8 +43,8 @@ class Grid:
     """
 
     name: FolderName
-    methods: List[str]
     tables: List[str]
+    methods: List[str] = ()
     seeds: List[Annotated[int, Field(ge=0)]] = (1, 2, 3, 4, 5)
     players: List[str] = ()
     seconds: Annotated[float, Field(gt=0)] | None = None
@@ -46,6 +53,7 @@ class Grid:
     deals: Annotated[int, Field(ge=2)] = 1000
     response: Annotated[int, Field(ge=0)] = 0
     settings: dict[str, dict[str, Any]] = field(default_factory=dict)
+    candidates: dict[str, dict[str, dict[str, Any]]] = field(default_factory=dict)
     executor: Literal["local", "ray"] = "local"
     workers: Annotated[int, Field(ge=0)] = 0
     address: str = ""
@@ -67,8 +75,37 @@ class Grid:
         for name in self.settings:
             if name not in self.methods:
                 raise ConfigError(f"settings.{name}: {did_you_mean(name, self.methods)}")
+        counts = {method: len(tried) for method, tried in self.candidates.items()}
+        if len(set(counts.values())) > 1:
+            raise ConfigError(f"candidates by method are {counts}, expected as many of each")
+        if self.candidates and self.methods:
+            raise ConfigError("methods and candidates are given, expected one of them")
+        for method, tried in self.candidates.items():
+            for numbers in tried.values():
+                settings_of(method, numbers)
         for name in self.tables:
-            table_named(name)
+            if not table_named(name).is_exact and self.candidates:
+                raise ConfigError(f"tables has {name}, where NashConv cannot be computed exactly")
+
+    def tasks(self, folder: Path) -> "list[tuple[Path, RunSettings]]":
+        """Returns all runs, each with its folder: that of the grid, or of the candidate."""
+        return [(folder, run) for run in self.runs()] + [
+            (folder / name, run)
+            for method, tried in self.candidates.items()
+            for name in tried
+            for run in self.runs_of(method, name)
+        ]
+
+    def runs_of(self, method: str, name: str) -> "list[RunSettings]":
+        """Returns the runs of a candidate, seed by seed."""
+        numbers = self.candidates[method][name]
+        return [
+            RunSettings(
+                method, table, seed, numbers, self.seconds, self.decisions, (1.0,), 0, 0
+            )
+            for seed in self.seeds
+            for table in self.tables
+        ]  # fmt: skip
 
     def runs(self) -> list["RunSettings"]:
         """Returns all runs, players first, then seed by seed, so that a part is a small grid."""

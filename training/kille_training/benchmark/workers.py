@@ -1,6 +1,6 @@
-"""The runs of a grid or a tuning, in this process, in several, or on a Ray cluster."""
+"""The runs of a grid, in this process, in several, or on a Ray cluster."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -9,7 +9,6 @@ import numpy as np
 from kille_env.files import write_whole
 from kille_training.benchmark.grid import Grid, RunSettings
 from kille_training.benchmark.runs import do_run, is_finished
-from kille_training.benchmark.tuning import Tried, Tuning, tried
 from kille_training.pool.jobs import Arrays, Here, Pool, Report
 
 Task = tuple[Path, RunSettings]
@@ -19,24 +18,11 @@ Task = tuple[Path, RunSettings]
 def do_grid(
     grid: Grid, folder: Path, pool: Pool | None = None, told: Callable[[str], None] = print
 ) -> list[Path]:
-    """Do what is missing of a grid; see `do_runs`."""
-    return do_runs([(folder, run) for run in grid.runs()], pool, told)
-
-
-def do_tuning(
-    tuning: Tuning, folder: Path, pool: Pool | None = None, told: Callable[[str], None] = print
-) -> list[Tried]:
-    """Do what is missing of a tuning; return what all candidates reached. See `do_runs`."""
-    tasks = [(each.folder(folder), run) for each in tuning.runs() for run in each.runs]
-    do_runs(tasks, pool, told)
-    return tried(tuning, folder)
-
-
-def do_runs(tasks: Sequence[Task], pool: Pool | None, told: Callable[[str], None]) -> list[Path]:
-    """Do the runs that are not finished.
+    """Do the runs of a grid that are not finished.
 
     Args:
-        tasks: All runs.
+        grid: The grid.
+        folder: Where its runs are.
         pool: Where they are done, opened; None is this process.
         told: Called with a sentence before all runs and after each.
 
@@ -46,6 +32,7 @@ def do_runs(tasks: Sequence[Task], pool: Pool | None, told: Callable[[str], None
     Raises:
         KilleError: A run cannot be done; those that are done stay.
     """
+    tasks = grid.tasks(folder)
     missing = [task for task in tasks if not is_finished(*task)]
     told(f"{len(missing)} of {len(tasks)} runs are to be done")
     done: list[Path] = []

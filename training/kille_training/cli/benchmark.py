@@ -1,8 +1,7 @@
 """`kille benchmark`: methods at the same tables with the same budget, and what they reached."""
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,7 +10,6 @@ from kille_training.cli import console, options
 
 if TYPE_CHECKING:
     from kille_training.benchmark.grid import Grid
-    from kille_training.benchmark.tuning import Tuning
 
 
 @click.command(epilog="Example: kille benchmark exact --set workers=2")
@@ -30,30 +28,19 @@ def benchmark(config: str, out: Path | None, overrides: tuple[str, ...], as_json
     if path.is_dir():
         _report(out or path, as_json, runs=path)
         return
-    from kille_training.benchmark.tuning import Tuning
-    from kille_training.benchmark.workers import do_grid, do_tuning
-    from kille_training.pool import pool_of
-
-    settings = _settings(path, overrides)
-    folder = out or Path("runs") / settings.name
-    with console.resumable(), pool_of(settings) as pool:
-        if not isinstance(settings, Tuning):
-            do_grid(settings, folder, pool, _told)
-            _report(folder, as_json, runs=folder)
-            return
-        lines = do_tuning(settings, folder, pool, _told)
-    _report_tuning(lines, folder, as_json)
-
-
-def _settings(path: Path, overrides: Sequence[str]) -> "Grid | Tuning":
-    """Read a grid, or a tuning, which has candidates."""
     from kille_training.benchmark.grid import Grid
-    from kille_training.benchmark.tuning import Tuning
-    from kille_training.settings import load, parse
+    from kille_training.benchmark.workers import do_grid
+    from kille_training.pool import pool_of
+    from kille_training.settings import load
 
-    content = parse(path.read_bytes(), str(path))
-    tunes = isinstance(content, Mapping) and "candidates" in content
-    return load(Tuning, path, overrides) if tunes else load(Grid, path, overrides)
+    grid = load(Grid, path, overrides)
+    folder = out or Path("runs") / grid.name
+    with console.resumable(), pool_of(grid) as pool:
+        do_grid(grid, folder, pool, _told)
+    if grid.candidates:
+        _report_candidates(grid, folder, as_json)
+    else:
+        _report(folder, as_json, runs=folder)
 
 
 def _told(text: str) -> None:
@@ -75,11 +62,12 @@ def _report(folder: Path, as_json: bool, *, runs: Path) -> None:
     )
 
 
-def _report_tuning(lines: list[Any], folder: Path, as_json: bool) -> None:
+def _report_candidates(grid: "Grid", folder: Path, as_json: bool) -> None:
     """Write what candidates reached, and print it with the best of each method."""
-    from kille_training.benchmark.tuning import write_tried
+    from kille_training.benchmark.tuning import tried, write_tried
     from kille_training.reports.benchmark import tuned_table
 
+    lines = tried(grid, folder)
     written = write_tried(lines, folder / "tuning.jsonl")
     best = {line.method: dict(line.settings) for line in lines if line.best}
     console.report(
