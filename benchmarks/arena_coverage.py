@@ -282,52 +282,17 @@ def redrawn(pairing: Pairing, *waves: int, seats: int = SEATS) -> Seating:
     return seating
 
 
-def kept(lineups: Callable[[np.random.Generator], np.ndarray]) -> Seating:
-    """Returns lineups that are drawn once, [L, P], and sit down at every deal in the same order."""
-
-    def seating(seed: int, deals: int) -> np.ndarray:
-        once = lineups(np.random.default_rng([seed, 1])).astype(np.int32)
-        return np.tile(once, (deals, 1, 1))
-
-    return seating
-
-
-def by_name(entrants: int) -> Callable[[np.random.Generator], np.ndarray]:
-    """Returns what draws all lineups of entrants, each in the order in which they were named."""
-    lineups = np.array(list(combinations(range(entrants), SEATS)))
-    return lambda rng: rng.permutation(entrants)[lineups]
-
-
-def some(entrants: int, each: int) -> Callable[[np.random.Generator], np.ndarray]:
-    """Returns what draws so many lineups for each entrant, among the others."""
-
-    def lineups(rng: np.random.Generator) -> np.ndarray:
-        drawn = [
-            [entrant, *rng.choice(np.delete(np.arange(entrants), entrant), SEATS - 1, False)]
-            for entrant in range(entrants)
-            for _ in range(each)
-        ]
-        return np.unique(drawn, axis=0)
-
-    return lineups
-
-
 PAIRED = ("byteskille",)
 """The games of which there are tables of two."""
 ALIKE = "two seats, rule_of_thumb and caller"
 """Two that differ in about one deal of a thousand."""
-NOW = (
+DESIGNS = (
     Design("all lineups, order by lot", 7, redrawn(Pairing("round_robin"), 7)),
     Design("random lineups, fresh at each deal", 11, redrawn(Pairing("random", lineups=3), 11)),
     Design("random lineups, four enter late", 11, redrawn(Pairing("random"), 7, 4)),
     Design("two seats, all pairs", 7, redrawn(Pairing("round_robin"), 7, seats=2), 2, PAIRED),
     Design(ALIKE, 2, redrawn(Pairing("round_robin"), 2, seats=2), 2, PAIRED),
 )
-BEFORE = (
-    Design("all lineups, order by name", 7, kept(by_name(7))),
-    Design("random lineups drawn once", 11, kept(some(11, 10))),
-)
-DESIGNS = (*NOW, *BEFORE)
 
 
 @dataclass(frozen=True)
@@ -402,13 +367,12 @@ Files = Mapping[tuple[str, int], Path]
 
 
 def simulate_all(files: Files, runs: int, workers: int) -> dict[tuple[str, str, int], Found]:
-    """Returns what came of tournaments, by game, design and deals; a fifth as many of the old."""
+    """Returns what came of tournaments, by game, design and deals."""
     jobs = [
-        (game, number, range(first, min(first + AT_ONCE, total)))
+        (game, number, range(first, min(first + AT_ONCE, runs)))
         for number, design in enumerate(DESIGNS)
-        for total in (runs if design in NOW else max(1, runs // 5),)
         for game in design.games
-        for first in range(0, total, AT_ONCE)
+        for first in range(0, runs, AT_ONCE)
     ]
     found: dict[tuple[str, str, int], list[Found]] = {}
     with ProcessPoolExecutor(workers) as pool:
@@ -514,12 +478,12 @@ def main() -> None:
     }
     found = simulate_all(files, options.runs, options.workers)
     blocks = {
-        "coverage": coverage(found, NOW),
+        "coverage": coverage(found),
         "looking": looking(
             np.load(files["byteskille", 2]), largest_of("byteskille", 2), 2 * options.runs
         ),
     }
-    for name, block in {**blocks, "without drawing anew": coverage(found, BEFORE)}.items():
+    for name, block in blocks.items():
         print(f"## {name}\n\n{block}\n")
     if options.write:
         fill(PAGE, blocks)

@@ -148,7 +148,6 @@ def test_the_committed_recipe_shows_every_key():
     ("text", "message"),
     [
         ("lerner: {}", "lerner is an unknown key. Did you mean 'learner'"),
-        ("measure: {against: [uniform]}", "measure.against is called baselines now"),
         ("learner: {n_step: 3}", "learner.n_step is an unknown key. Did you mean 'n_steps'"),
         ("learner: 3", "expected keys with values"),
         ("learner: {n_steps: many}", "n_steps is 'many', expected a whole number"),

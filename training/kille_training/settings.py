@@ -218,8 +218,6 @@ def _refusal(cls: Any, error: Invalid) -> KilleError:
         for name in path:
             cls = get_type_hints(cls)[name]
         known = [each.name for each in fields(cls)]
-        if (new := RENAMED.get(str(last))) in known:
-            return ConfigError(f"{key} is called {new} now")
         return ConfigError(f"{key} is an unknown key. {did_you_mean(last, known)}")
     if found["type"] == "missing":
         return ConfigError(f"{key} is missing")
@@ -229,8 +227,6 @@ def _refusal(cls: Any, error: Invalid) -> KilleError:
     return ConfigError(f"{key} is {shortened(found['input'])}, expected {expected}")
 
 
-RENAMED = {"against": "baselines"}
-"""Keys that have got another name."""
 _WORDS = {
     "int_type": "a whole number",
     "float_type": "a number",

@@ -6,7 +6,8 @@ same bytes as one that was not. Only one process at a time may write; others may
 """
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -149,7 +150,7 @@ class Locked:
                 left.unlink()  # by a process that was killed while it wrote
         try:
             if self.path.is_file():
-                with self._reading():
+                with _reading(self.path):
                     self._load(*read_arrays(self.path))
         except BaseException:
             self.close()
@@ -196,31 +197,24 @@ class Locked:
         if time.monotonic() - self._written > max(SECONDS, COST * self._cost):
             self.write()
 
-    def _reading(self) -> "_Reading":
-        return _Reading(self.path)
 
-
-class _Reading:
-    """Turns errors about what a file holds into sentences."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-
-    def __enter__(self) -> None:
-        """Nothing to do."""
-
-    def __exit__(self, kind: type[BaseException] | None, error: Any, trace: object) -> None:
+@contextmanager
+def _reading(path: Path) -> Generator[None]:
+    """Turn errors about what a file holds into sentences."""
+    try:
+        yield
+    except StoreError:
+        raise
+    except (KilleError, OverflowError, MemoryError, *BROKEN) as error:
+        said = str(error)
         if isinstance(error, ValidationError):
             first = error.errors()[0]
             place = ".".join(str(part) for part in first["loc"])
-            error = ValueError(f"{place}: {first['msg']}, not {shortened(first.get('input'))}")
-        if isinstance(error, StoreError):
-            return
-        if isinstance(error, (KilleError, OverflowError, MemoryError, *BROKEN)):
-            raise StoreError(
-                f"{self._path} holds what no tournament writes ({shortened(str(error), 300)}); "
-                "restore it from a copy, or start again in another folder"
-            ) from error
+            said = f"{place}: {first['msg']}, not {shortened(first.get('input'))}"
+        raise StoreError(
+            f"{path} holds what no tournament writes ({shortened(said, 300)}); restore it from a "
+            "copy, or start again in another folder"
+        ) from error
 
 
 class Store(Locked):

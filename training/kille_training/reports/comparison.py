@@ -21,8 +21,6 @@ from kille_training.reports.plots import STYLE, WIDE, as_svg
 from kille_training.settings import plain
 from kille_training.statistics.sequential import ABOVE, BELOW, GOING
 
-MOST_STATIONS = 12
-"""Lines of the table of the way."""
 ROOM = 1.5
 """Height of the plot beyond the last interval and the hypotheses, in its own height."""
 
@@ -56,7 +54,6 @@ def write_comparison_page(
         question=question,
         hypotheses=question.hypotheses,
         plot=plot(lambda width: way(path, width)),
-        stations=_stations(path),
         game=spec(settings.table.game),
         settings=settings,
         settings_lines=yaml_lines(plain(settings)),
@@ -106,27 +103,10 @@ def verdict(found: Comparison) -> Verdict:
     """Returns the answer in a few words."""
     if found.verdict in (ABOVE, BELOW):
         answer = found.answer().partition(". ")[0].replace("+0 ", "0 ")
-        return Verdict(f"{answer}.", tone(found.verdict, found.high))
+        loses = "worse" if found.high < 0 else ""
+        return Verdict(f"{answer}.", "better" if found.verdict == ABOVE else loses)
     mean, unit = signed(found.mean), found.question.unit
     return Verdict(
         f"Not decided after {found.played:,} {found.many}: {found.question.better} earns "
         f"{mean} units per {unit} so far."
     )
-
-
-def tone(verdict: str, high: float | None) -> str:
-    """Returns how a verdict is coloured: "worse" only where the player clearly loses.
-
-    Args:
-        verdict: The test's.
-        high: Upper end of its interval; None before anything has been played.
-    """
-    if verdict == ABOVE:
-        return "better"
-    return "worse" if verdict == BELOW and high is not None and high < 0 else ""
-
-
-def _stations(path: Sequence[Comparison]) -> list[Comparison]:
-    """Returns stations of the way, evenly spread, the last one included."""
-    step = -(-len(path) // MOST_STATIONS)
-    return list(path[::-1][::step])[::-1]
