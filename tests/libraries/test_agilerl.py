@@ -29,19 +29,6 @@ def test_the_recipe_trains_a_player(game, players):
     check_probabilities("agilerl", odds, batch.mask)
 
 
-def test_equal_seeds_train_equal_players():
-    batch = kille_env.make_batch("byteskille", 32, 3, episode="deal", seed=2)
-    batch.reset()
-    odds = [
-        resolve(
-            script(RECIPE).train("byteskille", 3, decisions=1_000, seed=5),
-            "byteskille", 3, batch.rules,
-        ).probabilities(batch.observation, batch.mask)
-        for _ in range(2)
-    ]  # fmt: skip
-    np.testing.assert_array_equal(*odds)
-
-
 def test_the_librarys_own_loop_runs_across_the_ends_of_deals():
     """The trap that the recipe goes around; once this fails, `SeatVectorEnv` alone will do."""
     env = kille_env.SeatVectorEnv(

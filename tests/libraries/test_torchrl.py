@@ -9,11 +9,8 @@ import pytest
 pytest.importorskip("torchrl", reason='pip install ".[torchrl]"')
 
 import torch
-from tensordict.nn import TensorDictModule
 from torchrl.envs import GymWrapper
 from torchrl.envs.utils import check_env_specs
-from torchrl.modules import MaskedCategorical, ProbabilisticActor, ValueOperator
-from torchrl.objectives import ClipPPOLoss
 from torchrl.objectives.value.functional import generalized_advantage_estimate
 
 import kille_env
@@ -130,17 +127,6 @@ def test_matches_that_the_cards_decide_are_counted():
     assert ((env.skipped > 0) == batch.over).all()
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_a_seed_is_a_rollout(form):
-    first, other = (make(form, "knack", 4, 3, seed=seed) for seed in (None, 8))
-    rollouts = []
-    for env in (first, other):
-        env.set_seed(11)
-        torch.manual_seed(0)
-        rollouts.append(env.rollout(20, break_when_any_done=False))
-    assert (rollouts[0] == rollouts[1]).all()
-
-
 def test_an_option_that_does_not_exist_is_named():
     with pytest.raises(RulesError, match="SeatEnv has no option 'opponent'"):
         SeatEnv("byteskille", 4, opponent="uniform")  # type: ignore[call-arg]
@@ -158,20 +144,6 @@ def test_decisions_become_transitions():
     assert (rows["next", "done"][:, 0].numpy() == ~goes_on).all()
     assert rows["next", "action_mask"].any(-1).all()
     np.testing.assert_allclose(rows["next", "reward"][:, 0], decisions.reward, atol=1e-6)
-
-
-def test_losses_read_the_transitions():
-    batch = kille_env.make_batch("knack", 5, 3, episode="deal", seed=2)
-    rows = to_tensordict(kille_env.collect(batch, UniformPolicy()))
-    rows["advantage"] = rows["value_target"] = rows["next", "reward"]
-    features, actions = rows["observation"].shape[1], rows["action_mask"].shape[1]
-    actor = ProbabilisticActor(
-        TensorDictModule(torch.nn.Linear(features, actions), ["observation"], ["logits"]),
-        in_keys={"logits": "logits", "mask": "action_mask"},
-        distribution_class=MaskedCategorical,
-    )
-    critic = ValueOperator(torch.nn.Linear(features, 1), in_keys=["observation"])
-    assert torch.isfinite(ClipPPOLoss(actor, critic)(rows)["loss_objective"])
 
 
 @pytest.mark.parametrize("kind", [("float", "SameStep"), ("float_dict", "Disabled")])

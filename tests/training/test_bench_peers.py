@@ -1,31 +1,17 @@
 """Other libraries beside this suite: what they are measured at, ratios and the table."""
 
-import importlib
 import json
 
 import pytest
 
 from reference.scripts import script
-from speed.peers.contest import PEERS, UNITS, Peer, Worker, compared
+from speed.peers.contest import UNITS, Peer, Worker, compared
 from speed.peers.work import BATCH
 
 
 @pytest.fixture(scope="module")
 def page():
     return script("docs/performance.py")
-
-
-@pytest.mark.compiled
-@pytest.mark.parametrize("peer", PEERS, ids=lambda peer: peer.module)
-def test_every_work_of_an_installed_library_counts_its_pieces(peer: Peer) -> None:
-    try:
-        library = importlib.import_module(f"speed.peers.{peer.module}")
-    except ImportError:
-        pytest.skip(f"{peer.module} is not installed")
-    for work in library.WORKS:
-        pieces, seconds = work.prepare()()
-        assert pieces > 0 and seconds > 0, work.what
-        assert work.kind in UNITS
 
 
 def test_ratios_are_within_each_turn_and_not_of_the_medians() -> None:
