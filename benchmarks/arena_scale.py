@@ -1,10 +1,10 @@
 """What a large tournament takes, from rates measured here: `python benchmarks/arena_scale.py`.
 
 First how many tables a core plays in a second, for rules of thumb, networks with two layers of 64
-units, and search. Then what keeping results takes: seconds to tally a table, and to write the file,
-which does not grow with what was played. At last the arithmetic for a tournament of `--agents`
-players and `--observations`. Seconds are processor time of one thread, so that they depend little
-on what else the machine does; every figure is that of the fastest of `--repeats` runs.
+units, and search; then the seconds to tally a table and to write the file, which does not grow with
+what was played; at last the memory of tallies. Seconds are processor time of one thread, so that
+they depend little on what else the machine does; every figure is that of the fastest of
+`--repeats` runs.
 """
 
 import argparse
@@ -12,7 +12,6 @@ import tempfile
 import time
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import dataclass
 from pathlib import Path
 
 from kille_agents.catalog import load_policy
@@ -26,6 +25,7 @@ from kille_training.arena.schedule import Pairing, draws
 from kille_training.arena.shards import Shard, play_shard
 from kille_training.arena.store import Result, Store
 from kille_training.statistics.tally import ARRAYS, Tally
+from markdown_tables import table
 from speed.rows import machine
 from speed.training import random_network
 
@@ -47,21 +47,6 @@ LINEUPS = 16
 """Lineups of a deal, nobody in two of them."""
 
 
-@dataclass(frozen=True)
-class Kept:
-    """What keeping results takes.
-
-    Attributes:
-        count: Seconds per table, to tally it.
-        write: Seconds, to write the file once.
-        disk: Bytes of the file.
-    """
-
-    count: float
-    write: float
-    disk: int
-
-
 def entrants_of(seats: int) -> list[Entrant]:
     """Returns so many entrants that nobody is in two lineups."""
     return [Entrant(n, f"player {n}", "rule_of_thumb") for n in range(LINEUPS * seats)]
@@ -75,12 +60,12 @@ def draw_of(seats: int) -> Draw:
 
 def played(game: str, seats: int, player: Player, first: int, deals: int) -> Result:
     """Plays single deals, with the same player in every seat."""
-    table, shard = Table.of(game, seats), Shard(0, draw_of(seats), first, deals)
+    where, shard = Table.of(game, seats), Shard(0, draw_of(seats), first, deals)
     everybody = entrants_of(seats)
     members = shard.members(1, {each.number: each.key for each in everybody})
     players = {each.number: player for each in everybody}
     earned = play_shard(
-        shard, members, table, 1, players, lambda whose, task, seconds: nullcontext(), 60.0
+        shard, members, where, 1, players, lambda whose, task, seconds: nullcontext(), 60.0
     )
     return Result(shard, members, earned)
 
@@ -98,12 +83,12 @@ def tables_a_second(game: str, seats: int, kind: str, repeats: int) -> float:
     return max(rates[1:])  # the first one compiles
 
 
-def keeping(game: str, seats: int) -> Kept:
-    """Returns what keeping takes, for lineups of rules of thumb."""
-    table = Table.of(game, seats)
-    player, counts = load_policy("rule_of_thumb", game, seats, table.rules), []
+def keeping(game: str, seats: int) -> tuple[float, float, int]:
+    """Returns seconds to tally a table and to write the file once, and the bytes of the file."""
+    rules = Table.of(game, seats).rules
+    player, counts = load_policy("rule_of_thumb", game, seats, rules), []
     with tempfile.TemporaryDirectory() as folder, Store(Path(folder), create=True) as store:
-        store.tables = {"game": game, "game_version": 1, "rules": table.rules.as_dict(), "seed": 1}
+        store.tables = {"game": game, "game_version": 1, "rules": rules.as_dict(), "seed": 1}
         store.enter(entrants_of(seats))
         list(store.missing(0, draw_of(seats), 0, 1))  # begins the stage
         deals = TABLES // seats // LINEUPS
@@ -114,7 +99,7 @@ def keeping(game: str, seats: int) -> Kept:
             counts.append((time.process_time() - start) / (deals * LINEUPS * seats))
         start = time.process_time()
         store.write()
-        return Kept(min(counts), time.process_time() - start, store.path.stat().st_size)
+        return min(counts), time.process_time() - start, store.path.stat().st_size
 
 
 def memory(seats: int, agents: int) -> int:
@@ -125,52 +110,25 @@ def memory(seats: int, agents: int) -> int:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--agents", type=int, default=1000)
-    parser.add_argument("--observations", type=int, default=10**9, help="deals of a lineup")
-    parser.add_argument("--price", type=float, default=0.04, help="of a core hour, an example")
     parser.add_argument("--repeats", type=int, default=5)
-    options = parser.parse_args()
+    repeats = parser.parse_args().repeats
     print(", ".join(f"{key}: {value}" for key, value in machine().items()), "\n")
-
-    rates, kept = {}, {}
-    print("| tables a second and core | " + " | ".join(KINDS) + " |")
-    print("|---|" + "---:|" * len(KINDS))
+    rows, kept = [], []
     for game, seats in GAMES:
-        for kind in KINDS:
-            rates[game, seats, kind] = tables_a_second(game, seats, kind, options.repeats)
-        row = [f"{rates[game, seats, kind]:,.0f}" for kind in KINDS]
-        print(f"| {game}, {seats} seats | " + " | ".join(row) + " |", flush=True)
-
-    print("\n| keeping | µs per table, tallied | s, written | MB on disk |")
-    print("|---|---:|---:|---:|")
-    for game, seats in GAMES:
-        kept[game, seats] = each = keeping(game, seats)
-        print(
-            f"| {game}, {seats} seats | {1e6 * each.count:.2f} | {each.write:.2f} | "
-            f"{each.disk / 1e6:.2f} |",
-            flush=True,
+        name, rates = (
+            f"{game}, {seats} seats",
+            [tables_a_second(game, seats, kind, repeats) for kind in KINDS],
         )
-
-    agents, observations, price = options.agents, options.observations, options.price
-    print(f"\n{agents:,} agents, {observations:,} observations; {price:g} a core hour:\n")
-    print("| | tables | players | core hours | cost | core hours to tally |")
-    print("|---|---:|---|---:|---:|---:|")
-    for game, seats in GAMES:
-        each, tables = kept[game, seats], observations * seats
-        for kind in KINDS:
-            hours = tables / rates[game, seats, kind] / 3600
-            print(
-                f"| {game}, {seats} seats | {tables:.1e} | {kind} | {hours:,.1f} | "
-                f"{price * hours:,.2f} | {each.count * tables / 3600:,.2f} |"
-            )
-    print("\nMemory of a tally, whatever was played:")
-    for many in (10, 100, agents):
-        sizes = [f"{seats} seats {memory(seats, many) / 1e6:,.1f} MB" for _, seats in GAMES[:2]]
-        print(f"{many:,} agents: {', '.join(sizes)}.")
-    for game, seats in GAMES:
-        cores = [f"{kind} {1 / (kept[game, seats].count * rates[game, seats, kind]):,.0f}"
-                 for kind in KINDS]  # fmt: skip
-        print(f"Cores that one process keeps up with, {game}, {seats} seats: {', '.join(cores)}.")
+        rows.append([name, *(f"{rate:,.0f}" for rate in rates)])
+        count, write, disk = keeping(game, seats)
+        cores = f"{1 / (count * rates[0]):,.0f}"
+        kept.append([name, f"{1e6 * count:.2f}", f"{write:.2f}", f"{disk / 1e6:.2f}", cores])
+    print(table(["tables a second and core", *KINDS], rows), "\n")
+    head = ["keeping", "µs per table", "s, written", "MB on disk", "cores of rules of thumb"]
+    print(table(head, kept), "\n")
+    sizes = [(seats, agents) for _, seats in GAMES[:2] for agents in (10, 100, 1000)]
+    cells = [[seats, agents, f"{memory(seats, agents) / 1e6:,.1f}"] for seats, agents in sizes]
+    print(table(["seats", "entrants", "MB of a tally"], cells))
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ is what the search has added. Name the parts on the command line:
     games     `search` with its default settings, in every game at its default table
     trees     `ismcts` likewise
     settings  one setting after another changed, of the flat search and of the tree
-    matches   whole matches, with the horizon at the end of the deal and of the match
     exact     Byteskille with two and three seats: the value of the search's strategy against the
               rule of thumb, exactly, beside that of the best response
 
@@ -76,7 +75,6 @@ MEASURED = {
     "games": [("search", {}, "deal")],
     "trees": [("ismcts", {}, "deal")],
     "settings": [(kind, settings, "deal") for kind, settings in SETTINGS],
-    "matches": [("search", {"deals": deals}, "match") for deals in (None, 1)],
 }
 
 
