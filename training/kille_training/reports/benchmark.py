@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from functools import partial
-from itertools import cycle, groupby
+from itertools import cycle
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -33,7 +33,6 @@ from kille_training.statistics.aggregate import (
 EXACT = ("method", ">greedy", ">sampled")
 PLAYED = ("method", ">rule of thumb", ">held-out population", ">a response gains")
 SPENT = ("method", ">million decisions", ">processor seconds", ">elapsed seconds")
-VALUE = ("method", "seat by seat")
 """Columns of what was reached; ">" marks figures."""
 SAMPLED = "sampled"
 LOWEST = 1e-4
@@ -56,18 +55,6 @@ def reached_rows(results: Results) -> list[tuple[str, ...]]:
     return rows
 
 
-def value_rows(results: Results) -> list[tuple[str, ...]]:
-    """Returns what each seat earns when a method plays all of them: units per deal, by seat."""
-    rows = []
-    for name in _exact(results):
-        players = [line for line in results.players if line["run"]["table"] == name]
-        runs = [line for method in results.methods for line in results.of(method, name)]
-        for method, lines in groupby(players + runs, key=lambda line: line["run"]["method"]):
-            values = [line["points"][-1][SAMPLED]["value"] for line in lines]
-            rows.append((name, method, ", ".join(f"{x:+.3f}" for x in np.mean(values, axis=0))))
-    return rows
-
-
 def overall_rows(results: Results) -> list[tuple[str, ...]]:
     """Returns the interquartile mean of NashConv over all exact tables, method by method."""
     rows = []
@@ -84,14 +71,12 @@ def reached_tables(results: Results) -> list[TextTable]:
         ("units per deal against others, mean over the seeds", PLAYED, slice(4, 7)),
         ("what a run took, mean over the seeds", SPENT, slice(7, 10)),
     )
-    rows, values, shown = reached_rows(results), value_rows(results), []
+    rows, shown = reached_rows(results), []
     for name in results.tables:
         here = [row for row in rows if row[0] == name]
         for about, columns, part in kinds:
             if found := [(row[1], *row[part]) for row in here if any(row[part])]:
                 shown.append(TextTable(f"{name}: {about}", columns, found))
-        if found := [row[1:] for row in values if row[0] == name]:
-            shown.append(TextTable(f"{name}: value by seat, units", VALUE, found))
     return shown
 
 
