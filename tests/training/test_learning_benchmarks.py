@@ -35,8 +35,6 @@ def page():
     return script("docs/learning.py")
 
 
-ACTIONS = kille_env.spec("byteskille").actions
-STAND, SWAP = ACTIONS.index("stand"), ACTIONS.index("swap")
 RULES = {"fraga": "off"}
 
 
@@ -53,26 +51,6 @@ def tables(credit, num_players, decks, dealer):
     )
     venv.set_options([{"deck": deck, "dealer": dealer} for deck in decks])
     return venv, venv.reset()
-
-
-def test_the_reward_is_that_of_who_has_just_acted(credit):
-    """Three stand; the lowest card is forehand's, the dealer's, and the middle one's."""
-    decks = [["L2", "L7", "L9"], ["L9", "L7", "L2"], ["L7", "L2", "L9"]]
-    venv, seen = tables(credit, 3, decks, dealer=2)
-    card = {p.name: p.slice for p in kille_env.spec("byteskille").observation(3)}["card"]
-    held = [seen[:, card].argmax(axis=1)]
-    for _ in range(2):
-        seen, rewards, dones, _ = venv.step(np.full(3, STAND))
-        held.append(seen[:, card].argmax(axis=1))
-        assert rewards.tolist() == [0.0] * 3
-        assert not dones.any()
-    # What was seen were the cards of the seats to act, one after the other.
-    assert [[KILLE_CODES[number] for number in column] for column in np.transpose(held)] == decks
-    _, rewards, dones, infos = venv.step(np.full(3, STAND))
-    assert dones.all()
-    # The dealer acted last: it alone is told of its share, or of its loss. Nobody else is.
-    assert [info["returns"].tolist() for info in infos] == [[-2, 1, 1], [1, 1, -2], [1, -2, 1]]
-    assert rewards.tolist() == [1.0, -2.0, 1.0]
 
 
 def test_it_is_the_wrapper_of_the_tutorials(credit):
