@@ -110,7 +110,7 @@ def test_what_cannot_be_done_says_what_to_do(config, refused, words, message):
 def test_a_run_resumes_where_it_stopped_and_shows_what_it_found(
     config, kille, refused, monkeypatch, tmp_path
 ):
-    stop = iter([False, False, False, True])  # after the second update
+    stop = iter([False, False, True])  # after the second update
     shown = Bars.__call__
 
     def shown_and_stopped(self, job, parts, total):

@@ -52,7 +52,7 @@ class StopAfter:
     """Interrupts a run after some updates, as Ctrl-C does."""
 
     def __init__(self, updates):
-        self.left = updates + 2  # two calls before the first update say what has been done
+        self.left = updates + 1  # the call before the first update says what has been done
 
     def __call__(self, job, parts, total):
         self.left -= 1

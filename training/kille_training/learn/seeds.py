@@ -217,8 +217,9 @@ def train_seeds(
     failed: dict[int, str] = {}
     log = folder / "output.log"
     told(f"{len(runs)} seeds in {folder}, {workers} at a time; what they print is in {log}")
-    advance = part_of(progress, f"training {len(runs)} seeds", total)
-    with _watched(runs, advance), Processes(workers, log=log) as pool:
+    before = sum(map(_decisions, runs.values()))
+    advance = part_of(progress, f"training {len(runs)} seeds", total, before)
+    with _watched(runs, advance, before), Processes(workers, log=log) as pool:
         _train(pool, runs, finish, failed, told)
     if failed:
         said = "; ".join(f"seed {seed}: {reason}" for seed, reason in failed.items())
@@ -256,9 +257,9 @@ def _run(item: tuple[int, Path], report: Report, finish: Callable[[Run], object]
 
 
 @contextmanager
-def _watched(runs: dict[int, Run], advance: Callable[[int], None]) -> Generator[None]:
+def _watched(runs: dict[int, Run], advance: Callable[[int], None], done: int) -> Generator[None]:
     """Call `advance` with the decisions that all runs have made since the last call."""
-    ended, done = threading.Event(), 0
+    ended = threading.Event()
 
     def look() -> None:
         nonlocal done
