@@ -32,24 +32,3 @@ def test_a_recipe_trains_a_player(recipe, game, seats):
     assert model._n_updates > 0
     found = kt.evaluate(model, game, seats, episode="deal", baselines=["uniform"], deals=50)
     assert len(found.rows) == (1 if "dqn" in recipe else 2)
-
-
-def test_the_benchmark_of_legal_actions_prints_a_row_for_each_way(monkeypatch, capsys):
-    benchmark = script("benchmarks/legal_actions.py")
-    asked = []
-
-    def train(game, seats, decisions, seed, best_legal):
-        asked.append((game, seats, decisions, seed, best_legal))
-        return "uniform"
-
-    monkeypatch.setattr(benchmark, "ALGORITHMS", {"PPO": train, "DQN": train})
-    monkeypatch.setattr("sys.argv", ["legal_actions.py", "--players", "2", "--decisions", "7"])
-    benchmark.main()
-    runs = [("byteskille", 2, 7, seed, best) for best in (False, True) for seed in (1, 2, 3)]
-    assert asked == runs * 2
-    rows = capsys.readouterr().out.splitlines()[2:]
-    assert [row.split(" | ")[1] for row in rows] == [
-        "the deal is lost",
-        "the best legal action",
-    ] * 2
-    assert all(" | 0.752 (0.752 to 0.752) | " in row for row in rows)  # of uniform play
