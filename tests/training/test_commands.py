@@ -143,7 +143,7 @@ def test_a_run_resumes_where_it_stopped_and_shows_what_it_found(
         assert "measured over 20 deals" in said and "delete it to measure again" in said
 
     page = (tmp_path / "runs/tiny/report.html").read_text()
-    assert page.count("<svg") == 4  # learning and swaps, for wide and narrow screens
+    assert page.count("<svg") == 2  # how it learned, for wide and narrow screens
     assert all(word in page for word in ("uniform", "rule_of_thumb", "ent_coef_end", "kille-env"))
     outside = re.findall(r"""(?:src|href|url)\s*[=(]\s*["']?(?!#|data:)([^"')\s>]+)""", page)
     assert not outside, "the report must need nothing beside it"
