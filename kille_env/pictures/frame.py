@@ -89,9 +89,9 @@ def _beat(
 
 
 def _title(view: View) -> str:
-    """Returns the deal and the pot: "deal 3 · pot 8"."""
+    """Returns the deal, and the pot where something is in it: "deal 3 · pot 8"."""
     _, _, deal = view.title.partition(", ")
-    pot = [] if view.pot is None else [f"pot {chips(view.pot).partition(' ')[0]}"]
+    pot = [] if not view.pot else [f"pot {chips(view.pot).partition(' ')[0]}"]
     return " · ".join([*deal.split(", "), *pot])
 
 

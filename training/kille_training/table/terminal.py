@@ -149,7 +149,7 @@ class Terminal:
         sitting, batch = self._sitting, self._sitting.batch
         view = batch.game.view(batch.tables[0], batch.rules, sitting.person, sitting.names)
         deal = view.title.split(", ", 1)[1].split(", ")
-        pot = [] if view.pot is None else [f"pot {view.pot:g}"]
+        pot = [f"pot {view.pot:g}"] if view.pot else []
         deals = (
             "you deal" if view.dealer == sitting.person else f"{sitting.names[view.dealer]} deals"
         )
