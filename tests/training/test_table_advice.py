@@ -64,6 +64,24 @@ def test_a_hint_is_what_the_rule_of_thumb_does():
         assert not hint or hint.startswith(label.partition(":")[0])
 
 
+@pytest.mark.parametrize(
+    ("game", "deck", "knocks", "hint"),
+    [
+        ("byteskille", "KI L9", 0, "Keep my harlequin: it counts lowest, but then both would be "),
+        ("byteskille", "L2 L9", 0, "Ask Guest1 for better cards: a refusal costs"),
+        ("knack", "AC KD 7H 9H 8H 6S 6H", 2, "Lead the 8♥: trumps first: only"),
+        ("knack", "AC KD 7H 9H QD 6S 6H", 2, "Lead the A♣: without a trump, lead what the fewest"),
+    ],
+)
+def test_a_reason_holds_for_the_card_that_it_is_given_for(game, deck, knocks, hint):
+    rules = {"episode": "deal", **({"stake": 4} if game == "byteskille" else {})}
+    batch = make_batch(game, 1, 2, rules=rules, seed=1, restart=False)
+    batch.reset(deck=deck.split(), dealer=1)
+    for _ in range(knocks):
+        batch.step([batch.find_action("knock")])
+    assert Question(batch, names_for(batch)[:2]).advise().startswith(hint)
+
+
 def test_what_a_choice_costs_is_said_where_the_deal_is_solved():
     batch = make_batch("byteskille", 1, 2, rules={"episode": "deal"}, seed=1, restart=False)
     batch.reset(deck=["BL", "L9"], dealer=1)

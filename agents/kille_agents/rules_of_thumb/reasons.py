@@ -130,7 +130,7 @@ def _knack(seen: Seen, action: str, names: Sequence[str]) -> str:
         return f"about {tricks:.{digits}f} tricks in hand, {bar:.{digits}f} {suffices}."
     if knack.leads(seen)[0]:
         if seen["trumps"][0].any():
-            return "high trumps first: they are taken only by higher ones."
+            return "trumps first: only higher ones take them."
         if seen["trick"][0, 1] and seen["number_joined"][0, 3]:  # led face down
             return "without a trump, give up what is worth least."
         return "without a trump, lead what the fewest cards of its suit can beat."
