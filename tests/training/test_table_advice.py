@@ -70,7 +70,7 @@ def test_a_hint_is_what_the_rule_of_thumb_does():
         ("byteskille", "KI L9", 0, "Keep my harlequin: it counts lowest, but then both would be "),
         ("byteskille", "L2 L9", 0, "Ask Guest1 for better cards: a refusal costs"),
         ("knack", "AC KD 7H 9H 8H 6S 6H", 2, "Lead the 8♥: trumps first: only"),
-        ("knack", "AC KD 7H 9H QD 6S 6H", 2, "Lead the A♣: without a trump, lead what the fewest"),
+        ("knack", "AC KD 7H 9H QD 6S 6H", 2, "Lead the A♣: without a trump, lead the card that"),
     ],
 )
 def test_a_reason_holds_for_the_card_that_it_is_given_for(game, deck, knocks, hint):

@@ -133,7 +133,7 @@ def _knack(seen: Seen, action: str, names: Sequence[str]) -> str:
             return "trumps first: only higher ones take them."
         if seen["trick"][0, 1] and seen["number_joined"][0, 3]:  # led face down
             return "without a trump, give up what is worth least."
-        return "without a trump, lead what the fewest cards of its suit can beat."
+        return "without a trump, lead the card that the fewest of its suit can beat."
     if seen["takes"][0].any():
         last = int(seen["to_play"][0].sum()) == 1
         return f"it takes the trick{', and nobody plays after you' if last else ''}."
