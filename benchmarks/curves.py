@@ -24,21 +24,25 @@ from kille_training.solving.stages import DealStages
 
 Point = dict[str, Any]
 """A learner at one point of its run: "decisions" so far, "seconds" of processor time and
-"wall_seconds" that playing and updating have taken, and what each seat could gain, in stakes and
-forehand first, if all play "greedy" or "sampled"; its sum is NashConv.
+"wall_seconds" that playing and updating have taken, and what each seat could gain, in stakes or
+units and forehand first, if all play "greedy" or "sampled"; its sum is NashConv.
 """
 
 
-def learn(settings: TrainSettings, deal: DealStages, env: VecEnv | None = None) -> Iterator[Point]:
+def learn(
+    settings: TrainSettings, deal: DealStages, env: VecEnv | None = None, *, stakes: bool = True
+) -> Iterator[Point]:
     """Trains; yields a point every `measure.every` decisions and at the end.
 
     Measuring stops the clock.
 
     Args:
-        settings: The run: a single deal of Byteskille.
+        settings: The run: single deals of a table that has a tree.
         deal: The trees of that deal, the dealer last.
         env: Where it learns, see `Learner`.
+        stakes: Whether gains are in stakes, else in units.
     """
+    unit = deal.rules.number("stake") if stakes else 1
     table, total = settings.table.table(), settings.learner.total
     learner = Learner(table, settings.seed, settings.learner, env)
     seconds = wall_seconds = 0.0
@@ -56,14 +60,13 @@ def learn(settings: TrainSettings, deal: DealStages, env: VecEnv | None = None) 
             "decisions": learner.decisions,
             "seconds": round(seconds, 3),
             "wall_seconds": round(wall_seconds, 3),
-            "greedy": _gains(Greedy(policy), deal),
-            "sampled": _gains(policy, deal),
+            "greedy": _gains(Greedy(policy), deal, unit),
+            "sampled": _gains(policy, deal, unit),
         }
 
 
-def _gains(policy: Policy, deal: DealStages) -> list[float]:
-    stake = deal.stages[0].rules.number("stake")
-    return (nash_conv(policy, deal).improvement / stake).round(9).tolist()
+def _gains(policy: Policy, deal: DealStages, unit: int) -> list[float]:
+    return (nash_conv(policy, deal).improvement / unit).round(9).tolist()
 
 
 class Journal:

@@ -1,11 +1,12 @@
-"""Solves the small tables of the five-card games and Knack; fills two blocks of docs/solutions.md.
+"""Solves the small tables of the five-card games and Knack; fills blocks of docs/solutions.md.
 
     python docs/small_tables.py                  write the table of what has been measured
     python docs/small_tables.py --solve [NAME]   solve first: all tables, or those whose name has it
 
 Each table is solved in a process of its own, so that its memory is known, and leaves its solution
 in runs/solutions and a line in docs/data/small_tables.jsonl. All of a line but seconds and memory
-is the same on every machine.
+is the same on every machine. What a learner reaches at them, docs/data/small_curves.jsonl, is what
+`python benchmarks/small_curves.py` has written.
 """
 
 import json
@@ -16,10 +17,15 @@ import time
 from collections import defaultdict
 from pathlib import Path
 
+import matplotlib as mpl
 import numpy as np
 from blocks import filled, table, write
+from matplotlib.figure import Figure
 
+from kille_agents.greedy import PLAYS
 from kille_env.registry import spec
+from kille_training.reports.palette import SERIES
+from kille_training.reports.plots import STYLE, as_svg
 from kille_training.solving.build import grow_stage
 from kille_training.solving.policies import nash_conv_of, strategies_of
 from kille_training.solving.size import TreeTooLargeError, check_deal, count_ends
@@ -30,6 +36,7 @@ from kille_training.solving.trees.values import greedy, infoset_reach, nash_conv
 
 DOCS = Path(__file__).parent
 PAGE, DATA = DOCS / "solutions.md", DOCS / "data" / "small_tables.jsonl"
+CURVES, PICTURE = DOCS / "data" / "small_curves.jsonl", DOCS / "solutions" / "small-curves.svg"
 RUNS = Path("runs") / "solutions"
 GAMES = ("krypkille", "kungsholmskille", "femkortskille", "knack")
 TABLES = [
@@ -39,11 +46,10 @@ TABLES = [
     if preset in spec(game).presets
     for seats in (2, 3)
 ]
-METHOD = "pcfr+"
 MOST, VISITS = 3000, 2e10
 """At most this many iterations, and visits of an end by a seat: some minutes."""
-MEMORY = 16.0
-"""GiB that a tree may take by an estimate that is about twice what it then takes."""
+MEMORY = 8.0
+"""GiB that a tree may take."""
 
 
 def measure(game: str, preset: str, seats: int) -> dict:
@@ -56,7 +62,6 @@ def measure(game: str, preset: str, seats: int) -> dict:
         rules=rules,
         iterations=min(MOST, int(VISITS / (seats * count_ends(seats, rules)))),
         memory=MEMORY,
-        method=METHOD,
         out=RUNS / f"{game}-{preset}-{seats}",
     )
     seconds = time.perf_counter() - began
@@ -133,6 +138,73 @@ def mixing() -> str:
     return table(head, rows)
 
 
+def learned() -> str:
+    """The table of what a learner reaches at the tables with two seats."""
+    head = (
+        "game", "rules", "uniform", "rule of thumb", "learner, greedy", "learner, sampled",
+        "solution", "decisions", "seeds",
+    )  # fmt: skip
+    rows = []
+    for runs in _runs().values():
+        ends = [_spread([sum(run["points"][-1][play]) for run in runs]) for play in PLAYS]
+        known = [f"{runs[0]['baselines'][name]:.2f}" for name in ("uniform", "rule_of_thumb")]
+        decisions = f"{runs[0]['points'][-1]['decisions']:,}"
+        rows.append(
+            (*_named(runs[0])[:2], *known, *ends, _solution(runs), decisions, str(len(runs)))
+        )
+    return table(head, rows)
+
+
+def curves() -> str:
+    """The picture of NashConv over decisions: each run thin, their median thick."""
+    known = _runs()
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(7.6, 2.6 * ((len(known) + 1) // 2)), layout="constrained")
+        panels = figure.subplots((len(known) + 1) // 2, 2, squeeze=False).ravel()
+        for axes, runs in zip(panels, known.values(), strict=False):
+            decisions = [point["decisions"] / 1000 for point in runs[0]["points"]]
+            for play, colour in zip(PLAYS, SERIES, strict=False):
+                drawn = [[sum(point[play]) for point in run["points"]] for run in runs]
+                for each in drawn:
+                    axes.plot(decisions, each, color=colour, linewidth=0.6, alpha=0.5)
+                axes.plot(
+                    decisions, np.median(drawn, axis=0), color=colour, linewidth=2, label=play
+                )
+            for name, line in (("uniform", ":"), ("rule_of_thumb", "--")):
+                value = runs[0]["baselines"][name]
+                axes.axhline(value, color="#8a8a8a", linestyle=line, label=name.replace("_", " "))
+            title, rules, _ = _named(runs[0])
+            axes.set_title(
+                f"{title} {rules.strip('`')}, solution {_solution(runs)}", loc="left", fontsize=9
+            )
+            axes.set_ylim(bottom=0)
+        for axes in panels[::2]:
+            axes.set_ylabel("NashConv, units per deal")
+        for axes in panels[-2:]:
+            axes.set_xlabel("decisions, thousands")
+        panels[0].legend(fontsize=8)
+        return as_svg(figure) + "\n"
+
+
+def _runs() -> dict[str, list[dict]]:
+    """Returns the runs of each table in the order of `TABLES`, those with all seeds."""
+    lines = [json.loads(line) for line in CURVES.read_text().splitlines()]
+    known: dict[str, list[dict]] = {_name(*each): [] for each in TABLES}
+    for line in lines:
+        known[_name(line["game"], line["preset"], 2)].append({**line, "seats": 2})
+    return {name: runs for name, runs in known.items() if runs}
+
+
+def _solution(runs: list[dict]) -> str:
+    return f"{read()[_name(runs[0]['game'], runs[0]['preset'], 2)]['written']:.0e}"
+
+
+def _spread(numbers: list[float]) -> str:
+    """Returns the median with the smallest and the largest."""
+    low, middle, high = min(numbers), float(np.median(numbers)), max(numbers)
+    return f"{middle:.2f} ({low:.2f} to {high:.2f})"
+
+
 def _named(line: dict) -> tuple[str, str, str]:
     return spec(line["game"]).title, f"`{line['preset']}`", str(line["seats"])
 
@@ -146,6 +218,10 @@ def read() -> dict[str, dict]:
 
 def _name(game: str, preset: str, seats: int) -> str:
     return f"{game}-{preset}-{seats}"
+
+
+BLOCKS = {"small": small, "mixing": mixing, "learned": learned}
+"""The blocks of the page."""
 
 
 def main(arguments: list[str]) -> int:
@@ -169,7 +245,8 @@ def main(arguments: list[str]) -> int:
             line = subprocess.run(asked, check=True, stdout=subprocess.PIPE, text=True).stdout
             lines = {**read(), _name(game, preset, seats): json.loads(line)}
             DATA.write_text("".join(json.dumps(each) + "\n" for each in lines.values()))
-    return write({PAGE: filled(PAGE, {"small": small, "mixing": mixing}, whole=False)}, check=False)
+    page = filled(PAGE, BLOCKS, whole=False)
+    return write({PAGE: page, PICTURE: curves()}, check=False)
 
 
 if __name__ == "__main__":

@@ -15,11 +15,14 @@ from pathlib import Path
 
 import numpy as np
 from blocks import filled, table, write
-from small_tables import mixing, small
+from small_tables import BLOCKS as SMALL
 
+from kille_env.cards.pack import KILLE_PACK, Kind
+from kille_env.games.byteskille.rules import Event, Phase
 from kille_env.registry import spec
+from kille_training.labels import position_names
 from kille_training.reports.plots import convergence
-from kille_training.reports.solutions import curves_of, swap_heat_map, swaps_of
+from kille_training.reports.solutions import REACHED, curves_of, swap_heat_map, swaps_of
 from kille_training.solving.build import build_deal
 from kille_training.solving.byteskille.match_solving import (
     MatchNashConv,
@@ -30,12 +33,9 @@ from kille_training.solving.byteskille.matches import Match, MatchStrategy, buil
 from kille_training.solving.policies import strategy_of
 from kille_training.solving.solution import Solution
 from kille_training.solving.solve import solve
-from kille_training.solving.stages import DealStages
-from kille_training.solving.text import (
-    buying_text,
-    first_turns,
-    states_text,
-)
+from kille_training.solving.stages import DealStages, Stage
+from kille_training.solving.text import choice_text
+from kille_training.solving.trees.values import infoset_reach
 
 sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))
 
@@ -118,6 +118,34 @@ def seconds() -> str:
     return f"{table(('preset', 'seats', 'seconds'), rows)}\n\nOn {where}, numba on one core."
 
 
+def first_turns(strategy: np.ndarray, stage: Stage) -> list[tuple[str, str, str]]:
+    """Returns seat, situation and choice by card where every seat before has stood."""
+    chances, reach = stage.by_action(strategy), infoset_reach(stage.tree, strategy)
+    names, turns = position_names(stage.num_players), []
+    for seat, name in enumerate(names):
+        choices = {}
+        for number in np.flatnonzero((stage.seats == seat) & (reach > REACHED)):
+            position = stage.positions[number]
+            events = position["events"][: int(position["num_events"]), 0].tolist()
+            if events == [Event.STAND] * seat and position["phase"] != Phase.GOK:
+                kind, copy = divmod(int(position["hand"][seat]), 2)
+                high = kind == Kind.KI and int(position["high"]) >> copy & 1
+                choices[kind, high] = choice_text(chances[number], spec("byteskille").actions)
+        runs: list[tuple[list[str], str]] = []
+        for (kind, high), choice in sorted(choices.items()):
+            is_kille, card = kind == Kind.KI, KILLE_PACK.name(2 * kind)
+            if runs and runs[-1][1] == choice and not is_kille:
+                runs[-1][0].append(card)
+            else:
+                runs.append(
+                    ([f"kille ({'high' if high else 'low'})" if is_kille else card], choice)
+                )
+        said = (f"{' to '.join(dict.fromkeys((c[0], c[-1])))}: {choice}" for c, choice in runs)
+        situation = ", ".join(f"{other} stood" for other in names[:seat]) or "nothing has happened"
+        turns.append((name, situation, "; ".join(said)))
+    return turns
+
+
 def strategies() -> str:
     """The table of what every seat does when all seats before it have stood."""
     head = ("preset", "seats", "seat", "what has happened", "what it does")
@@ -194,51 +222,15 @@ def match_seconds() -> str:
     return table(("rules", "seats", "seconds"), rows)
 
 
-def match_states() -> str:
-    """The states of the largest match."""
-    _, match, found = match_of("svensk", 3)
-    return "\n".join(states_text(match, found))
-
-
-def match_buying() -> str:
-    """Who buys in again in the largest match."""
-    return "\n".join(buying_text(*match_of("svensk", 3)))
-
-
-def match_turns() -> str:
-    """The table of what every seat does in a single deal and in the first hand of a match."""
-    head = (
-        "seats",
-        "seat",
-        "what has happened",
-        "in a single deal",
-        "in the first hand of a match",
-    )
-    rows = []
-    for seats in (2, 3):
-        stage = deal("svensk", seats).stages[0]
-        strategy, match, _ = match_of("svensk", seats)
-        alone = first_turns(first_strategy("svensk", seats), stage)
-        for (name, seen, choice), (_, _, other) in zip(
-            alone, first_turns(strategy.hands[0], match.first_stage), strict=True
-        ):
-            rows.append((str(seats), name, seen, choice, other))
-    return table(head, rows)
-
-
 BLOCKS: dict[str, Callable[[], str]] = {
     "sizes": sizes,
-    "small": small,
-    "mixing": mixing,
+    **SMALL,
     "values": values,
     "seconds": seconds,
     "strategies": strategies,
     "match-sizes": match_sizes,
     "match-values": match_worth,
     "match-seconds": match_seconds,
-    "match-states": match_states,
-    "match-buying": match_buying,
-    "match-turns": match_turns,
 }
 
 

@@ -14,6 +14,7 @@ from kille_training.solving.trees.build import Chance, Decision, Terminal, flatt
 from kille_training.solving.trees.efg import EfgTree
 from kille_training.solving.trees.values import nash_conv, uniform
 from reference.scripts import script
+from reference.trees import numbered
 
 HERE = Path(__file__).parents[2] / "docs" / "certificates"
 CHECKER = HERE / "check.py"
@@ -38,7 +39,7 @@ def coin() -> EfgTree:
         won = -1.0 if len(state) == 2 else -3.0 if state[2] == state[0] else 2.5
         return Terminal([won, -won])
 
-    return EfgTree.numbered(flatten((), expand, 2).tree)
+    return numbered(flatten((), expand, 2).tree)
 
 
 def written(folder: Path, strategy: np.ndarray) -> tuple[Path, Path]:

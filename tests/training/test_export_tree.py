@@ -15,7 +15,7 @@ from kille_training.solving.policies import strategy_of
 from kille_training.solving.trees.build import Chance, Decision, Terminal, flatten
 from kille_training.solving.trees.efg import EfgTree
 from reference.scripts import script
-from reference.trees import build_stage
+from reference.trees import build_stage, numbered
 
 pytestmark = pytest.mark.compiled
 
@@ -68,7 +68,7 @@ def test_players_are_policies_of_openspiel_of_the_same_nash_conv(
 
 def test_python_policies_of_openspiel_come_back_too(tmp_path: Path) -> None:
     stage = build_stage(2, FRAGA_OFF, cards=["BL", "L4", "SV", "VH", "GO", "KI", "KI"], nodes=True)
-    efg = EfgTree.numbered(stage.tree)
+    efg = numbered(stage.tree)
     efg.write(tmp_path / "stage.efg")
     game = pyspiel.load_game("efg_game", {"filename": str(tmp_path / "stage.efg")})
     uniform = efg.strategy_of(UniformRandomPolicy(game), game)
@@ -110,14 +110,6 @@ def test_labels_and_digits_are_in_the_file(tmp_path: Path) -> None:
     assert lines[4] == 'p "" 2 1 "guesses it" { "tails" "heads" } 0'
     game = pyspiel.load_game("efg_game", {"filename": str(tmp_path / "guess.efg")})
     assert game.num_distinct_actions() == 4
-
-
-def test_labels_that_are_missing_or_equal_are_refused() -> None:
-    efg = guess()
-    with pytest.raises(KilleError, match="5 labels of actions and 3 of information sets"):
-        EfgTree(efg.tree, efg.actions[1:], efg.names)
-    with pytest.raises(KilleError, match="information set 2 share a label"):
-        EfgTree(efg.tree, [*efg.actions[:4], "same", "same"], efg.names)
 
 
 def test_policies_of_another_game_are_refused(tmp_path: Path) -> None:

@@ -2,8 +2,6 @@
 
 import json
 import re
-import signal
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -19,7 +17,6 @@ from kille_training.reports.solutions import swap_heat_map, swaps_of, write_pict
 from kille_training.solving.byteskille.match_solving import (
     match_nash_conv,
     match_strategy_of,
-    solve_match,
 )
 from kille_training.solving.byteskille.matches import build_match
 from kille_training.solving.policies import (
@@ -28,15 +25,11 @@ from kille_training.solving.policies import (
     policy_of,
     strategies_of,
 )
-from kille_training.solving.solution import Folder, SolveError, settings_of
-from kille_training.solving.solve import KINDS, solve
+from kille_training.solving.solution import Folder, SolveError
+from kille_training.solving.solve import solve
 from kille_training.solving.text import (
-    MOST_SHOWN,
-    buying_text,
     deal_text,
-    states_text,
 )
-from kille_training.solving.trees.cfr import CFR
 from kille_training.solving.trees.values import uniform
 from reference.trees import build_deal
 
@@ -73,12 +66,14 @@ def solved(out, **how):
 def contents(folder):
     """What a folder holds, but for the seconds."""
     found = {path.name: path.read_bytes() for path in folder.path.iterdir()}
-    found["solution.json"] = {
-        **json.loads(found["solution.json"]),
-        "seconds": None,
-    }
-    rows = [row._replace(seconds=0.0) for row in folder.read_progress()]
-    return {**found, "progress.csv": rows}
+    return {**found, "solution.json": without_seconds(folder.path / "solution.json")}
+
+
+def without_seconds(file):
+    """What the file of a solution holds, but for the seconds."""
+    found = json.loads(file.read_text())
+    rows = [[granted, at, exact] for granted, at, _, exact in found.pop("progress")]
+    return {**found, "seconds": None, "progress": rows}
 
 
 def test_a_solved_deal_can_be_measured_and_played_with(here, capsys):
@@ -92,11 +87,11 @@ def test_a_solved_deal_can_be_measured_and_played_with(here, capsys):
     assert found["deals"] == 441
     folder = here / "runs" / "solved-byteskille-2"
     written = json.loads((folder / "solution.json").read_text())
+    assert written.pop("progress")[-1][0] == 0  # questions granted before the first hand
     assert written == {key: found[key] for key in KEYS[4:]}  # the table is in settings.json
     assert sorted(path.name for path in folder.iterdir()) == [
         "convergence.svg",
         "policy.npz",
-        "progress.csv",
         "settings.json",
         "solution.json",
         "strategy.md",
@@ -127,24 +122,21 @@ def test_what_the_text_of_a_solution_says(here):
     solution = solved("solved")
     text = (here / "solved" / "strategy.md").read_text()
     assert solution.text == text
-    assert "Rules: svensk, max_redeals 1." in text
-    assert "blaren to lilja 5: swap; lilja 6 to" in text
-    assert "of the 780 information sets of a hand" in text
-    dealer = text[text.index("## Dealer") :]
-    assert "- **forehand stood** (" in dealer
-    assert "  - blaren to lilja 7: swap; lilja 8 to husar: stand" in dealer
-    assert "another seat is known to hold a lower card: " in dealer
+    assert "preset svensk with max_redeals=1." in text
+    assert "0.0% of the decisions that come up are random." in text
+    assert re.search(r"you\) 5 is on turn; .* \(4\.5\d%\): \*\*swap\*\*", text)
+    assert "Questions can be granted 1 times" in text
 
 
-def test_pictures_are_drawn_once(here):
-    solution, folder = solved("solved", iterations=3), here / "solved"
-    write_pictures(solution, folder)
+def test_pictures_are_drawn_when_it_has_been_solved(here):
+    folder = here / "solved"
+    write_pictures(solved("solved", iterations=3), folder)
     pictures = [folder / name for name in ("swaps.svg", "convergence.svg")]
-    drawn = [picture.read_text() for picture in pictures]
-    assert all(picture.startswith("<svg") for picture in drawn)
-    pictures[0].unlink()
-    write_pictures(solved("solved", iterations=3), folder)  # read back: grows the tree again
-    assert [picture.read_text() for picture in pictures] == drawn
+    assert all(picture.read_text().startswith("<svg") for picture in pictures)
+    for picture in pictures:
+        picture.unlink()
+    write_pictures(solved("solved", iterations=3), folder)
+    assert not any(picture.exists() for picture in pictures)
 
 
 def test_solving_in_memory_returns_what_a_folder_holds(here):
@@ -168,14 +160,13 @@ def test_a_match_is_solved_from_python():
     assert seen[-1].describe().lstrip().startswith("1 of 1 states")
 
 
-def test_the_text_of_a_random_strategy():
+def test_a_random_strategy_says_how_often():
     deal = build_deal(2, {"fraga": "off", "gok_call": "off"})
     stage = deal.stages[0]
     policy = policy_of([uniform(stage.tree)], deal)
     strategies = strategies_of(policy, deal)
     text = deal_text(strategies, deal, nash_conv_of(strategies, deal))
-    assert "blaren to gök: stand 50% or swap 50%; kille (low): stand 50% or swap 50%" in text
-    assert f"{stage.tree.num_infosets:,} of the {stage.tree.num_infosets:,}" in text
+    assert "**stand 50% or swap 50%**" in text and "100.0% of the decisions" in text
     found = swaps_of(uniform(stage.tree), stage)
     assert np.allclose(found.dealt, 0.5)
     assert np.isnan(found.asks).all()
@@ -196,86 +187,25 @@ def test_the_map_of_the_rule_of_thumb_is_its_thresholds():
     assert swap_heat_map(found) == swap_heat_map(found)
 
 
-def test_interrupted_and_resumed_is_the_same_to_the_byte(here, monkeypatch):
-    whole = Folder(here / "whole" / "solved")
-    solved(whole.path)
-    assert not list(whole.path.glob("hand*"))
-
-    parts = Folder(here / "parts" / "solved")
-    iterate, left = CFR._iterate, [0]
-
-    def interrupted(solver, count):
-        iterate(solver, 1)
-        left[0] -= 1
-        if left[0] == 0:
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr(CFR, "_iterate", interrupted)
-    stops = 0
-    for after in (1, 12, 100, 150, 211, 300):
-        left[0] = after
-        try:
-            solved(parts.path)
-        except KeyboardInterrupt:
-            stops += 1
-            assert list(parts.path.glob("hand*.npz"))
-    assert stops >= 4
-    monkeypatch.undo()
-    solved(parts.path)
-    assert contents(parts) == contents(whole)
-
-
-def test_interrupted_from_the_keyboard(here, capsys, monkeypatch):
-    iterate, calls = CFR._iterate, []
-
-    def pressed(solver, count):
-        iterate(solver, count)
-        calls.append(count)
-        if len(calls) == 3:
-            signal.raise_signal(signal.SIGINT)
-
-    monkeypatch.setattr(CFR, "_iterate", pressed)
-    # What runs in the background has been told to ignore it.
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        assert main(["solve", "byteskille", "--players", "2", "--out", "run"]) == 130
-    finally:
-        signal.signal(signal.SIGINT, before)
-    said = capsys.readouterr().err
-    assert said.count("interrupted") == said.count("resume with: kille solve") == 1
-    assert (here / "run" / "hand-16.npz").exists()
-    assert not (here / "run" / "solution.json").exists()
-
-
-@pytest.mark.parametrize(
-    ("phase", "says"),
-    [
-        ("build", "nothing was written"),
-        ("policy_of", "resume with: kille solve byteskille"),
-        ("text", "resume with: kille solve byteskille"),
-        ("pictures", "resume with: kille solve byteskille"),
-    ],
-)
-def test_interrupted_in_any_phase_it_says_how_to_resume(here, capsys, monkeypatch, phase, says):
-    def interrupted(*arguments, **more):
-        raise KeyboardInterrupt
-
+def test_an_interrupted_solution_begins_again(here, monkeypatch):
+    solved("whole/solved")
     with monkeypatch.context() as patch:
-        if phase == "pictures":
-            patch.setattr("kille_training.reports.solutions.write_pictures", interrupted)
-        else:
-            patch.setitem(KINDS, "deal", KINDS["deal"]._replace(**{phase: interrupted}))
-        assert main(WORDS) == 130
-    said = capsys.readouterr().err
-    assert said.count("interrupted") == said.count(says) == 1
-    assert main(WORDS) == 0
+        patch.setattr("kille_training.solving.solve.save_tabular", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            solved("parts/solved", target=0.5)
+    solved("parts/solved")
+    assert contents(Folder(here / "parts/solved")) == contents(Folder(here / "whole/solved"))
+
+
+def interrupted(*_arguments):
+    raise KeyboardInterrupt
 
 
 def test_a_hand_that_is_good_enough_is_taken_over(here):
     folder = Folder(here / "solved")
     rules = spec("byteskille").resolve({"max_redeals": 5}, episode="deal")
     solve(num_players=2, rules=rules, target=1e-6, out=folder.path)
-    iterated = {row.granted for row in folder.read_progress()}
+    iterated = {row.granted for row in folder.read()[1]}
     assert {5, 4} <= iterated
     assert len(iterated) < 6
     table = load_policy(folder.path, "byteskille", 2, rules)
@@ -339,14 +269,10 @@ def test_a_folder_of_something_else_is_left_alone(here, capsys):
         ("solution.json", b"{", "solution.json is broken"),
         ("solution.json", b"{}", "solution.json is broken"),
         ("settings.json", b"[]", "settings.json is broken"),
-        ("progress.csv", b"", "progress.csv is broken"),
-        ("progress.csv", b"granted,iteration,seconds,nash_conv\n1,2\n", "progress.csv is broken"),
-        ("progress.csv", b"\xff\x00", "progress.csv is broken"),
-        ("hand-1.npz", b"PK", "hand-1.npz is not a saved solver"),
     ],
 )
 def test_broken_files_are_named(here, name, damage, told):
-    Folder(here / "solved").begin(settings_of("byteskille", 2, RULES, target=1e-7))
+    solved("solved")
     (here / "solved" / name).write_bytes(damage)
     with pytest.raises(KilleError, match=told):
         solved("solved")
@@ -356,7 +282,13 @@ def test_broken_results_are_named(here):
     folder = Folder(here / "solved")
     solved(folder.path, iterations=3)
     whole = json.loads((folder.path / "solution.json").read_text())
-    for wrong in ({"value": "x"}, {"value": [1.0]}, {"nodes": None}, {"nash_conv": float("nan")}):
+    for wrong in (
+        {"value": "x"},
+        {"value": [1.0]},
+        {"nodes": None},
+        {"nash_conv": float("nan")},
+        {"progress": [[1]]},
+    ):
         (folder.path / "solution.json").write_text(json.dumps({**whole, **wrong}))
         with pytest.raises(ConfigError, match=r"solution\.json is broken"):
             folder.read()
@@ -398,10 +330,7 @@ def test_a_solved_match_can_be_measured_and_played_with(here, capsys):
     folder = here / "runs" / "solved-byteskille-2-match"
     text = (folder / "strategy.md").read_text()
     assert "a whole pot with 2 seats" in text
-    assert "| 0 | 4 | 0 | in +2.0438 | in +1.9562 | 1.131 |" in text
-    assert "Left out: 1 of hands dealt again after a question." in text
-    assert "Nobody can ever buy in." in text
-    assert "blaren to lilja 5: swap; lilja 6 to" in text[text.index("## The first hand") :]
+    assert "A match has 2 states" in text and "lasts 1.13 hands" in text
     assert (folder / "swaps.svg").read_text().startswith("<svg")
     rules = spec("byteskille").resolve({"max_redeals": 1}, episode="match")
     loaded = load_policy(folder, "byteskille", 2, rules)
@@ -416,39 +345,6 @@ def test_a_solved_match_can_be_measured_and_played_with(here, capsys):
     assert "Units per match" in capsys.readouterr().out
     with pytest.raises(PolicyError, match="its rule episode is 'match', not 'deal'"):
         load_policy(folder, "byteskille", 2, RULES)
-
-
-def test_the_text_of_states_and_buying_in():
-    """Two seats of which the loser may challenge the winner before it takes the pot."""
-    rules = {"fraga": "off", "reentry": "wiki3", "reentry_one_left": True}
-    match = build_match(2, rules, cards=["BL", "L9", "HU", "KI"])
-    solution = solve_match(match)
-    found = match_nash_conv(solution.strategy, match)
-    assert found.visits[0] >= 1.0
-    assert found.hands == pytest.approx(found.visits.sum())
-
-    rows = [line.split(" | ") for line in states_text(match, found) if re.match(r"\| \d", line)]
-    assert len(rows) == MOST_SHOWN < len(match.states)
-    for row in rows:
-        worth = [float(cell.split()[1]) for cell in row[3:5]]
-        assert sum(worth) == pytest.approx(float(row[1]), abs=2e-4)  # the pot is all there is
-
-    lines = buying_text(solution.strategy, match, found)
-    rows = [line.strip("| ").split(" | ") for line in lines if re.match(r"\| \d", line)]
-    assert rows
-    for _, asked, others, price, declining, buying, does, _ in rows:
-        assert {asked, others} == {"seat 1", "dealer"}
-        assert int(price) >= 2
-        assert float(declining) == 0.0  # it has nothing in it any more
-        if abs(float(buying)) > 1e-4:  # otherwise it makes no difference to it
-            assert does == ("buys" if float(buying) > 0.0 else "declines")
-    assert {row[6] for row in rows} == {"buys", "declines"}
-    often = [float(row[7]) for row in rows]
-    assert often == sorted(often, reverse=True)
-
-    buys = tuple(np.full(len(state.after.buyer), 0.5) for state in match.states)
-    half = replace(solution.strategy, buys=buys)
-    assert "| buys 50% |" in "\n".join(buying_text(half, match, match_nash_conv(half, match)))
 
 
 def test_nash_conv_of_a_solution_is_not_below_zero():

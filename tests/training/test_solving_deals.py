@@ -27,14 +27,13 @@ from kille_training.solving.policies import (
     strategy_of,
 )
 from kille_training.solving.stages import Stage, observe
-from kille_training.solving.trees.efg import EfgTree
 from kille_training.solving.trees.values import (
     best_response,
     check_strategy,
     expected_values,
     uniform,
 )
-from reference.trees import build_deal, build_stage
+from reference.trees import build_deal, build_stage, numbered
 
 pytestmark = pytest.mark.compiled
 
@@ -102,7 +101,7 @@ def assert_same_game(one: Stage, other: Stage) -> None:
 )
 def test_nodes_are_a_zero_sum_game_with_perfect_recall_and_the_same(seats, rules, cards) -> None:
     stage, whole = (build_stage(seats, rules, cards=cards, nodes=nodes) for nodes in (False, True))
-    whole.tree.check()
+    whole.tree.check_recall()
     assert np.abs(whole.tree.payoff.sum(axis=1)).max() < 1e-12
     assert stage.num_deals == whole.num_deals == (whole.tree.parent == 0).sum()
     assert stage.information_sets[0] == (whole.tree.player == 0).sum()
@@ -221,7 +220,7 @@ def test_a_response_looks_ahead_into_the_hands_to_come() -> None:
         later = best_response(second.tree, uniform(second.tree), seat).value
         pay = first.tree.pay.copy()
         pay[:, seat] += first.again * later
-        tree = first.tree.changed(pay=pay)
+        tree = first.tree._replace(pay=pay)
         best = best_response(tree, uniform(tree), seat).value
         assert measured.improvement[seat] + measured.values[seat] == pytest.approx(best)
 
@@ -236,7 +235,7 @@ class Exported:
     """A stage as OpenSpiel plays it."""
 
     def __init__(self, stage: Stage, path: Path) -> None:
-        self.efg = EfgTree.numbered(stage.tree)
+        self.efg = numbered(stage.tree)
         self.efg.write(path)
         self.game = pyspiel.load_game("efg_game", {"filename": str(path)})
 

@@ -1,7 +1,6 @@
 """Values, best responses and solvers, against the literature, OpenSpiel and brute force."""
 
 import itertools
-import json
 import os
 import signal
 import threading
@@ -15,16 +14,12 @@ from open_spiel.python.policy import TabularPolicy
 
 from kille_env.errors import KilleError, PolicyError, RulesError
 from kille_training.solving.trees.build import Chance, Decision, Terminal, flatten
-from kille_training.solving.trees.cfr import CFR, FORMAT, VARIANTS
+from kille_training.solving.trees.cfr import CFR, VARIANTS
 from kille_training.solving.trees.sequences import sequence_form
-from kille_training.solving.trees.tree import FlatTree
 from kille_training.solving.trees.values import (
     best_response,
     check_strategy,
-    choice_values,
     expected_values,
-    infoset_reach,
-    losses,
     nash_conv,
     normalised,
     uniform,
@@ -111,11 +106,6 @@ def parlour_game(num_players, rng):
         )
 
     return flatten((None, ()), expand, num_players).tree
-
-
-def rebuilt(tree, **changes):
-    kinds = {name: getattr(tree, name).dtype for name in changes}
-    return tree._replace(**{name: np.array(value, kinds[name]) for name, value in changes.items()})
 
 
 @pytest.mark.parametrize("name", GAMES)
@@ -266,41 +256,6 @@ def test_the_last_regrets_are_the_forecast():
         np.testing.assert_allclose(solver.average, total / total.sum(), rtol=1e-12)
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_a_saved_solver_resumes_bit_for_bit(tmp_path, variant):
-    tree = kuhn(3).tree
-    whole, half = CFR(tree, variant), CFR(tree, variant)
-    whole.run(60)
-    half.run(23)
-    half.save(tmp_path / "half.npz")
-    resumed = CFR.load(tmp_path / "half.npz", tree)
-    assert resumed.iteration == 23
-    assert (resumed.current == half.current).all()
-    for solver in (half, resumed):
-        solver.run(37)
-        solver.save(tmp_path / "other.npz")
-        whole.save(tmp_path / "whole.npz")
-        assert (tmp_path / "other.npz").read_bytes() == (tmp_path / "whole.npz").read_bytes()
-        assert (solver.average == whole.average).all()
-    assert {path.name for path in tmp_path.iterdir()} == {"half.npz", "other.npz", "whole.npz"}
-
-
-def test_a_save_that_fails_leaves_the_old_file(tmp_path, monkeypatch):
-    solver = CFR(kuhn().tree)
-    solver.save(tmp_path / "state.npz")
-    before = (tmp_path / "state.npz").read_bytes()
-    solver.run(5)
-
-    def full(*_):
-        raise OSError("no space left")
-
-    monkeypatch.setattr(os, "fdopen", full)
-    with pytest.raises(OSError, match="no space"):
-        solver.save(tmp_path / "state.npz")
-    assert (tmp_path / "state.npz").read_bytes() == before
-    assert len(list(tmp_path.iterdir())) == 1
-
-
 @pytest.mark.compiled
 def test_ctrl_c_leaves_a_whole_number_of_iterations():
     tree = leduc().tree
@@ -339,75 +294,17 @@ def test_progress_is_reported_and_ends_a_run():
     assert solver.iteration < 100
 
 
-@pytest.mark.parametrize(
-    "spoil",
-    [
-        lambda whole: whole[: len(whole) // 2],
-        lambda whole: whole[:400] + bytes([whole[400] ^ 255]) + whole[401:],
-        lambda whole: b"",
-        lambda whole: b"\x80\x04N.",
-        None,
-    ],
-    ids=["cut", "flipped", "empty", "pickle", "missing"],
-)
-def test_a_damaged_state_is_refused(tmp_path, spoil):
-    tree, path = kuhn().tree, tmp_path / "state.npz"
-    if spoil:
-        CFR(tree).save(path)
-        path.write_bytes(spoil(path.read_bytes()))
-    with pytest.raises(KilleError, match=r"state\.npz is not a saved solver"):
-        CFR.load(path, tree)
-
-
-def about(**content):
-    return np.frombuffer(json.dumps(content).encode(), np.uint8)
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "message"),
-    [
-        ("current", np.full(24, 0.4), "sum to 0.8"),
-        ("regret", np.full(24, np.inf), "'regret' has numbers that are not finite"),
-        ("average", np.full(24, -1.0), "negative"),
-        ("average", np.zeros(23), "'average' has the shape"),
-        ("regret", np.zeros(24, dtype=np.float32), "type float32"),
-        ("more", np.zeros(24), "it holds"),
-        ("about", about(format="other"), "its format is 'other'"),
-        ("about", about(format=FORMAT, tree="oak"), "another tree"),
-        ("about", np.array([{"format": 1}], dtype=object), "not a saved solver"),
-    ],
-)
-def test_a_state_that_no_solver_can_have_is_refused(tmp_path, name, value, message):
-    tree, path = kuhn().tree, tmp_path / "state.npz"
-    CFR(tree).save(path)
-    with np.load(path) as file:
-        content = {name: file[name] for name in file.files}
-    np.savez(path, **{**content, name: value})
-    with pytest.raises(KilleError, match=message):
-        CFR.load(path, tree)
-
-
 def test_a_strategy_that_is_none_is_refused_by_name():
     tree = kuhn().tree
-    for wrong, message in (
-        (np.zeros(7), r"has the shape \(24,\).* and not \(7,\)"),
-        (np.full((24, 1), 0.5), r"and not \(24, 1\)"),
-    ):
-        with pytest.raises(PolicyError, match=message):
+    for wrong in (np.zeros(7), np.full((24, 1), 0.5)):
+        with pytest.raises(PolicyError, match=r"has the shape \(24,\).* and not \("):
             nash_conv(tree, wrong)
-    for value, message in (
-        (np.nan, r"has a probability that is not a finite number: \[nan, 0.5\]"),
-        (np.inf, "has a probability that is not a finite number"),
-        (-0.5, "has a negative probability"),
-        (0.7, "has probabilities that sum to 1.2 and not to 1"),
-    ):
+    for value in (np.nan, np.inf, -0.5, 0.7):
         strategy = uniform(tree)
         strategy[4] = value
         for measure in (nash_conv, expected_values, partial(best_response, player=0)):
-            with pytest.raises(PolicyError, match=f"information set 2 of player 0 {message}"):
+            with pytest.raises(PolicyError, match=r"set 2 of player 0 has the .*0.5\]; expected"):
                 measure(tree, strategy)
-    with pytest.raises(PolicyError, match="there is no player 2"):
-        best_response(tree, uniform(tree), 2)
 
 
 def test_a_strategy_of_single_precision_is_taken_as_meant():
@@ -450,120 +347,12 @@ def test_chance_alone_and_a_player_who_never_acts():
     assert nash_conv(tree, solver.average).values.tolist() == [1.0, 2.0, -3.0]
 
 
-def at(array, place, value):
-    """Returns an array with another number at one place."""
-    changed = array.copy()
-    changed[place] = value
-    return changed
-
-
-TREE = kuhn().tree
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"parent": at(TREE.parent, 3, 5)}, "comes before its parent"),
-        ({"parent": at(TREE.parent, 3, -7)}, "comes before its parent"),
-        ({"parent": at(TREE.parent, 0, 0)}, "comes before its parent"),
-        ({"parent": at(TREE.parent, 5, 2)}, "a"),
-        ({"parent": TREE.parent[:-1]}, "infoset of a tree of 57 nodes"),
-        ({"payoff": TREE.payoff[1:]}, r"the shape \(29, 2\), expected \(30, 2\)"),
-        ({"payoff": TREE.payoff[:, :1]}, r"the shape \(30, 1\), expected \(30, 2\)"),
-        ({"payoff": TREE.payoff * np.inf}, "a payoff of the tree is not a finite number"),
-        ({"player": TREE.player + 1}, "player of a tree is 2 at"),
-        ({"player": TREE.player - 1}, "player of a tree is -1 at"),
-        ({"player": TREE.player[1:]}, "first of a tree"),
-        ({"first": TREE.first + 1}, "first of a tree begins with 0"),
-        ({"first": at(TREE.first, 3, 900)}, "first of a tree begins with 0"),
-        ({"first": TREE.first[:-1]}, "first of a tree"),
-        ({"infoset": at(TREE.infoset, 1, 900)}, "infoset of a tree is 900 at 1"),
-        ({"infoset": at(TREE.infoset, 1, -3)}, "infoset of a tree is -3 at 1"),
-        ({"sequence": np.roll(TREE.sequence, 1)}, "a"),
-        ({"sequence": at(TREE.sequence, -1, 900)}, "sequence of a tree is 900"),
-        ({"sequence": at(TREE.sequence, 0, 1)}, "a sequence leads to the root"),
-        ({"probability": TREE.probability * 0.9}, "do not sum to 1"),
-        ({"probability": TREE.probability * np.nan}, "negative or not a finite number"),
-        ({"probability": TREE.probability[1:]}, "probability of a tree"),
-    ],
-)
-def test_a_tree_that_is_none_is_refused_when_it_is_made(changes, message):
-    with pytest.raises(KilleError, match=message):
-        rebuilt(TREE, **changes)
-
-
-@pytest.mark.parametrize("players", [1, 3, 0, 200, 2.0, True])
-def test_another_number_of_players_is_refused(players):
-    with pytest.raises(KilleError, match=r"(num_players|player|payoff) of a tree"):
-        FlatTree(players, *TREE[1:])
-
-
-@pytest.mark.parametrize("name", FlatTree._fields[1:])
-def test_arrays_of_another_type_are_refused(name):
-    for wrong in (getattr(TREE, name).tolist(), getattr(TREE, name).astype(np.float32), None):
-        with pytest.raises(KilleError, match=f"{name} of a tree is"):
-            TREE._replace(**{name: wrong})
-
-
-@pytest.mark.parametrize(
-    "state",
-    [
-        Decision(2, "x", ["end"]),
-        Decision(-1, "x", ["end"]),
-        Decision(0, [], ["end"]),
-        Decision(0, "x", []),
-        Decision("0", "x", ["end"]),
-        Chance([0.5], ["end", "end"]),
-        Chance([], []),
-        Terminal([1.0]),
-        Terminal(["a", "b"]),
-        Terminal(3),
-        None,
-    ],
-)
-def test_a_state_that_no_tree_can_hold_is_refused(state):
-    with pytest.raises(KilleError, match="a state of the tree is"):
-        flatten("", lambda at: Terminal([0.0, 0.0]) if at == "end" else state, 2)
-
-
-@pytest.mark.parametrize(
-    "ask",
-    [
-        infoset_reach,
-        expected_values,
-        nash_conv,
-        lambda tree, strategy: best_response(tree, strategy, 0),
-        lambda tree, strategy: losses(tree, strategy, 0),
-        lambda tree, strategy: choice_values(tree, strategy, 0),
-    ],
-)
-def test_a_strategy_of_another_shape_is_refused_before_any_kernel(ask):
-    half = uniform(TREE)
-    for wrong in (half[:-1], half[:, None], half * np.nan, half * np.inf, ["x"], None, [[1], []]):
-        with pytest.raises(PolicyError, match=r"a strategy|not a finite number"):
-            ask(TREE, wrong)
-
-
-@pytest.mark.parametrize("ask", [best_response, losses, choice_values])
-def test_a_player_that_does_not_exist_is_refused(ask):
-    for player in (2, -1, 0.5, None, 10**30):
-        with pytest.raises(PolicyError, match="there is no player"):
-            ask(TREE, uniform(TREE), player)
-
-
 def test_a_solver_of_another_method_is_refused():
     with pytest.raises(KilleError, match=r"no method 'crf'. Did you mean 'cfr'"):
-        CFR(TREE, "crf")
+        CFR(kuhn().tree, "crf")
     for wrong in (-1, 1.5, float("inf"), None):
         with pytest.raises(RulesError, match="iterations is"):
-            CFR(TREE).run(wrong)
-
-
-def test_a_set_without_nodes_has_no_sequence_form():
-    empty = rebuilt(TREE, player=np.append(TREE.player, 0), first=np.append(TREE.first, 26))
-    with pytest.raises(KilleError, match="information set 12 has no node"):
-        empty.without_nodes()
-    assert TREE.fingerprint() != rebuilt(TREE, payoff=TREE.payoff * 2).fingerprint()
+            CFR(kuhn().tree).run(wrong)
 
 
 def test_a_game_without_perfect_recall_is_refused():

@@ -94,7 +94,7 @@ def test_who_shares_forgets_nothing_and_knows_more():
         for pair in ((), (0, 2))
     )
     assert isinstance(shared.tree, FlatTree)
-    shared.tree.check()
+    shared.tree.check_recall()
     assert shared.tree.num_players == 2, "the two are the last player, and the third is the first"
     assert shared.tree.num_infosets > plain.tree.num_infosets
     assert shared.tree.num_nodes == plain.tree.num_nodes

@@ -16,7 +16,8 @@ from kille_training.cli import console, options
 @click.option(
     "--target", type=float,
     help="NashConv at which it is solved, in units per deal or match. Default: 1e-9, with 4 seats "
-    "1e-7, of a match 1e-4 of its pot; of other games than byteskille 1e-4.",
+    "1e-7, of a match 1e-4 of its pot; of other games than byteskille 1e-4 with 2 seats and 1e-3 "
+    "with more.",
 )  # fmt: skip
 @options.set_option("memory=8 (GiB that the tree may take), iterations=1000 or method=cfr+")
 @click.option(
@@ -39,11 +40,11 @@ def solve(
     """Solve a single deal of GAME, or a whole pot (--rules episode=match), exactly.
 
     Byteskille is solved with up to 4 seats, whole pots with 2 or 3; of other games the small tables
-    that fit into memory, as krypkille with 2 seats by --rules small.
+    that fit into memory, as krypkille with 2 or 3 seats by --rules small.
 
     With 2 seats nobody can beat the strategy. With more, no seat alone gains by leaving it; two
     seats that act together may. The folder holds the strategy as a policy (`kille evaluate FOLDER`)
-    and as text (strategy.md). Run it again to resume; once finished, it prints the results.
+    and as text (strategy.md). Once it is solved, the same command prints the results.
     """
     from kille_training.progress import Bars
     from kille_training.reports.solutions import write_pictures
@@ -60,8 +61,7 @@ def solve(
     name = f"solved-{game}-{seats}{'-match' if episode == 'match' else ''}"
     folder = out or Path("runs") / name
     try:
-        begun = (folder / "settings.json").is_file
-        with console.resumable(begun=begun), Bars(lines=True) as display:
+        with Bars(lines=True) as display:
             found = solve_it(
                 game, num_players, rules=rules, target=target, out=folder,
                 observer=display.described, **asked,

@@ -128,7 +128,7 @@ def _respond(
         tree = cast(SequenceGame, stage.tree)
         pay = tree.pay.copy()
         pay[:, player] = tree.pay[:, list(purse)].sum(axis=1) + value * stage.again
-        answer = best_response(tree.changed(pay=pay), strategy, player)
+        answer = best_response(tree._replace(pay=pay), strategy, player)
         found.append(answer.strategy)
         value = answer.value
     return found[::-1], value

@@ -18,9 +18,7 @@ from kille_training.reports.palette import NO_DATA, PAPER, SHARES
 from kille_training.reports.plots import STYLE, as_svg, convergence
 from kille_training.solving.size import OWN
 from kille_training.solving.solution import DealProgress, Solution
-from kille_training.solving.solve import first_hand_of
 from kille_training.solving.stages import Stage
-from kille_training.solving.text import REACHED
 from kille_training.solving.trees.values import infoset_reach
 
 CARDS = len(KILLE_CODES)
@@ -42,6 +40,10 @@ class SwapMap:
     dealt: np.ndarray
     taken: np.ndarray
     asks: np.ndarray
+
+
+REACHED = 1e-6
+"""How likely play must be to come to an information set for it to count."""
 
 
 def swaps_of(strategy: np.ndarray, stage: Stage) -> SwapMap:
@@ -104,20 +106,17 @@ def swap_heat_map(found: SwapMap) -> str:
 
 
 def write_pictures(solution: Solution, folder: Path) -> None:
-    """Draws the pictures of a solution into its folder, unless they are there.
+    """Draws the pictures of a solution into its folder when it has just been solved.
 
     These are convergence.svg for a deal, NashConv over the iterations, and in Byteskille swaps.svg,
     how likely a swap is by card and position.
     """
-    swaps = ["swaps.svg"] if solution.settings.game == OWN else []
-    names = [*swaps, *(["convergence.svg"] if solution.progress else [])]
-    if all((folder / name).exists() for name in names):
+    if solution.first_hand is None:
         return
-    hands = 1
-    if swaps:
-        strategy, stage = first_hand_of(solution)
-        again = load_game(OWN).redeals(stage.rules, stage.num_players)
-        hands = again + 1 if stage.again.any() else 1
+    strategy, stage = solution.first_hand
+    again = load_game(stage.rules.game).redeals(stage.rules, stage.num_players)
+    hands = again + 1 if stage.again.any() else 1
+    if solution.settings.game == OWN:
         write_whole(folder / "swaps.svg", swap_heat_map(swaps_of(strategy, stage)).encode())
     if solution.progress:
         curves = curves_of(solution.progress, hands)

@@ -12,9 +12,10 @@ from kille_env.core.spec import Rules
 from kille_env.errors import CardError, KilleError, shortened
 from kille_env.registry import load_game
 from kille_training.progress import ignore
-from kille_training.solving.grow import ENDS, NODES, Growth
+from kille_training.solving.grow import Growth
 from kille_training.solving.size import MEMORY_LIMIT, check_deal, too_large
-from kille_training.solving.stages import DealStages, Stage
+from kille_training.solving.stages import DealStages, Stage, own_cards
+from kille_training.solving.walk import ENDS, NODES
 
 
 def build_deal(
@@ -66,7 +67,6 @@ def grow_stage(
     shared: Sequence[int] = (),
     outcomes: int = 0,
     nodes: bool = False,
-    merged: bool = True,
     memory_limit: int = MEMORY_LIMIT,
     progress: Callable[[int], None] = ignore,
 ) -> Stage:
@@ -83,7 +83,6 @@ def grow_stage(
             the other seats are the players before, in order.
         outcomes: How many of the game's outcomes of a hand are told apart; see `Stage.outcomes`.
         nodes: Whether the tree has its nodes (`FlatTree`), to be exported or walked in.
-        merged: Whether the orders in which cards come to a hand are merged; for checks.
         memory_limit: Bytes that the tree may take.
         progress: Called with the nodes that are done.
 
@@ -101,9 +100,11 @@ def grow_stage(
     for name, value in (start or {}).items():
         tables[name] = value
     end = len(game.spec.left_out(rules)) + len(cards) if cards else game.spec.pack.size
+    forgets = own_cards(rules, num_players)[: 0 if nodes else None]
     growth = Growth(
-        game, rules, tables, end, owner=owner, outcomes=outcomes, nodes=nodes, merged=merged
-    )
+        game, rules, tables, end,
+        owner=owner, outcomes=outcomes, nodes=nodes, forgets=forgets,
+    )  # fmt: skip
     with announce_compilation(f"{rules.game} for solving"):
         while not growth.done:
             before = int(growth.size[NODES])

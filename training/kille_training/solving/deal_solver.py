@@ -7,11 +7,10 @@ good enough takes it over, because from one question to the next hardly anything
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
-from kille_training.solving.solution import METHOD, DealProgress, Folder, Found, SolveSettings
+from kille_training.solving.solution import METHOD, DealProgress, Found, SolveSettings
 from kille_training.solving.stages import DealStages, Stage
 from kille_training.solving.trees.cfr import CFR
 from kille_training.solving.trees.values import (
@@ -28,85 +27,47 @@ FIRST_UNTIL = 1e-3
 MOST_ITERATIONS = 5000
 """Iterations of regret minimisation in `pure_first`, at most."""
 
-SAVE_SECONDS = 20.0
-"""Seconds between two checkpoints of a hand."""
-
 
 def solve_deal(
     deal: DealStages,
     settings: SolveSettings,
-    folder: Folder,
-    progress: Callable[[DealProgress], None] | None,
+    progress: Callable[[DealProgress], None] | None = None,
 ) -> Found:
-    """Solves one hand after the other, with checkpoints in a folder from which it resumes.
+    """Solves one hand after the other.
 
     Args:
         deal: The deal.
         settings: How it is solved.
-        folder: The folder.
         progress: Called after each measurement.
-
-    Raises:
-        KilleError: A file in the folder is broken.
     """
-    rows = {(row.granted, row.iteration): row for row in folder.read_progress()}
-    began = time.monotonic() - max((row.seconds for row in rows.values()), default=0.0)
-    target = settings.target / len(deal.stages)
-    solver = _DealSolver(settings, target, folder, progress, rows, began)
-    strategies = deal.backwards(solver.solve_hand)
-    return Found(strategies, solver.iterations, time.monotonic() - began)
-
-
-@dataclass
-class _DealSolver:
-    """What is known between two hands."""
-
-    settings: SolveSettings
-    target: float
-    folder: Folder
-    progress: Callable[[DealProgress], None] | None
-    rows: dict[tuple[int, int], DealProgress]
-    began: float
-    iterations: int = 0
+    target, began = settings.target / len(deal.stages), time.monotonic()
+    rows: list[DealProgress] = []
     last: tuple[Stage, np.ndarray] | None = None
+    iterations = 0
 
-    def solve_hand(self, stage: Stage, tree: Tree) -> np.ndarray:
+    def solve_hand(stage: Stage, tree: Tree) -> np.ndarray:
         """Returns the strategy of a hand, given the tree that pays what follows it."""
-        if self.last is not None:
-            before, strategy = self.last
+        nonlocal last, iterations
+        if last is not None:
+            before, strategy = last
             same = np.array_equal(before.tree.first, stage.tree.first)
-            if same and nash_conv(tree, strategy).total <= self.target:
+            if same and nash_conv(tree, strategy).total <= target:
                 return strategy
-        path = self.folder.hand(stage.granted)
-        solver = CFR.load(path, tree) if path.is_file() else CFR(tree, self.settings.method)
-        self._iterate(solver, stage)
-        self.iterations += solver.iteration
-        self.last = stage, solver.average
-        return solver.average
-
-    def _iterate(self, solver: CFR, stage: Stage) -> None:
-        """Iterates until the hand is solved; saves now and then, at the end and if interrupted."""
-        path, saved = self.folder.hand(stage.granted), time.monotonic()
 
         def report(iteration: int, found: NashConv) -> None:
-            nonlocal saved
-            seconds = round(time.monotonic() - self.began, 3)
-            row = DealProgress(stage.granted, iteration, seconds, found.total)
-            self.rows.setdefault((stage.granted, iteration), row)
-            self.folder.write_progress(
-                sorted(self.rows.values(), key=lambda row: (-row.granted, row.iteration))
-            )
-            if self.progress is not None:
-                self.progress(row)
-            if time.monotonic() - saved > SAVE_SECONDS:
-                solver.save(path)
-                saved = time.monotonic()
+            seconds = round(time.monotonic() - began, 3)
+            rows.append(DealProgress(stage.granted, iteration, seconds, found.total))
+            if progress is not None:
+                progress(rows[-1])
 
-        try:
-            left = self.settings.iterations - solver.iteration
-            solver.run(left, until=self.target, progress=report)
-        finally:
-            solver.save(path)
+        solver = CFR(tree, settings.method)
+        solver.run(settings.iterations, until=target, progress=report)
+        iterations += solver.iteration
+        last = stage, solver.average
+        return solver.average
+
+    strategies = deal.backwards(solve_hand)
+    return Found(strategies, iterations, time.monotonic() - began, tuple(rows))
 
 
 def pure_first(

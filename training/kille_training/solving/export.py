@@ -114,11 +114,6 @@ def export_efg(
 ) -> ExportedDeal:
     """Writes the exact tree of a single deal as an `.efg` file, for OpenSpiel and Gambit.
 
-        exported = export_efg("byteskille", 2, "deal.efg", rules={"fraga": "off"})
-        solver = pyspiel.CFRPlusSolver(exported.load())
-        ...
-        player = exported.player(solver.average_policy())
-
     Where a question can be granted (`fraga`, with two or three seats), a deal is several hands, and
     each a tree. The file holds the first one; the others are solved, to a NashConv of 1e-9, and
     dealing again pays what they are worth.

@@ -34,6 +34,7 @@ from kille_training.solving.trees.values import (
     expected_values,
     greedy,
     infoset_reach,
+    without_nodes,
 )
 
 Asked = Policy | Decider
@@ -90,7 +91,7 @@ def _ask_in_order(player: Decider, stage: Stage, sets: np.ndarray, answers: np.n
         PolicyError: The stage is one of several hands of a deal, or the player returned what is no
             distribution over the legal actions.
     """
-    if stage.forced:
+    if stage.forced or not without_nodes(stage.tree).recalls:
         raise PolicyError(
             f"{player.name} remembers the decisions at which it had no choice, and the tree of "
             f"{stage.rules.game} has none of them; measure it with exact=False"
@@ -135,7 +136,7 @@ def tables_of(stage: Stage) -> Batch:
 def sets_before(tree: Tree) -> np.ndarray:
     """Returns each seat's own information set before each of its sets, [I] int64; -1 for none."""
     if isinstance(tree, SequenceGame):
-        last = tree.before
+        last = tree.before[tree.ways[:-1]]  # before a forgetful set: one of those that lead there
     else:
         last = tree.last_sequences()[tree.first_nodes(), tree.player]
     return np.where(last < 0, -1, tree.first.searchsorted(last, side="right") - 1)

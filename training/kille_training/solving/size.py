@@ -9,8 +9,9 @@ from kille_env.core.spec import Rules
 from kille_env.core.table import OVER
 from kille_env.errors import KilleError
 from kille_env.registry import load_game
+from kille_training.solving.stages import own_cards
 
-MEMORY_LIMIT = 4 * 2**30
+MEMORY_LIMIT = 6 * 2**30
 """Bytes that a tree may take by default."""
 SAMPLE = 4096  # deals from which the size of a tree is estimated
 OWN = "byteskille"
@@ -71,12 +72,13 @@ def count_ends(num_players: int, rules: Rules) -> float:
     rng, each = np.random.default_rng(0), np.arange(SAMPLE)
     kinds = np.arange(game.spec.pack.size) // game.spec.pack.copies
     kinds = np.delete(kinds, list(game.spec.left_out(rules)))
+    forgets = len(own_cards(rules, num_players)) > 0
     left = np.tile(np.bincount(kinds, minlength=len(game.spec.pack.codes)), (SAMPLE, 1))
     drawn = np.full(SAMPLE, game.spec.pack.size - len(kinds))
     ends, waiting = np.ones(SAMPLE), np.ones((SAMPLE, num_players + 1))
     hand = batch.tables["deals"].copy()
     while True:
-        drawn = _draw(batch, drawn, left, waiting)
+        drawn = _draw(batch, drawn, left, waiting, forgets)
         playing = (batch.tables["phase"] != OVER) & (batch.tables["deals"] == hand)
         if not playing.any():
             return float(ends.mean())
@@ -89,7 +91,9 @@ def count_ends(num_players: int, rules: Rules) -> float:
         batch.step(actions, which=playing)
 
 
-def _draw(batch: Batch, drawn: np.ndarray, left: np.ndarray, waiting: np.ndarray) -> np.ndarray:
+def _draw(
+    batch: Batch, drawn: np.ndarray, left: np.ndarray, waiting: np.ndarray, forgets: bool
+) -> np.ndarray:
     """Counts, by the seat whose hand they have come to, in how many ways cards can be drawn.
 
     Args:
@@ -97,6 +101,7 @@ def _draw(batch: Batch, drawn: np.ndarray, left: np.ndarray, waiting: np.ndarray
         drawn: [N] cards that had left the pack before it.
         left: [N, K] cards of each type in the pack then; those drawn are taken away.
         waiting: [N, P + 1], what is multiplied; the last column is for cards that are in no hand.
+        forgets: Whether a seat forgets which of its cards it drew.
 
     Returns:
         [N] cards that have left the pack now.
@@ -104,8 +109,15 @@ def _draw(batch: Batch, drawn: np.ndarray, left: np.ndarray, waiting: np.ndarray
     tables, seats = batch.tables, batch.num_players
     now = np.minimum(tables["drawn"].astype(np.int64), tables["deck"].shape[1])
     hands = tables["hand"][:, :seats] if tables["hand"].ndim == 2 else None
-    held = np.zeros((len(now), seats + 1))
-    same = np.zeros((*held.shape, left.shape[1]))
+    same = np.zeros((len(now), seats + 1, left.shape[1]))
+    if forgets and hands is not None:
+        at, copies = np.arange(batch.spec.pack.size), batch.spec.pack.copies
+        new = (at >= drawn[:, None]) & (at < now[:, None])
+        fresh = np.zeros(new.shape, dtype=np.bool_)
+        np.put_along_axis(fresh, tables["deck"].astype(np.int64), new, axis=1)
+        held = (hands[..., None] >> at.astype(np.uint64) & np.uint64(1) != 0) & ~fresh[:, None]
+        same[:, :seats] = held.reshape(len(now), seats, -1, copies).sum(axis=3)
+    held = same.sum(axis=2)
     for position in range(int(drawn.min()), int(now.max())):
         (some,) = np.nonzero((position >= drawn) & (position < now))
         card = tables["deck"][some, position].astype(np.int64)

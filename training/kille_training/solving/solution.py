@@ -2,17 +2,15 @@
 
 runs/NAME/
   settings.json     what is solved, and how
-  progress.csv      NashConv of each hand of a deal while it was solved
   policy.npz        the strategy as a policy, see `kille_agents.tabular`
   strategy.md       the strategy as text
-  solution.json     the results; written last
+  solution.json     the results, and NashConv while it was solved; written last
 
-Until then, checkpoints of a deal lie beside them: `hand-K.npz` for the hand after K granted
-questions. `kille solve` adds pictures.
+`kille solve` adds pictures.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -33,13 +31,14 @@ from kille_training.solving.trees.cfr import VARIANTS
 MATCH_TARGET = 1e-4
 """NashConv at which a match counts as solved by default, as a share of the pot."""
 
-SETTINGS, PROGRESS = "settings.json", "progress.csv"
-TEXT, SOLUTION = "strategy.md", "solution.json"
+SETTINGS, TEXT, SOLUTION = "settings.json", "strategy.md", "solution.json"
 
-MIXED_TARGET = 1e-4
-"""NashConv at which a deal counts as solved by default in games whose solutions mix."""
+MIXED_TARGETS = 1e-4, 1e-3
+"""NashConv at which a deal counts as solved by default in games whose solutions mix, with two seats
+and with more."""
 
-METHOD, ITERATIONS = "dcfr", 100_000
+METHOD, MIXED_METHOD, ITERATIONS = "dcfr", "pcfr+", 100_000
+"""The methods by default: of Byteskille, and of games whose solutions mix."""
 
 
 class SolveError(KilleError):
@@ -94,7 +93,7 @@ def settings_of(
     episode: str | None = None,
     target: float | None = None,
     iterations: int | None = None,
-    method: str = METHOD,
+    method: str | None = None,
     memory_limit: int = MEMORY_LIMIT,
 ) -> SolveSettings:
     """Returns checked settings; arguments as in `solve`.
@@ -123,10 +122,12 @@ def settings_of(
     if target is None:
         target = 1e-9 if seats <= 3 else 1e-7  # a larger tree takes longer
         if game != OWN:
-            target = MIXED_TARGET
+            target = MIXED_TARGETS[seats > 2]
         if resolved["episode"] == "match":
             target = MATCH_TARGET * resolved.number("stake") * seats
     iterations = ITERATIONS if iterations is None else iterations
+    if method is None:
+        method = METHOD if game == OWN else MIXED_METHOD
     if method not in VARIANTS:
         raise SolveError("method", f"expected one of {', '.join(VARIANTS)}, got {method}")
     if not 0.0 < target < float("inf"):
@@ -167,12 +168,14 @@ class Found(NamedTuple):
     Attributes:
         strategy: Of a deal one [S] per stage; of a match a `MatchStrategy`.
         iterations: Of the method, in all hands together.
-        seconds: Spent on solving and measuring, before an interruption included.
+        seconds: Spent on solving and measuring.
+        progress: NashConv of each hand of a deal while it was solved.
     """
 
     strategy: Any
     iterations: int
     seconds: float
+    progress: tuple["DealProgress", ...] = ()
 
 
 @dataclass(frozen=True, repr=False)
@@ -224,7 +227,7 @@ class Solution(Solved, Result):
 
 
 class DealProgress(NamedTuple):
-    """NashConv of a hand of a deal that is being solved; a line of progress.csv.
+    """NashConv of a hand of a deal that is being solved.
 
     Attributes:
         granted: Questions granted before the hand.
@@ -257,10 +260,6 @@ class Folder:
         if self.path.exists() and not self.path.is_dir():
             raise SolveError("out", f"{self.path} is a file; a solution is a folder")
 
-    def hand(self, granted: int) -> Path:
-        """The checkpoint of a hand of a deal."""
-        return self.path / f"hand-{granted}.npz"
-
     def begin(self, settings: SolveSettings) -> None:
         """Makes the folder, or checks that it holds the same.
 
@@ -268,8 +267,8 @@ class Folder:
             SolveError: It holds something else; the message names every setting that differs.
         """
         file, mine = self.path / SETTINGS, json.loads(json.dumps(asdict(settings)))
-        if not file.is_file():
-            if self.path.is_dir() and any(self.path.iterdir()):
+        if not (self.path / SOLUTION).is_file():  # nothing, or one that was interrupted
+            if self.path.is_dir() and any(self.path.iterdir()) and not file.is_file():
                 raise SolveError(
                     "out", f"{self.path} is not the folder of a solution; choose another folder"
                 )
@@ -289,11 +288,11 @@ class Folder:
             raise SolveError(
                 "out",
                 f"{self.path} holds a solution with other settings ({'; '.join(wrong)}); "
-                "delete it, or choose another folder",
+                "delete it to solve anew, or choose another folder",
             )
 
-    def read(self) -> Solved | None:
-        """Returns the results, None before there are any.
+    def read(self) -> tuple[Solved, tuple[DealProgress, ...]] | None:
+        """Returns the results and how they were come by, None before there are any.
 
         Raises:
             ConfigError: The file is broken.
@@ -301,46 +300,23 @@ class Folder:
         file = self.path / SOLUTION
         if not file.is_file():
             return None
+        found = _read_object(file)
         try:
-            found = Solved(**_read_object(file))
-            numbers = np.array([found.improvement, found.value, found.information_sets], float)
-            rest = [found.nash_conv, found.nodes, found.deals, found.iterations, found.seconds]
-            if not np.isfinite(np.append(numbers, np.array(rest, float))).all():
-                raise ValueError("a number is not finite")
-            return found
+            progress = tuple(DealProgress(*row) for row in found.pop("progress", ()))
+            solved = Solved(**found)
+            by_seat = [solved.improvement, solved.value, solved.information_sets]
+            rest = [solved.nash_conv, solved.nodes, solved.deals, solved.iterations, solved.seconds]
+            for numbers in (by_seat, rest, progress):
+                if not np.isfinite(np.array(numbers, float)).all():
+                    raise ValueError("a number is not finite")
+            return solved, progress
         except (TypeError, ValueError) as error:
             raise _broken(file, error) from None
 
-    def read_progress(self) -> list[DealProgress]:
-        """Returns the lines of progress.csv, without the last one if it is cut off.
-
-        Raises:
-            ConfigError: The file is broken.
-        """
-        file = self.path / PROGRESS
-        if not file.is_file():
-            return []
-        try:
-            head, *lines = file.read_text(encoding="utf-8").split("\n")
-            if head != ",".join(DealProgress._fields):
-                raise ValueError("its columns are others")
-            cells = [line.split(",") for line in lines[:-1]]
-            return [DealProgress(int(a), int(b), float(c), float(d)) for a, b, c, d in cells]
-        except ValueError as error:
-            raise _broken(file, error) from None
-
-    def write_progress(self, rows: list[DealProgress]) -> None:
-        """Writes progress.csv."""
-        lines = [DealProgress._fields, *rows]
-        content = "".join(",".join(map(str, line)) + "\n" for line in lines)
-        write_whole(self.path / PROGRESS, content.encode())
-
-    def write(self, solved: Solved) -> None:
-        """Writes the results and deletes the checkpoints."""
-        content = json.dumps(asdict(solved), indent=1) + "\n"
+    def write(self, solved: Solved, progress: Sequence[DealProgress]) -> None:
+        """Writes the results."""
+        content = json.dumps({**asdict(solved), "progress": progress}, indent=1) + "\n"
         write_whole(self.path / SOLUTION, content.encode())
-        for file in self.path.glob("hand-*.npz"):
-            file.unlink(missing_ok=True)
 
 
 def _switches(settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,6 +1,5 @@
 """Solves a single deal or a whole pot: what `kille solve` does, from Python."""
 
-import sys
 import tempfile
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
@@ -33,7 +32,6 @@ from kille_training.solving.policies import (
 )
 from kille_training.solving.size import MEMORY_LIMIT, TreeTooLargeError
 from kille_training.solving.solution import (
-    METHOD,
     TEXT,
     DealProgress,
     Folder,
@@ -59,7 +57,7 @@ def solve(
     episode: str | None = None,
     target: float | None = None,
     iterations: int | None = None,
-    method: str = METHOD,
+    method: str | None = None,
     memory: float = MEMORY_LIMIT / 2**30,
     out: str | Path | None = None,
     observer: Observer | None = None,
@@ -83,12 +81,14 @@ def solve(
         episode: "deal", or "match", a whole pot of Byteskille; None is what `rules` say, or else
             "deal".
         target: NashConv at which it is solved, in units per deal or match; the default is 1e-9,
-            with 4 seats 1e-7, of a match 1e-4 of its pot, of other games 1e-4.
+            with 4 seats 1e-7, of a match 1e-4 of its pot, of other games 1e-4 with 2 seats and 1e-3
+            with more.
         iterations: At most this many in each hand of a deal; the default is 100,000.
-        method: "cfr", "cfr+", "dcfr" (discounted CFR) or "pcfr+" (predictive CFR+).
+        method: "cfr", "cfr+", "dcfr" (discounted CFR) or "pcfr+" (predictive CFR+); None is "dcfr"
+            for Byteskille and "pcfr+" for other games.
         memory: GiB that a tree may take.
-        out: Folder in which the solution is kept, with checkpoints: an interrupted solution resumes
-            there, a finished one is read. None keeps nothing.
+        out: Folder in which the solution is kept; one that is finished there is read. None keeps
+            nothing.
         observer: Called with how far it has come; `describe()` of its argument is a line of text.
             None shows it in terminals and notebooks.
 
@@ -115,21 +115,11 @@ def solve(
         raise SolveError("memory", str(error)) from None
 
 
-def first_hand_of(solution: Solution) -> tuple[np.ndarray, Stage]:
-    """Returns strategy and tree of the first hand; the tree of a solution read is grown again."""
-    if solution.first_hand is not None:
-        return solution.first_hand
-    settings = solution.settings
-    kind = KINDS[settings.rules["episode"]]
-    trees = kind.build(settings.num_players, settings.resolve(), memory_limit=sys.maxsize)
-    return _first_hand(kind.strategy_of(solution.policy, trees), trees)
-
-
 class _Kind(NamedTuple):
     """What there is to solve: a deal, of which `trees` are `DealStages`, or a `Match`."""
 
     build: Callable[..., Any]
-    solve: Callable[[Any, SolveSettings, Folder, Observer | None], Found]
+    solve: Callable[[Any, SolveSettings, Observer | None], Found]
     policy_of: Callable[..., Any]
     strategy_of: Callable[[Any, Any], Any]
     greedy: Callable[[Any, Any], Any]
@@ -137,14 +127,8 @@ class _Kind(NamedTuple):
     text: Callable[[Any, Any, Any], str]
 
 
-def _solve_match(
-    match: Match, settings: SolveSettings, folder: Folder, observer: Observer | None
-) -> Found:
-    return solve_match(
-        match,
-        target=settings.target / match.pot,
-        progress=observer,
-    )
+def _solve_match(match: Match, settings: SolveSettings, observer: Observer | None) -> Found:
+    return solve_match(match, target=settings.target / match.pot, progress=observer)
 
 
 KINDS = {
@@ -179,11 +163,11 @@ def _solve(
         folder.begin(settings)
         if (found := folder.read()) is not None:
             policy = load_tabular(file, settings.game, seats, rules)
-            return _solution(folder, settings, found, policy)
+            return _solution(folder, settings, *found, policy)
     kind = KINDS[settings.rules["episode"]]
     trees = kind.build(seats, rules, memory_limit=memory_limit)
     folder.begin(settings)
-    strategy, iterations, seconds = kind.solve(trees, settings, folder, observer)
+    strategy, iterations, seconds, progress = kind.solve(trees, settings, observer)
     made = {"method": settings.method, "target": settings.target}
     if rules["episode"] == "deal":
         made["iterations"] = iterations
@@ -208,8 +192,8 @@ def _solve(
         iterations=iterations,
         seconds=round(seconds, 2),
     )
-    folder.write(solved)
-    return _solution(folder, settings, solved, policy, _first_hand(strategy, trees))
+    folder.write(solved, progress)
+    return _solution(folder, settings, solved, progress, policy, _first_hand(strategy, trees))
 
 
 def _first_hand(strategy: Any, trees: Any) -> tuple[np.ndarray, Stage]:
@@ -221,6 +205,7 @@ def _solution(
     folder: Folder,
     settings: SolveSettings,
     solved: Solved,
+    progress: tuple[DealProgress, ...],
     policy: Any,
     first_hand: tuple[np.ndarray, Stage] | None = None,
 ) -> Solution:
@@ -229,6 +214,6 @@ def _solution(
         policy=policy,
         text=(folder.path / TEXT).read_text(encoding="utf-8"),
         settings=settings,
-        progress=tuple(folder.read_progress()),
+        progress=progress,
         first_hand=first_hand,
     )

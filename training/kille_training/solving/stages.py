@@ -72,12 +72,8 @@ class Stage:
 
     @cached_property
     def states(self) -> np.ndarray:
-        """[I, F] uint8: the information states."""
-        game = load_game(self.rules.game)
-        wide = width(game.spec.information_state(self.num_players))
-        out = np.zeros((self.tree.num_infosets, wide), np.uint8)
-        game.information_state(self.positions, self.rules.record, self.seats, out)
-        return out
+        """[I, F] uint8: what the seats know; see `known_by`."""
+        return known_by(self.positions, self.rules, self.num_players, self.seats)
 
     @cached_property
     def observations(self) -> np.ndarray:
@@ -122,6 +118,26 @@ class Stage:
         game, position = load_game(self.rules.game), self.positions[information_set]
         text = game.describe(position, self.rules, int(position["seat"]))
         return "; ".join(" ".join(line.split()) for line in text.splitlines())
+
+
+def own_cards(rules: Rules, num_players: int) -> np.ndarray:
+    """Returns where an information state says what a seat was dealt and what it drew later.
+
+    Empty for games in which nothing is drawn unseen. Which of its cards came when tells a seat
+    nothing of the others, so these are one set: in order, the lowest first.
+    """
+    parts = {part.name: part for part in load_game(rules.game).spec.information_state(num_players)}
+    both = [parts[name].slice for name in ("dealt", "drawn")] if "drawn" in parts else []
+    return np.array([place for part in both for place in range(part.start, part.stop)], np.int64)
+
+
+def known_by(tables: np.ndarray, rules: Rules, num_players: int, seats: np.ndarray) -> np.ndarray:
+    """Returns information states in which a seat's own cards are one set, [N, F] uint8."""
+    game, places = load_game(rules.game), own_cards(rules, num_players)
+    out = np.zeros((len(tables), width(game.spec.information_state(num_players))), np.uint8)
+    game.information_state(tables, rules.record, seats, out)
+    out[:, places] = np.sort(out[:, places], axis=1)
+    return out
 
 
 def observe(tables: np.ndarray, rules: Rules, num_players: int, seats: np.ndarray) -> np.ndarray:

@@ -84,7 +84,7 @@ class Hand:
 
     def paying(self, worth: np.ndarray) -> SequenceGame:
         """Returns the tree that pays what the outcomes are worth to the seats, [O, P]."""
-        return self.tree.changed(pay=self.results @ worth)
+        return self.tree._replace(pay=self.results @ worth)
 
     def ends(self, strategy: np.ndarray) -> np.ndarray:
         """Returns how likely each outcome is when all play a strategy, [O]."""

@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from kille_env.core.arguments import is_whole
-from kille_env.errors import KilleError, shortened
-from kille_training.solving.trees.tree import CHANCE, MOST_PLAYERS, TERMINAL, FlatTree
+from kille_env.errors import KilleError
+from kille_training.solving.trees.tree import CHANCE, TERMINAL, FlatTree
 
 
 @dataclass(frozen=True)
@@ -78,13 +77,9 @@ def flatten(root: Any, expand: Expand, num_players: int) -> Flattened:
         num_players: P.
 
     Raises:
-        KilleError: `expand` returned something else or a player that does not exist, two nodes of
-            an information set differ in the number of actions, or the tree is not that of a game
-            with perfect recall.
+        KilleError: Two nodes of an information set differ in the number of actions, or in what
+            their player has done before.
     """
-    if not is_whole(num_players) or not 1 <= num_players <= MOST_PLAYERS:
-        raise KilleError(f"num_players is {shortened(num_players)}, expected 1 to {MOST_PLAYERS}")
-    num_players = int(num_players)
     numbers: dict[tuple[int, Hashable], int] = {}
     sizes: list[int] = []
     first = [0]
@@ -96,7 +91,7 @@ def flatten(root: Any, expand: Expand, num_players: int) -> Flattened:
         parent.append(above)
         sequence.append(step)
         probability.append(share)
-        found = _checked(expand(state), num_players)
+        found = expand(state)
         if isinstance(found, Terminal):
             infoset.append(TERMINAL)
             payoff.append(found.payoff)
@@ -134,29 +129,5 @@ def flatten(root: Any, expand: Expand, num_players: int) -> Flattened:
         np.array(probability, dtype=np.float64),
         np.array(payoff, dtype=np.float64).reshape(-1, num_players),
     )
+    tree.check_recall()
     return Flattened(tree, [information for _, information in numbers])
-
-
-def _checked(found: Any, num_players: int) -> Terminal | Chance | Decision:
-    """Returns what a state is; refuses what no tree can hold."""
-    try:
-        if isinstance(found, Terminal):
-            right = np.array(found.payoff, dtype=np.float64).shape == (num_players,)
-        elif isinstance(found, Chance):
-            shares = np.array(found.probabilities, dtype=np.float64)
-            right = shares.shape == (len(found.states),) and len(shares) > 0
-        elif isinstance(found, Decision):
-            hash(found.information)
-            seated = is_whole(found.player) and 0 <= found.player < num_players
-            right = seated and len(found.states) > 0
-        else:
-            right = False
-    except (TypeError, ValueError, OverflowError):
-        right = False
-    if not right:
-        raise KilleError(
-            f"a state of the tree is {shortened(found)}; expected a Terminal with {num_players} "
-            "payoffs, a Chance with one probability for each state, or a Decision of a player "
-            f"from 0 to {num_players - 1} with information that can be hashed"
-        )
-    return found

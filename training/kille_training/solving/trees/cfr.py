@@ -14,32 +14,23 @@ and the next strategy may count the last regrets once more, as a forecast of the
 """
 
 import time
-from collections.abc import Callable, Mapping
-from pathlib import Path
-from typing import NamedTuple, Self
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
 from kille_env.core import arguments
 from kille_env.core.jit import kernel
 from kille_env.errors import KilleError, did_you_mean
-from kille_env.files import BROKEN, read_arrays, write_arrays
 from kille_training.solving.trees.sequences import sequence_form
 from kille_training.solving.trees.values import (
     NashConv,
     Tree,
-    check_strategy,
     nash_conv,
     normalised,
     uniform,
     without_nodes,
 )
-
-FORMAT = "kille-solver-2"
-"""The format that a saved solver names."""
-
-STATE = ("regret", "average", "current")
-"""The numbers of a solver, [S] each: all that it needs to resume."""
 
 SLICE = 0.2
 """Seconds of one compiled call, about: during it Ctrl-C waits."""
@@ -113,8 +104,8 @@ class _Memory(NamedTuple):
 class CFR:
     """Regret minimisation with full traversals; the players update in turn.
 
-    Each player's update sees what the players before it have just changed. A solver can be stopped,
-    saved and resumed at any iteration; the result is the same to the bit.
+    Each player's update sees what the players before it have just changed. A solver can be stopped
+    and run on at any iteration; the result is the same to the bit.
     """
 
     def __init__(self, tree: Tree, method: str = "cfr+") -> None:
@@ -170,7 +161,7 @@ class CFR:
         """Iterates, and measures NashConv of the average on the way if asked to.
 
         Ctrl-C stops it after the compiled call that runs (a fraction of a second); the solver can
-        then be read, saved or run on. Neither that nor how it is split into runs changes the
+        then be read or run on. Neither that nor how it is split into runs changes the
         result, or the iterations at which it is measured: each a tenth further than the one before.
 
         Args:
@@ -198,68 +189,6 @@ class CFR:
             if found.total <= until or stop == goal:
                 return found
 
-    def state(self) -> dict[str, np.ndarray]:
-        """Returns the numbers needed to resume, in the order of the tree's sequences."""
-        return {name: getattr(self._memory, name)[self.form.slot] for name in STATE}
-
-    def restore(self, iteration: int, state: Mapping[str, np.ndarray]) -> None:
-        """Takes over the numbers that `state` has returned.
-
-        Raises:
-            KilleError: No solver can have such numbers.
-        """
-        if type(iteration) is not int or iteration < 0:
-            raise KilleError(f"its iteration is {iteration!r}")
-        if set(state) != set(STATE):
-            raise KilleError(f"it holds {sorted(state)}, expected {sorted(STATE)}")
-        for name, array in state.items():
-            if array.shape != (self.tree.num_sequences,) or array.dtype != np.float64:
-                raise KilleError(f"{name!r} has the shape {array.shape} and type {array.dtype}")
-            if not np.isfinite(array).all():
-                raise KilleError(f"{name!r} has numbers that are not finite")
-        check_strategy(self.tree, state["current"])
-        if (state["average"] < 0.0).any():
-            raise KilleError("its average has negative weights")
-        self._memory.iterations[0] = iteration
-        for name, array in state.items():
-            getattr(self._memory, name)[self.form.slot] = array
-        _spread(self.form, self._memory)
-
-    def save(self, path: Path) -> None:
-        """Writes the state, whole or not at all; equal states give equal bytes."""
-        about = {
-            "format": FORMAT,
-            "method": self.method,
-            "iteration": self.iteration,
-            "tree": self.tree.fingerprint(),
-        }
-        write_arrays(path, about, self.state())
-
-    @classmethod
-    def load(cls, path: Path, tree: Tree) -> Self:
-        """Returns a solver that resumes where the saved one stopped.
-
-        Args:
-            path: A file that `save` has written.
-            tree: The tree of the saved solver.
-
-        Raises:
-            KilleError: The file cannot be read, is not a saved solver, is one of another tree, or
-                holds numbers that no solver can have.
-        """
-        try:
-            about, arrays = read_arrays(path)
-            if about["format"] != FORMAT:
-                raise KilleError(f"its format is {about['format']!r}, expected {FORMAT!r}")
-            tree = without_nodes(tree)
-            if about["tree"] != tree.fingerprint():
-                raise KilleError("it belongs to another tree")
-            solver = cls(tree, about["method"])
-            solver.restore(about["iteration"], arrays)
-            return solver
-        except BROKEN as error:
-            raise KilleError(f"{path} is not a saved solver for this tree: {error}") from None
-
     def _iterate_to(self, goal: int) -> None:
         """Iterates in compiled calls of about `SLICE` seconds."""
         while self.iteration < goal:
@@ -277,11 +206,20 @@ class CFR:
 
 
 @kernel
+def _reach_before(form, reach, number):
+    """Returns how often a set's player alone would come to it."""
+    above = 0.0
+    for way in range(np.uintp(form.ways[number]), np.uintp(form.ways[number + np.uintp(1)])):
+        above += form.share[way] * reach[np.uintp(form.before[way])]
+    return above
+
+
+@kernel
 def _spread(form, memory):
     """Fills in how often each player alone would play each of its sequences."""
     begin, reach = form.begin, memory.reach
-    for number in range(np.uintp(len(form.before))):
-        above = reach[np.uintp(form.before[number])]
+    for number in range(np.uintp(len(form.begin) - 1)):
+        above = _reach_before(form, reach, number)
         for slot in range(np.uintp(begin[number]), np.uintp(begin[number + np.uintp(1)])):
             reach[slot] = above * memory.current[slot]
 
@@ -334,7 +272,8 @@ def _update(gained, lost, forecast, form, memory, player):
                 total += form.weight[entry] * memory.product[np.uintp(form.column[entry])]
             worth[slot] = total
             mean += current[slot] * total
-        worth[np.uintp(form.before[number])] += mean
+        for way in range(np.uintp(form.ways[number]), np.uintp(form.ways[number + one])):
+            worth[np.uintp(form.before[way])] += form.share[way] * mean
         positive = 0.0
         for slot in range(start, stop):
             gain = worth[slot] - mean
@@ -360,7 +299,7 @@ def _average(share, form, memory, player):
     one = np.uintp(1)
     begin, reach = form.begin, memory.reach
     for number in range(np.uintp(form.sets[player]), np.uintp(form.sets[player + one])):
-        above = reach[np.uintp(form.before[number])]
+        above = _reach_before(form, reach, number)
         for slot in range(np.uintp(begin[number]), np.uintp(begin[number + one])):
             memory.average[slot] += share * reach[slot]
             reach[slot] = above * memory.current[slot]

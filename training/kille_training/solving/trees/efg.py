@@ -13,12 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from kille_env.errors import KilleError, PolicyError
+from kille_env.errors import PolicyError
 from kille_env.files import whole_file, write_whole
 from kille_training.solving.trees.tree import CHANCE, TERMINAL, FlatTree
-
-LINES = 1 << 12
-"""Lines that are written at a time."""
 
 DENOMINATOR, ROUNDING = 10**6, 1e-15
 """A number this close to a fraction with a denominator of at most so much is that fraction."""
@@ -47,28 +44,6 @@ class EfgTree:
     names: Sequence[str]
     title: str = ""
 
-    @classmethod
-    def numbered(cls, tree: FlatTree) -> "EfgTree":
-        """Returns a tree whose information sets have numbers for names, and so have the actions."""
-        starts = np.repeat(tree.first[:-1], np.diff(tree.first))
-        places = np.arange(tree.num_sequences) - starts
-        return cls(
-            tree, [str(place) for place in places], [str(i) for i in range(len(tree.player))]
-        )
-
-    def __post_init__(self) -> None:
-        """Refuses labels that are missing, or equal within an information set."""
-        sizes = self.tree.num_sequences, self.tree.num_infosets
-        if (len(self.actions), len(self.names)) != sizes:
-            raise KilleError(
-                f"{len(self.actions)} labels of actions and {len(self.names)} of information sets; "
-                f"expected {sizes[0]} and {sizes[1]}"
-            )
-        for number in range(self.tree.num_infosets):
-            labels = self._labels(number)
-            if len(set(labels)) < len(labels):
-                raise KilleError(f"actions of information set {number} share a label: {labels}")
-
     def write(self, path: Path) -> None:
         """Writes the file, whole or not at all.
 
@@ -82,13 +57,8 @@ class EfgTree:
             OSError: It cannot be written.
         """
         with whole_file(path) as file:
-            waiting = []
             for line in self._lines():
-                waiting.append(line)
-                if len(waiting) == LINES:
-                    file.write("".join(waiting).encode())
-                    waiting.clear()
-            file.write("".join(waiting).encode())
+                file.write(line.encode())
 
     def write_policy(self, strategy: np.ndarray, path: Path) -> None:
         """Writes what is done in the information sets of the file, for docs/certificates/check.py.

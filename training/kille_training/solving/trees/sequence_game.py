@@ -5,27 +5,23 @@ its last own sequence before each terminal node. So a game is kept as its termin
 the last sequence of every player, and as its information sets, each with the sequence that leads
 there; terminal nodes with equal sequences are one. A sweep over the terminal nodes gives what each
 sequence of a player is worth, and one pass back over its information sets a best response.
+
+A player may forget what the rest of the game cannot tell apart, as which cards of a hand were drawn
+and which were dealt: several sequences lead to such a set, each with a fixed share of how often
+chance and the others do. That loses nothing, since all that follows is the same for each of them
+(*well-formed* games: Lanctot and others, "No-regret learning in extensive-form games with imperfect
+recall", ICML 2012), and makes games several times smaller.
 """
 
-import hashlib
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
 from kille_env.core.jit import kernel
 
 
-def digest_of(game: Any) -> str:
-    """Returns a digest of a named tuple of a number of players and arrays."""
-    digest = hashlib.sha256(str(game.num_players).encode())
-    for name, array in zip(game._fields[1:], game[1:], strict=True):
-        digest.update(f"{name} {array.dtype} {array.shape}".encode())
-        digest.update(np.ascontiguousarray(array).data)
-    return digest.hexdigest()
-
-
 class SequenceGame(NamedTuple):
-    """A finite game of P players with perfect recall, in sequence form.
+    """A finite game of P players in sequence form.
 
     An information set comes behind all that lead to it. Sequences are numbered as in `FlatTree`:
     set i has the sequences `first[i]` to `first[i + 1]`. Kernels take it as it is, and trust it.
@@ -34,7 +30,10 @@ class SequenceGame(NamedTuple):
         num_players: P.
         player: [I] int8, the player that decides in each information set.
         first: [I + 1] int32, the first sequence of each information set; the last entry is S.
-        before: [I] int32, the player's own sequence that leads to each set; -1 for none.
+        ways: [I + 1] int64, the first entry of each set in `before` and `share`: with perfect
+            recall each has one; the last entry is W.
+        before: [W] int32, the player's own sequences that lead to each set; -1 for none.
+        share: [W] float64, how often chance comes to the set by each of them; a set's sum is 1.
         last: [T, P] int32, each player's last sequence before each terminal node; -1 for none.
         chance: [T] float64, how often chance leads there if the players do.
         pay: [T, P] float64, what each player gets there, times `chance`.
@@ -43,7 +42,9 @@ class SequenceGame(NamedTuple):
     num_players: int
     player: np.ndarray
     first: np.ndarray
+    ways: np.ndarray
     before: np.ndarray
+    share: np.ndarray
     last: np.ndarray
     chance: np.ndarray
     pay: np.ndarray
@@ -63,17 +64,14 @@ class SequenceGame(NamedTuple):
         """Bytes of its arrays."""
         return sum(array.nbytes for array in self[1:])
 
-    def changed(self, **fields: np.ndarray) -> Self:
-        """Returns the game with other fields."""
-        return self._replace(**fields)
+    @property
+    def recalls(self) -> bool:
+        """Whether one sequence alone leads to each information set."""
+        return len(self.before) == self.num_infosets
 
     def gaining(self, more: np.ndarray) -> Self:
         """Returns the game that pays so much more at its ends, times their chance, [T, P]."""
         return self._replace(pay=self.pay + more)
-
-    def fingerprint(self) -> str:
-        """Returns a digest of the whole game."""
-        return digest_of(self)
 
 
 def sequence_reach(game: SequenceGame, strategy: np.ndarray) -> np.ndarray:
@@ -98,10 +96,19 @@ def reach_of(game: SequenceGame, strategy: np.ndarray) -> np.ndarray:
 
 
 @kernel
+def reach_before(game, reach, number):
+    """Returns how often a set's player alone would come to it, given its reach of sequences."""
+    above = 0.0
+    for way in range(np.uintp(game.ways[number]), np.uintp(game.ways[number + np.uintp(1)])):
+        above += game.share[way] * reach[np.uintp(game.before[way] + 1)]
+    return above
+
+
+@kernel
 def _spread(game, strategy, reach):
     """Fills in each player's own reach of its sequences."""
-    for number in range(np.uintp(len(game.before))):
-        above = reach[np.uintp(game.before[number] + 1)]
+    for number in range(np.uintp(len(game.player))):
+        above = reach_before(game, reach, number)
         for step in range(np.uintp(game.first[number]), np.uintp(game.first[number + np.uintp(1)])):
             reach[step + np.uintp(1)] = above * strategy[step]
 
@@ -126,14 +133,17 @@ def _count(game, reach, through, comes):
             share *= reach[np.uintp(game.last[end, player] + 1)]
         for player in range(np.uintp(game.last.shape[1])):
             through[np.uintp(game.last[end, player] + 1)] += share
-    number = np.uintp(len(game.before))
+    number = np.uintp(len(game.player))
     while number > 0:
         number -= np.uintp(1)
         whole = 0.0
         for step in range(np.uintp(game.first[number]), np.uintp(game.first[number + np.uintp(1)])):
             whole += through[step + np.uintp(1)]
         comes[number] = whole
-        through[np.uintp(game.before[number] + 1)] += whole
+        above = reach_before(game, reach, number)
+        for way in range(np.uintp(game.ways[number]), np.uintp(game.ways[number + np.uintp(1)])):
+            own = game.share[way] * reach[np.uintp(game.before[way] + 1)]
+            through[np.uintp(game.before[way] + 1)] += whole * own / above if above > 0.0 else 0.0
 
 
 @kernel

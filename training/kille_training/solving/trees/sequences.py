@@ -26,7 +26,9 @@ class SequenceForm(NamedTuple):
         slot: [S] uint32, the slot of each sequence of the game.
         sets: [P + 1] uint32, the first information set of each player.
         begin: [I + 1] uint32, the first slot of each set.
-        before: [I] uint32, the slot that leads to each set.
+        ways: [I + 1] uint32, the first entry of each set in `before` and `share`.
+        before: [W] uint32, the slots that lead to each set.
+        share: [W] float64, how often chance comes by each of them; see `SequenceGame`.
         rows: [K + 1] uint64, the first entry of each slot.
         column: [E] uint32, the column of each entry.
         weight: [E] float64, payoff times chance of each entry.
@@ -37,7 +39,9 @@ class SequenceForm(NamedTuple):
     slot: np.ndarray
     sets: np.ndarray
     begin: np.ndarray
+    ways: np.ndarray
     before: np.ndarray
+    share: np.ndarray
     rows: np.ndarray
     column: np.ndarray
     weight: np.ndarray
@@ -56,7 +60,10 @@ def sequence_form(game: SequenceGame) -> SequenceForm:
     slot[np.repeat(game.first[:-1][order], sizes) + offsets] = np.arange(game.num_sequences)
     slot += np.uint32(players)
 
-    before = _slots(slot, game.before[order], game.player[order])
+    roads = np.diff(game.ways)[order]
+    ways = np.concatenate([[0], np.cumsum(roads)])
+    taken = np.repeat(game.ways[:-1][order] - ways[:-1], roads) + np.arange(ways[-1])
+    before = _slots(slot, game.before[taken], np.repeat(game.player[order], roads))
     last = _slots(slot, game.last, np.arange(players))
 
     num_slots = game.num_sequences + players
@@ -85,7 +92,9 @@ def sequence_form(game: SequenceGame) -> SequenceForm:
             np.uint32
         ),
         begin.astype(np.uint32),
+        ways.astype(np.uint32),
         before,
+        game.share[taken],
         np.concatenate([[0], np.cumsum(counts)]).astype(np.uint64),
         np.concatenate(entries).astype(np.uint32),
         np.concatenate(weights).astype(np.float64),

@@ -14,9 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kille_env.core.arguments import is_whole
 from kille_env.core.jit import kernel
-from kille_env.errors import PolicyError, shortened
+from kille_env.errors import PolicyError
 from kille_training.solving.trees.sequence_game import (
     SequenceGame,
     reach_of,
@@ -119,21 +118,23 @@ def check_strategy(tree: Tree, strategy: np.ndarray) -> np.ndarray:
         strategy: [S], the probability of every sequence's action in its information set.
 
     Raises:
-        PolicyError: The shape is wrong, a probability is negative, infinite or not a number, or
-            those of an information set do not sum to 1. The message names the first set.
+        PolicyError: The shape is wrong, or the probabilities of an information set are none; the
+            message shows those of the first such set.
     """
     checked = _numbers(tree, strategy)
-    starts = tree.first[:-1]
-    if not len(starts):
+    if not tree.num_infosets:
         return checked
-    _check_all(tree, checked, checked >= 0.0, "has a negative probability")
-    sums = np.add.reduceat(checked, starts)
-    off = np.abs(sums - 1.0) > TOLERANCE
+    starts, sizes = tree.first[:-1], np.diff(tree.first)
+    sums = np.add.reduceat(np.where(checked >= 0.0, checked, np.nan), starts)
+    off = ~(np.abs(sums - 1.0) <= TOLERANCE)
     if off.any():
         number = int(np.argmax(off))
-        what = f"has probabilities that sum to {sums[number]:.6g} and not to 1"
-        raise _complaint(tree, checked, number, what)
-    return checked / np.repeat(sums, np.diff(tree.first))
+        row = ", ".join(f"{share:.6g}" for share in checked[starts[number] :][: sizes[number]])
+        raise PolicyError(
+            f"information set {number} of player {tree.player[number]} has the probabilities "
+            f"[{row}]; expected numbers from 0 that sum to 1"
+        )
+    return checked / np.repeat(sums, sizes)
 
 
 def end_reach(game: SequenceGame, strategy: np.ndarray) -> np.ndarray:
@@ -160,7 +161,6 @@ def best_response(tree: Tree, strategy: np.ndarray, player: int) -> BestResponse
         player: The player that responds.
     """
     tree = without_nodes(tree)
-    player = _known_player(tree, player)
     return _respond(tree, check_strategy(tree, strategy), player, _room(tree))
 
 
@@ -208,7 +208,6 @@ def losses(tree: Tree, strategy: np.ndarray, player: int) -> np.ndarray:
     """
     tree = without_nodes(tree)
     strategy, room = check_strategy(tree, strategy), _room(tree)
-    player = _known_player(tree, player)
     count = _prepare(tree, player, strategy, room)
     _choose(tree, count, strategy, room, strategy.copy())
     own = np.ones(tree.num_sequences + 1)  # how likely the player itself plays up to each sequence
@@ -216,7 +215,8 @@ def losses(tree: Tree, strategy: np.ndarray, player: int) -> np.ndarray:
     for number in room.sets[:count]:
         behind = slice(tree.first[number] + 1, tree.first[number + 1] + 1)
         chances, worth = strategy[tree.first[number] : tree.first[number + 1]], room.gain[1, behind]
-        reach = own[tree.before[number] + 1]
+        ways = slice(tree.ways[number], tree.ways[number + 1])
+        reach = tree.share[ways] @ own[tree.before[ways] + 1]
         own[behind] = reach * chances
         lost[number] = reach * (worth.max() - chances @ worth)
     return lost
@@ -243,7 +243,6 @@ def choice_values(
     """
     tree = without_nodes(tree)
     strategy, room = check_strategy(tree, strategy), _room(tree)
-    player = _known_player(tree, player)
     count = _prepare(tree, player, strategy, room)
     _choose(tree, count, strategy, room, strategy.copy())
     reach = _others_reach(tree, strategy, player)
@@ -256,8 +255,9 @@ def _others_reach(game: SequenceGame, strategy: np.ndarray, player: int) -> np.n
     sets, reach = game.player == player, np.zeros(game.num_infosets)
     mine = np.repeat(sets, np.diff(game.first))
     mixed = np.where(mine, uniform(game), strategy)  # comes to all of its sets
-    own = sequence_reach(game, mixed)[game.before[sets] + 1]
-    reach[sets] = reach_of(game, mixed)[sets] / own
+    roads = game.share * sequence_reach(game, mixed)[game.before + 1]
+    own = np.add.reduceat(roads, game.ways[:-1])
+    reach[sets] = reach_of(game, mixed)[sets] / own[sets]
     return reach
 
 
@@ -271,43 +271,14 @@ def nash_conv(tree: Tree, strategy: np.ndarray) -> NashConv:
 
 
 def _numbers(tree: Tree, strategy: np.ndarray) -> np.ndarray:
-    """Returns a copy of a strategy as float64; refuses other shapes and numbers not finite."""
-    try:
-        checked = np.array(strategy, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
-        raise PolicyError(f"a strategy is {shortened(strategy)}, expected numbers") from None
+    """Returns a copy of a strategy as float64; refuses one of another shape."""
+    checked = np.array(strategy, dtype=np.float64)
     if checked.shape != (tree.num_sequences,):
         raise PolicyError(
             f"a strategy for this tree has the shape ({tree.num_sequences},), one probability for "
             f"each sequence, and not {checked.shape}"
         )
-    what = "has a probability that is not a finite number"
-    _check_all(tree, checked, np.isfinite(checked), what)
     return checked
-
-
-def _check_all(tree: Tree, strategy: np.ndarray, right: np.ndarray, what: str) -> None:
-    """Refuses a strategy that is not right [S] everywhere."""
-    if not right.all():
-        number = int(np.searchsorted(tree.first, np.argmin(right), side="right")) - 1
-        raise _complaint(tree, strategy, number, what)
-
-
-def _known_player(tree: Tree, player: int) -> int:
-    if not is_whole(player) or not 0 <= player < tree.num_players:
-        raise PolicyError(
-            f"there is no player {shortened(player)}; the players are 0 to {tree.num_players - 1}"
-        )
-    return int(player)
-
-
-def _complaint(tree: Tree, strategy: np.ndarray, number: int, what: str) -> PolicyError:
-    """Returns an error that names an information set and shows its probabilities."""
-    row = strategy[tree.first[number] : tree.first[number + 1]]
-    return PolicyError(
-        f"information set {number} of player {tree.player[number]} {what}: "
-        f"[{', '.join(f'{share:.6g}' for share in row)}]"
-    )
 
 
 class _Room(NamedTuple):
@@ -361,6 +332,7 @@ def _choose(tree, count, strategy, room, response):
                 best = step
             response[step] = 0.0
         response[best] = 1.0
-        above = np.uintp(tree.before[number] + 1)
-        gain[0, above] += mean
-        gain[1, above] += gain[1, best + np.uintp(1)]
+        for way in range(np.uintp(tree.ways[number]), np.uintp(tree.ways[number + np.uintp(1)])):
+            above = np.uintp(tree.before[way] + 1)
+            gain[0, above] += tree.share[way] * mean
+            gain[1, above] += tree.share[way] * gain[1, best + np.uintp(1)]

@@ -1,0 +1,496 @@
+"""Walks the deals of any game, by playing every action and every card with the game's own kernels.
+
+A node is a record of a table. It is never stored: a depth-first walk keeps the tables from the
+first to the newest one, and writes down information sets and ends (see `SequenceGame`). Where nodes
+are wanted, to be exported or walked in, it writes them down as well (see `FlatTree`).
+
+Chance is a card that leaves the pack. A table whose next cards are fixed (`stacked`) is stepped; if
+it drew one card more than that, the table before the step is a chance node, at which each type of
+card that is left is fixed in turn, as often as the pack holds it. Nothing is sampled. Three things
+are merged, without loss:
+
+- Cards of one type are the same card.
+- Of cards that come to one hand in one step, the order does not matter: a hand is a set. So they
+  are dealt from the lowest up, and the chance counts the orders that this stands for.
+- A card that the game passes over when it is drawn (`passed_over`) changes only which cards are
+  left, so the card that is drawn in the end is any other one, all equally likely.
+
+A hand ends where the deal does, or where the cards are dealt again. If they are so before anybody
+has decided, because of what was dealt, the hand has never been: chances are those of the others.
+
+An information set is what `information_state` shows to a seat that has a choice; where only one
+action is legal, nothing is decided. Seats that share all they know are one player, whose sets are
+what they know together. The walk refuses a game in which two tables of a set differ in what the
+player has done before or may do now.
+
+Without nodes a seat forgets which of its cards it drew and which it was dealt, since all orders of
+the pack are equally likely: several sequences then lead to a set (`SequenceGame.ways`). The walk
+refuses a game in which the others' situation depends on which of them did.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kille_env.core.jit import index, kernel
+from kille_env.core.table import DEAL, OVER
+from kille_training.solving.slots import slot_of
+from kille_training.solving.trees.tree import TERMINAL
+
+CHANCE, FORCED = -2, -3
+"""Stand for an information set in `Path.frames` where a card is to be drawn, and where the seat to
+act has no choice."""
+
+SET, CHOICE, STEP, ACTION, START, FLOOR, COUNT, RUN, LEFT, NODE, EDGE, LEAF = range(12)
+"""Columns of `Path.frames`: information set; next choice; sequence of the next choice. Of a chance
+node: action that draws, -1 for the deal; where in the deck its cards begin; of the hand that the
+card goes to the highest type that it has drawn so far, how many cards, and how many of it; and how
+many cards can be drawn. The action is also that of a seat without a choice. Where nodes are written
+down: the last node up to this table, and the sequence that leads on from it; and how many leaves
+there were before a chance node that is one of its own."""
+
+DEPTH, NODES, SETS, ENDS, WAYS, WRITTEN, LEAVES, DEALS, FAULT, LAST_END, UNFREE = range(11)
+"""What the walk counts in `size`."""
+
+PLAYED, DRAWS, DRY, LUCK = range(4)
+"""What can come of a step."""
+
+FAULTS = {
+    1: "two tables that look alike to a seat differ in what it has done before",
+    2: "two tables that look alike to a seat have different legal actions",
+    3: "discards are shuffled into a new talon, which no tree knows; fewer seats or discards "
+    "(max_discards) or a larger pack leave cards in it",
+    4: "something besides cards is decided by chance in a deal, and the game does not say what "
+    "(`chances`)",
+}
+"""Why a walk ended early, by the number in `size[FAULT]`."""
+FORGETS, CLASH, EMPTY, RANDOM = FAULTS
+
+SCATTER = 0x9E3779B97F4A7C15  # an odd multiplier: numbers that look random
+
+
+class Job(NamedTuple):
+    """What is grown."""
+
+    rules: np.ndarray  # [1]
+    end: int  # where the cards of the deck end that are played with
+    num_features: int  # of an information state
+    owner: np.ndarray  # [P], the player that decides for each seat
+    forgets: np.ndarray  # features of an information state that are one set; see `own_cards`
+    keeps_nodes: bool
+
+
+class Path(NamedTuple):
+    """The nodes from the first table to the newest, by their depth, and room to work in."""
+
+    stack: np.ndarray  # [D] tables
+    frames: np.ndarray  # [D, 12], see `SET` to `LEAF`
+    weight: np.ndarray  # [D], how often chance leads there
+    share: np.ndarray  # [D], how often it does from the last node written down
+    last: np.ndarray  # [D, Q], the last sequence of every player
+    talon: np.ndarray  # [D, K], how many cards of each type can be drawn at a chance node
+    place: np.ndarray  # [D, K], where one of them lies
+    row: np.ndarray
+    row_bytes: np.ndarray  # the same memory
+    way: np.ndarray
+    mask: np.ndarray
+    thrown_in: np.ndarray  # [1], how likely the deals so far are dealt again at once
+
+
+class Sets(NamedTuple):
+    """The information sets so far."""
+
+    slots: np.ndarray  # a hash table of their numbers, -1 where it is free
+    rows: np.ndarray  # what the player knows, packed in words
+    positions: np.ndarray  # one table of each
+    player: np.ndarray
+    first: np.ndarray
+    before: np.ndarray  # of the first table
+    masks: np.ndarray
+
+
+class Ways(NamedTuple):
+    """The ways to information sets so far, where seats forget."""
+
+    slots: np.ndarray  # a hash table of their numbers, -1 where it is free
+    rows: np.ndarray  # the set, and the player's own sequence before it
+    weight: np.ndarray  # how often chance leads there; and times a number made of the others' play
+
+
+class Ends(NamedTuple):
+    """The ends so far; those with equal sequences are one."""
+
+    slots: np.ndarray  # a hash table of their numbers, -1 where it is free
+    rows: np.ndarray  # the last sequences
+    chance: np.ndarray
+    pay: np.ndarray
+    results: np.ndarray  # how often cards are dealt again; then each outcome, where asked for
+
+
+class Written(NamedTuple):
+    """The nodes so far, as in `FlatTree`."""
+
+    infoset: np.ndarray
+    parent: np.ndarray
+    sequence: np.ndarray
+    probability: np.ndarray
+
+
+class Leaves(NamedTuple):
+    """The terminal nodes so far."""
+
+    pay: np.ndarray
+    again: np.ndarray
+
+
+def _the_games(*_: Any) -> Any:
+    """Stands for a function of the game; it is never called."""
+
+
+deal = apply = legal_actions = information_state = passed_over = outcome = holder = _the_games
+_count_talon = _find_set = _play = _add_end = _the_games
+NUM_TYPES, COPIES = 0, 1
+"""The game's: types of cards in the pack, and how many equal cards there are of each."""
+
+
+@kernel
+def in_hands(table, card):
+    """Returns the seat whose hand, a set of cards, holds a card; -1 if none does."""
+    for seat in range(np.int64(table["num_players"])):
+        if (np.uint64(table["hand"][index(seat)]) >> np.uint64(card)) & np.uint64(1):
+            return seat
+    return -1
+
+
+@kernel
+def nowhere(table, card):
+    """Stands for `in_hands` in games whose hands are no sets: no orders are merged."""
+    return -1
+
+
+@kernel
+def none_passed(table, rules, card):
+    """Stands for `passed_over` of games that know nothing like it."""
+    return False
+
+
+@kernel
+def no_outcome(table):
+    """Stands for `outcome` of games whose matches are not solved."""
+    return 0
+
+
+@kernel
+def _forget_order(state, places):
+    """Sorts what stands at some places."""
+    for number in range(1, places.shape[0]):
+        at = number
+        while at > 0 and state[places[at - 1]] > state[places[at]]:
+            lower = state[places[at]]
+            state[places[at]] = state[places[at - 1]]
+            state[places[at - 1]] = lower
+            at -= 1
+
+
+@kernel
+def _add_way(path, depth, number, owner, ways, size):
+    """Counts a way to an information set: the weights of all are told apart by the set's share."""
+    before, others = path.last[depth, owner], np.uint64(0)
+    for player in range(path.last.shape[1]):
+        if player != owner:
+            others = (others ^ np.uint64(path.last[depth, player] + 2)) * np.uint64(SCATTER)
+            others ^= others >> np.uint64(29)
+    path.way[0], path.way[1] = number, before
+    slot = slot_of(path.way, ways.slots, ways.rows)
+    way = np.int64(ways.slots[slot])
+    if way < 0:
+        way = size[WAYS]
+        ways.slots[slot] = way
+        ways.rows[way, 0], ways.rows[way, 1] = number, before
+        size[WAYS] = way + 1
+    ways.weight[way, 0] += path.weight[depth]
+    ways.weight[way, 1] += path.weight[depth] * np.float64(others >> np.uint64(11)) / 2**53
+
+
+def find_set_of(job, path, depth, sets, ways, size):
+    """Returns the number of a table's information set, a new one if need be.
+
+    Returns:
+        The number; `FORCED`, and the only action is in `frames`; -1 after a fault.
+    """
+    table, rules, row, mask = path.stack[depth], job.rules[0], path.row, path.mask
+    seat, legal = np.int64(table["seat"]), 0
+    legal_actions(table, rules, seat, mask)
+    for action in range(mask.shape[0]):
+        legal += mask[action]
+        if mask[action] != 0:
+            path.frames[depth, ACTION] = action
+    if legal == 1:
+        size[UNFREE] += 1
+        return FORCED
+    for word in range(row.shape[0]):
+        row[word] = 0
+    information_state(table, rules, seat, path.row_bytes[: job.num_features])
+    _forget_order(path.row_bytes, job.forgets)
+    path.row_bytes[job.num_features] = seat
+    begin, owner = job.num_features + 1, job.owner[seat]
+    for other in range(job.owner.shape[0]):
+        if other != seat and job.owner[other] == owner:
+            known = path.row_bytes[begin : begin + job.num_features]
+            information_state(table, rules, other, known)
+            _forget_order(known, job.forgets)
+            begin += job.num_features
+    slot = slot_of(row, sets.slots, sets.rows)
+    found = np.int64(sets.slots[slot])
+    if found >= 0:
+        if job.forgets.shape[0] > 0:
+            _add_way(path, depth, found, owner, ways, size)
+        elif sets.before[found] != path.last[depth, owner]:
+            size[FAULT] = FORGETS
+        for action in range(mask.shape[0]):
+            if mask[action] != sets.masks[found, action]:
+                size[FAULT] = CLASH
+        return found if size[FAULT] == 0 else -1
+    found = size[SETS]
+    sets.slots[slot] = found
+    for word in range(row.shape[0]):
+        sets.rows[found, word] = row[word]
+    sets.positions[found] = table
+    sets.player[found] = owner
+    sets.before[found] = path.last[depth, owner]
+    for action in range(mask.shape[0]):
+        sets.masks[found, action] = mask[action]
+    sets.first[found + 1] = sets.first[found] + legal
+    size[SETS] = found + 1
+    if job.forgets.shape[0] > 0:
+        _add_way(path, depth, found, owner, ways, size)
+    return found
+
+
+@kernel
+def _put(table, at):
+    """Fixes the next card of the pack: the one that lies at `at` of the deck."""
+    position = np.int64(table["stacked"])
+    card = table["deck"][index(at)]
+    table["deck"][index(at)] = table["deck"][index(position)]
+    table["deck"][index(position)] = card
+    table["stacked"] = position + 1
+
+
+def play_on(job, path, depth, action, at):
+    """Steps a copy of a table, onto the next place of the stack.
+
+    Args:
+        job: What is grown.
+        path: The nodes.
+        depth: The table that is stepped.
+        action: The action; -1 deals.
+        at: Where in the deck the card lies that is drawn next; -1 if none is to be fixed.
+
+    Returns:
+        `PLAYED`; `DRY` and `LUCK`, which are faults; or `DRAWS`, and the copy waits, not stepped,
+        for its next card.
+    """
+    stack, frames = path.stack, path.frames
+    start = frames[depth, START] if at >= 0 else np.int64(stack[depth]["stacked"])
+    stack[depth + 1] = stack[depth]
+    table = stack[depth + 1]
+    if at >= 0:
+        _put(table, at)
+    fixed = np.int64(table["stacked"])
+    if action < 0:
+        deal(table, job.rules[0])
+    else:
+        apply(table, job.rules[0], action)
+    if table["drawn"] > job.end:
+        return DRY
+    if table["drawn"] <= fixed:
+        table["stacked"] = table["drawn"]
+        return LUCK if action >= 0 and table["rng"] != stack[depth]["rng"] else PLAYED
+    # Which of the cards that are fixed in this step have come to the same hand as the next one.
+    to, floor, number, run = holder(table, table["deck"][index(fixed)]), 0, 0, 0
+    for position in range(start, fixed if to >= 0 else start):
+        card = table["deck"][index(position)]
+        if holder(table, card) == to:
+            run = run + 1 if number > 0 and card // COPIES == floor else 1
+            number += 1
+            floor = np.int64(card // COPIES)
+    stack[depth + 1] = stack[depth]
+    if at >= 0:
+        _put(stack[depth + 1], at)
+    frames[depth + 1, START], frames[depth + 1, FLOOR] = start, floor
+    frames[depth + 1, COUNT], frames[depth + 1, RUN] = number, run
+    return DRAWS
+
+
+def count_types(job, path, depth):
+    """Counts what can be drawn at a chance node by type, and finds one card of each."""
+    table, talon, place = path.stack[depth], path.talon[depth], path.place[depth]
+    for kind in range(NUM_TYPES):
+        talon[kind] = 0
+    position = np.int64(table["stacked"])
+    left = job.end - position
+    for at in range(position, job.end):
+        kind = index(table["deck"][index(at)] // COPIES)
+        talon[kind] += 1
+        place[kind] = at
+    for kind in range(NUM_TYPES):
+        if talon[kind] > 0 and passed_over(table, job.rules[0], table["deck"][place[kind]]):
+            left -= talon[kind]
+            talon[kind] = 0
+    path.frames[depth, LEFT] = left
+
+
+def add_end_of(job, path, depth, ends, size):
+    """Writes down an end: how often chance leads there, what it pays, and how it came."""
+    last, table, weight = path.last[depth], path.stack[depth], path.weight[depth]
+    number, same = size[LAST_END], size[ENDS] > 0
+    for player in range(last.shape[0]):  # cards that come last mostly lead to one end
+        same &= ends.rows[number, player] == last[player]
+    if not same:
+        slot = slot_of(last, ends.slots, ends.rows)
+        number = np.int64(ends.slots[slot])
+        if number < 0:
+            number = size[ENDS]
+            ends.slots[slot] = number
+            size[ENDS] = number + 1
+            for player in range(last.shape[0]):
+                ends.rows[number, player] = last[player]
+        size[LAST_END] = number
+    ends.chance[number] += weight
+    for seat in range(job.owner.shape[0]):
+        ends.pay[number, job.owner[seat]] += weight * table["reward"][seat]
+    if table["phase"] == DEAL:
+        ends.results[number, 0] += weight
+    elif ends.results.shape[1] > 1:
+        ends.results[number, 1 + outcome(table)] += weight
+
+
+@kernel
+def _write(job, path, depth, kind, nodes, leaves, size):
+    """Writes down a node, but for a chance node right behind another: these are one."""
+    frames, number = path.frames, size[WRITTEN]
+    if kind == CHANCE and frames[depth, EDGE] < 0 and frames[depth, NODE] >= 0:
+        return
+    nodes.infoset[number], nodes.parent[number] = kind, frames[depth, NODE]
+    nodes.sequence[number], nodes.probability[number] = frames[depth, EDGE], path.share[depth]
+    size[WRITTEN] = number + 1
+    frames[depth, NODE], frames[depth, EDGE], path.share[depth] = number, -1, 1.0
+    if kind == CHANCE:
+        frames[depth, LEAF] = size[LEAVES]
+    elif kind == TERMINAL:
+        leaf, table = size[LEAVES], path.stack[depth]
+        for player in range(leaves.pay.shape[1]):
+            leaves.pay[leaf, player] = 0.0
+        for seat in range(job.owner.shape[0]):
+            leaves.pay[leaf, job.owner[seat]] += table["reward"][seat]
+        leaves.again[leaf] = table["phase"] == DEAL
+        size[LEAVES] = leaf + 1
+
+
+@kernel
+def _close(path, depth, nodes, leaves, size):
+    """Makes a leaf of a chance node behind which nobody decides: it pays the mean."""
+    node, leaf = path.frames[depth, NODE], path.frames[depth, LEAF]
+    behind = size[WRITTEN] - node - 1
+    if leaf < 0 or depth == 0 or behind != size[LEAVES] - leaf:
+        return
+    for player in range(leaves.pay.shape[1]):
+        mean = 0.0
+        for place in range(behind):
+            mean += nodes.probability[node + 1 + place] * leaves.pay[leaf + place, player]
+        leaves.pay[leaf, player] = mean
+    again = 0.0
+    for place in range(behind):
+        again += nodes.probability[node + 1 + place] * leaves.again[leaf + place]
+    leaves.again[leaf] = again
+    nodes.infoset[node] = TERMINAL
+    size[WRITTEN], size[LEAVES] = node + 1, leaf + 1
+
+
+def walk(job, path, sets, ends, ways, nodes, leaves, size, most):
+    """Walks on until `most` nodes more are met, an array is full, a fault is found or all is done.
+
+    `size[DEPTH]` is -1 when all is done.
+    """
+    frames, num_actions = path.frames, path.mask.shape[0]
+    depth, stop = size[DEPTH], size[NODES] + most
+    while depth >= 0 and size[NODES] < stop and size[FAULT] == 0:
+        if size[SETS] == sets.player.shape[0] or size[ENDS] == ends.chance.shape[0]:
+            break
+        if size[WAYS] == ways.weight.shape[0]:
+            break
+        if size[WRITTEN] == nodes.infoset.shape[0] or size[LEAVES] == leaves.again.shape[0]:
+            break
+        kind, choice = frames[depth, SET], frames[depth, CHOICE]
+        share, edge, at = path.share[depth], frames[depth, EDGE], np.int64(-1)
+        weight = path.weight[depth]
+        if kind == CHANCE:
+            while choice < NUM_TYPES and path.talon[depth, choice] == 0:
+                choice += 1
+            if choice == NUM_TYPES:
+                if job.keeps_nodes:
+                    _close(path, depth, nodes, leaves, size)
+                depth -= 1
+                continue
+            same = frames[depth, COUNT] > 0 and choice == frames[depth, FLOOR]
+            run = frames[depth, RUN] + 1 if same else 1
+            chance = path.talon[depth, choice] / frames[depth, LEFT]
+            chance *= (frames[depth, COUNT] + 1) / run
+            weight *= chance
+            share *= chance
+            action, at = frames[depth, ACTION], path.place[depth, choice]
+        elif kind == FORCED:
+            if choice > 0:
+                depth -= 1
+                continue
+            action = frames[depth, ACTION]
+        else:
+            while choice < num_actions and sets.masks[kind, choice] == 0:
+                choice += 1
+            if choice == num_actions:
+                depth -= 1
+                continue
+            action, edge = choice, frames[depth, STEP]
+        for player in range(path.last.shape[1]):
+            path.last[depth + 1, player] = path.last[depth, player]
+        if kind >= 0:
+            path.last[depth + 1, sets.player[kind]] = frames[depth, STEP]
+            frames[depth, STEP] += 1
+        frames[depth, CHOICE] = choice + 1
+        came = _play(job, path, depth, action, at)
+        depth += 1
+        size[NODES] += 1
+        path.weight[depth], path.share[depth] = weight, share
+        frames[depth, NODE], frames[depth, EDGE] = frames[depth - 1, NODE], edge
+        phase = path.stack[depth]["phase"]
+        if came == DRAWS:
+            frames[depth, SET], frames[depth, CHOICE] = CHANCE, frames[depth, FLOOR]
+            frames[depth, ACTION], frames[depth, LEAF] = action, -1
+            _count_talon(job, path, depth)
+            if frames[depth, LEFT] == 0:  # all that are left are passed over
+                size[FAULT] = EMPTY
+        elif came == DRY:
+            size[FAULT] = EMPTY
+        elif came == LUCK:
+            size[FAULT] = RANDOM
+        elif action < 0 and phase == DEAL:
+            path.thrown_in[0] += weight
+            depth -= 1
+            continue
+        elif phase <= OVER:
+            size[DEALS] += action < 0
+            if job.keeps_nodes:
+                _write(job, path, depth, TERMINAL, nodes, leaves, size)
+            else:
+                _add_end(job, path, depth, ends, size)
+            depth -= 1
+            continue
+        else:
+            size[DEALS] += action < 0
+            number = _find_set(job, path, depth, sets, ways, size)
+            frames[depth, SET], frames[depth, CHOICE] = number, 0
+            frames[depth, STEP] = sets.first[number] if number >= 0 else -1
+        if job.keeps_nodes and frames[depth, SET] != FORCED:
+            _write(job, path, depth, frames[depth, SET], nodes, leaves, size)
+    size[DEPTH] = depth
