@@ -347,6 +347,7 @@ def test_ismcts_of_openspiel_is_a_player(name: str) -> None:
     assert found.exact is None
 
 
+@pytest.mark.slow
 def test_policies_of_openspiel_are_measured_exactly() -> None:
     import kille_training as kt
 

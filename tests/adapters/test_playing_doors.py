@@ -180,7 +180,9 @@ def illegal(_seen, mask, _numbers, _chance):
     return mask.argmin()
 
 
-@pytest.mark.parametrize("choose", [below, beyond, illegal])
+@pytest.mark.parametrize(
+    "choose", [illegal, *(pytest.param(c, marks=pytest.mark.slow) for c in (below, beyond))]
+)
 def test_a_kernel_that_chooses_an_illegal_action_is_named(choose: Any) -> None:
     found = SeatTables("byteskille", 4, 3, rules=RULES, seed=1, opponents=Stubborn(choose))
     with pytest.raises(PolicyError, match="kernel of policy 'stubborn' chose the illegal action"):

@@ -54,7 +54,13 @@ def test_every_player_was_measured_at_the_default_table(game):
     assert spec.resolve(told["rules"]) == spec.resolve(episode="deal")
 
 
-@pytest.mark.parametrize("name", ["byteskille/maniac", "knack/tipsy", "krypkille/bold"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "knack/tipsy",
+        *(pytest.param(n, marks=pytest.mark.slow) for n in ("byteskille/maniac", "krypkille/bold")),
+    ],
+)
 def test_the_figure_is_what_the_command_measures(name, capfd):
     from kille_training.cli.main import main
 

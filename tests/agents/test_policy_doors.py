@@ -76,7 +76,7 @@ def test_a_search_refuses_policies_of_other_tables(kind: Any, settings: Any, rol
 
 
 @pytest.mark.parametrize(("kind", "settings"), SEARCHES)
-@pytest.mark.parametrize("choose", [below, beyond])
+@pytest.mark.parametrize("choose", [below, pytest.param(beyond, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("beliefs", ["uniform", pytest.param("policy", marks=pytest.mark.slow)])
 def test_a_search_names_a_policy_that_chooses_an_illegal_action(
     kind: Any, settings: Any, choose: Any, beliefs: str

@@ -10,7 +10,6 @@ from env.trick_tables import Table
 from env.trick_tables import play as play_game
 
 FOUR = "L1 L5 L9 L12 HU | L2 L6 L10 VH GO | L3 L7 L11 KA KI | L4 L8 BL BP SV"
-KEEP = "0 discard, 1 discard, 2 discard, 3 discard"
 _RISING = ("L5", "L6", "L7", "L8", "L9", "L10", "L11", "L12", "VH", "KA", "SV", "HU")
 
 

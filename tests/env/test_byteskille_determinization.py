@@ -337,7 +337,7 @@ def test_with_the_two_copies_of_each_card_exchanged_all_goes_on_alike(players, s
 
 def test_determinizations_of_random_hands_can_be(scale):
     rng = random.Random(7)
-    for number in range(scale(200, 4)):
+    for number in range(scale(60, 4)):
         players = rng.choice((2, 2, 3, 3, 4, 5, 7, 13, 20))
         rules = random_rules(SPEC, rng)
         check_determinizations("byteskille", players, rules, scale(250, 8), number)

@@ -22,9 +22,15 @@ SPEC = kille_env.spec(GAME)
 
 def test_every_game_keeps_the_contract(game: str, scale: Callable[..., int]) -> None:
     spec = kille_env.spec(game)
-    # As plain Python, tables with the most seats would take most of the time.
-    players = (spec.min_players, spec.default_players) if PLAIN else None
-    kille_env.testing.check_game(game, players=players, decisions=scale(300, 5))
+    # As plain Python, tables with more seats would take most of the time.
+    players = (spec.min_players,) if PLAIN else (spec.min_players, spec.max_players)
+    kille_env.testing.check_game(game, players=players, decisions=scale(100, 5))
+
+
+@pytest.mark.slow
+@pytest.mark.compiled
+def test_every_game_keeps_the_contract_for_long(game: str) -> None:
+    kille_env.testing.check_game(game)
 
 
 def test_a_failure_names_game_rules_and_seed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -285,6 +285,7 @@ print(json.dumps([float(chance_of(np.uint64(7))), chosen.tolist()]))
 
 
 @pytest.mark.compiled
+@pytest.mark.slow
 def test_after_an_edit_a_warm_cache_gives_what_a_cold_one_gives(suite, tmp_path):
     def play(cache):
         return run(CHOICES, suite.parent, KILLE_CACHE_DIR=str(tmp_path / cache))

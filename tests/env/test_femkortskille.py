@@ -1,7 +1,4 @@
-"""Femkortskille: a test for each sentence of its rules, and for each default of ours (D-F..).
-
-Seat 0 is forehand, the last seat deals, unless said otherwise.
-"""
+"""Femkortskille beside its rows in tests/rules: buttons, rewards, the table in words."""
 
 from env.trick_tables import play as play_game
 from kille_env.games.femkortskille import SPEC

@@ -1,8 +1,4 @@
-"""Knack: a test for each sentence of its rules, and for each default of ours (D-N..).
-
-Seat 0 is forehand, the last seat deals, and hearts are trumps (the six is turned up), unless said
-otherwise.
-"""
+"""Knack beside its rows in tests/rules: refusals, what is drawn, starts in mid-party."""
 
 import numpy as np
 import pytest
@@ -13,7 +9,6 @@ from kille_env.errors import CardError, RulesError
 from kille_env.games.knack import SPEC
 
 TWO = "7C 8C 9C | 6C TC JC"
-THREE = "7C 8C 9C | 6C TC JC | 6D 7D 8D"
 FOUR = "7C 8C 9C | 6C TC JC | 6D 7D 8D | 6S 7S 8S"
 
 # Pack, seats, deal
@@ -46,49 +41,8 @@ def test_a_round_of_two_cards_then_a_round_of_one_then_the_turn_up():
 
 # Payment
 
-WINS_ALL = "0 AC, 1 6C, 0 AD, 1 6D, 0 AS, 1 6S"
-
 
 # The end of a party
-
-
-def test_a_party_is_one_deal_for_each_player():  # D-N04
-    table = play(THREE).knock(0)
-    table.deal(THREE).knock(1)
-    assert not table.batch.over[0]
-    table.deal(THREE).knock(2)
-    assert table.batch.over[0]
-    assert table.returns == [0, 0, 0]
-
-
-def test_the_number_of_deals_is_a_switch():  # D-N04
-    table = play(THREE, deals=2).knock(0)
-    assert not table.batch.over[0]
-    assert table.deal(THREE).knock(1).batch.over[0]
-
-
-def test_a_single_deal_is_a_party_of_one():
-    table = play("AC AD AS | 6C 6D 6S | 7C 7D 7S", episode="deal").knock(0, 1).act(WINS_ALL)
-    assert table.batch.over[0]
-    assert table.result["chips"] == [3, -3, -3]
-    assert table.returns == [4, -2, -2]
-
-
-@pytest.mark.parametrize("seat", [0, 1, 2, 3])
-def test_what_can_not_be_divided_is_drawn_for(seat):  # D-N05
-    start = {"bets": [3, 9], "remainder_to": seat}
-    table = play(FOUR, start=start, deals=1).knock(0)
-    shares = [2 + (step == seat) for step in range(4)]
-    assert table.result["chips"] == [6, 0, 0, -3]
-    assert table.returns == [6 + shares[0], shares[1], shares[2], shares[3] - 3]
-    assert table.batch.game.chance(table.record, table.rules) == {"remainder_to": seat}
-
-
-def test_what_can_not_be_divided_can_stay_on_the_table():  # D-N05
-    table = play(FOUR, start={"bets": [3, 9]}, deals=1, remainder="left").knock(0)
-    assert table.returns == [8, 2, 2, -1]
-    assert table.record["left_on_table"] == 1
-    assert table.batch.game.chance(table.record, table.rules) == {}
 
 
 def test_every_seat_can_draw_the_remainder():
@@ -103,14 +57,12 @@ def test_every_seat_can_draw_the_remainder():
     assert (batch.reward.sum(axis=1) == 12).all()
 
 
-def test_nobody_draws_when_everything_can_be_divided():
-    table = play(TWO, start={"bets": [3, 6]}, deals=1).knock(0)
-    assert table.returns == [6 + 3, -3 + 3]
-    assert table.batch.game.chance(table.record, table.rules) == {}
-
-
-def test_nothing_is_drawn_for_before_the_end():
-    table = play(FOUR, start={"bets": [3, 9], "remainder_to": 2}).knock(0)
+@pytest.mark.parametrize(
+    "rules", [{"remainder": "left", "deals": 1}, {"deals": 1, "bets": [3, 12]}, {}]
+)
+def test_nobody_draws_before_the_end_or_where_nothing_is_left(rules):
+    bets = rules.pop("bets", [3, 9])
+    table = play(FOUR, start={"bets": bets}, **rules).knock(0)
     assert table.batch.game.chance(table.record, table.rules) == {}
 
 

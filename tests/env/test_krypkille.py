@@ -1,16 +1,10 @@
-"""Krypkille: a test for each sentence of its rules, and for each default of ours (D-R..).
-
-Seat 0 is forehand, the last seat deals, unless said otherwise. The tests whose numbers come from
-the reconstructed table of outcomes name D-R01: when the original turns up, they change and no
-others do.
-"""
+"""Krypkille beside its rows in tests/rules: who is out, rewards, starts."""
 
 import numpy as np
 import pytest
 
 import kille_env
-from env.krypkille_tables import FOUR, KEEP, end, play
-from env.trick_tables import Table
+from env.krypkille_tables import end
 from kille_env.errors import RulesError
 from kille_env.games.krypkille import SPEC, retired
 
@@ -25,51 +19,7 @@ def test_more_than_a_hand_can_not_go():
 # The first four rounds
 
 
-def played(table, trick=0):
-    """The cards of a trick by seat."""
-    return [SPEC.pack.code(card) for card in table.record["played"][trick][: table.players]]
-
-
-def test_with_an_equal_or_higher_card_a_follower_plays_the_lowest_of_them():
-    table = play("L1 L5 L9 L12 HU | L2 L6 L10 VH GO", "0 discard, 1 discard, 0 L5")
-    assert played(table) == ["L5", "L6"]
-    table = play("L1 L5 L9 L12 HU | L2 L5 L6 VH GO", "0 discard, 1 discard, 0 L5")
-    assert played(table) == ["L5", "L5"]
-
-
-def test_without_one_he_plays_the_lowest_card_of_his_hand():
-    table = play("L1 L5 L9 L12 KI | L2 L6 L10 VH GO", "0 discard, 1 discard, 0 KI")
-    assert played(table) == ["KI", "L2"]
-
-
-def test_the_highest_card_so_far_counts_not_the_one_led():
-    table = play(
-        "L1 L5 L9 L12 HU | BL BP KR GO GO | L2 L6 L10 VH SV",
-        "0 discard, 1 discard, 2 discard, 0 L5",
-    )
-    assert played(table) == ["L5", "GO", "L2"]
-
-
-def test_nobody_decides_but_the_leaders():  # D-R06
-    table = play(FOUR, f"{KEEP}, 0 L1")
-    assert played(table) == ["L1", "L2", "L3", "L4"]
-    assert (table.seat, table.phase) == (3, "lead")
-
-
-def test_of_two_equal_highest_cards_the_last_played_wins_and_leads():
-    table = play("L1 L5 L9 L12 HU | L2 L9 L10 VH GO | L3 BL BP KR KR", "0 discard, 1 discard")
-    table.act("2 discard, 0 L9")
-    assert played(table) == ["L9", "L9", "BL"]
-    assert table.record["won"][0] == 1
-    assert table.seat == 1
-
-
 # The table of outcomes
-
-
-def points(lasts, script, **rules):
-    """What a deal costs that ends with these last cards and these words."""
-    return end(lasts, script, **rules).result["points"]
 
 
 # The score sheet
@@ -83,7 +33,7 @@ def test_who_is_out_gets_no_cards_has_no_turn_and_does_not_deal():  # D-R07 D-R0
         assert table.seat == seat
         table.act(f"{seat} discard")
     table.act("1 L2")
-    assert played(table)[:3] == ["L5", "L2", "L3"]
+    assert table.played(0)[:3] == ["L5", "L2", "L3"]
     assert table.record["played"][0][3] == -1
     table = end("L1 L2 L3 L4", "0 pass, 1 pass, 2 declare")
     assert table.result["out"] == []
@@ -119,13 +69,6 @@ def test_announced_rewards_are_met_at_their_ends(preset):
 
 
 # How a match starts
-
-
-def test_a_first_dealer_who_is_out_is_skipped():  # D-R07
-    start = {"scores": [0, 0, 50, 99]}
-    table = Table("krypkille", 4, 2, start).deal("L1 L5 L9 L12 HU | L2 L6 L10 VH GO | |")
-    assert (table.dealer, table.seat) == (0, 1)
-    assert table.batch.spec.phases[int(table.record["phase"])] == "discard"
 
 
 def test_the_limit_of_the_rules_decides_who_is_in_at_the_start():

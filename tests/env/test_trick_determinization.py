@@ -13,10 +13,14 @@ from env.test_twins import random_rules
 from kille_env.cards.sets import members
 from kille_env.testing.determinization import check_determinizations
 
-SEATS = [
-    (game, players)
+MOST = {
+    game: kille_env.spec(game).max_players
     for game in ("femkortskille", "kungsholmskille", "krypkille")
-    for players in range(2, kille_env.spec(game).max_players + 1)
+}
+SEATS = [
+    pytest.param(game, players, marks=() if players in (3, most) else pytest.mark.slow)
+    for game, most in MOST.items()
+    for players in range(2, most + 1)
 ]
 
 

@@ -11,7 +11,7 @@ from kille_env.core.spec import PackSwitch
 
 GAMES = kille_env.list_games()
 FEW = numba.config.DISABLE_JIT or numba.config.BOUNDSCHECK  # ways of running for other faults
-MATCHES = 300 if FEW else 1500
+MATCHES = [300 if FEW else 500, pytest.param(1500, marks=pytest.mark.slow)]
 DECISIONS = 15_000  # enough for every value of every switch, which the test asserts
 NUMBERS = {
     "stake": (2, 4, 10),
@@ -150,12 +150,13 @@ class Pair:
 
 
 @pytest.mark.parametrize("game", GAMES)
-def test_random_matches_agree(game):
+@pytest.mark.parametrize("matches", MATCHES)
+def test_random_matches_agree(game, matches):
     """Decisions, legal actions, money and results are the same at every step."""
     spec = kille_env.spec(game)
     rng = random.Random(20)
     decisions, seen = 0, set()
-    for number in range(MATCHES):
+    for number in range(matches):
         if decisions > DECISIONS:
             break
         rules = random_rules(spec, rng)
@@ -182,7 +183,9 @@ def test_random_matches_agree(game):
 
 
 @pytest.mark.parametrize("game", GAMES)
-@pytest.mark.parametrize("num_players", (2, 3, 4, 7))
+@pytest.mark.parametrize(
+    "num_players", (2, 4, *(pytest.param(n, marks=pytest.mark.slow) for n in (3, 7)))
+)
 def test_information_states_are_what_the_twin_says_a_seat_may_know(game, num_players):
     """Two situations have one information state exactly if the twin's view of them is one."""
     spec = kille_env.spec(game)
@@ -208,7 +211,7 @@ def test_information_states_are_what_the_twin_says_a_seat_may_know(game, num_pla
                 chance = habits[step % 500] if rng.random() < 0.95 else rng.random()
                 return legal[int(chance * len(legal))]
 
-            for _ in range(max(4, MATCHES // 15)):
+            for _ in range(20 if FEW else 100):
                 pair, step = Pair(game, seats, rules, rng.randrange(2), deck), 0
                 while not pair.twin.over:
                     for seat in range(seats):

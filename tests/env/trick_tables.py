@@ -146,6 +146,11 @@ class Table:
         """What each seat has won or lost in the match so far."""
         return self.record["reward"][: self.players].tolist()
 
+    def played(self, trick: int) -> list[str]:
+        """The cards of a trick by seat, "-" for none."""
+        cards = self.record["played"][trick][: self.players].tolist()
+        return [self.spec.pack.code(card) if card >= 0 else "-" for card in cards]
+
     def part(self, name: str, seat: int) -> list[int]:
         """Returns a part of a seat's observation."""
         part = next(p for p in self.spec.observation(self.players) if p.name == name)

@@ -37,8 +37,8 @@ def population(benchmark):
 @pytest.mark.parametrize(
     ("pairing", "waves"),
     [
-        (Pairing("round_robin"), [ENTRANTS]),
-        (Pairing("random", lineups=2), [ENTRANTS]),
+        pytest.param(Pairing("round_robin"), [ENTRANTS], marks=pytest.mark.slow),
+        pytest.param(Pairing("random", lineups=2), [ENTRANTS], marks=pytest.mark.slow),
         (Pairing("random", lineups=1), [4, 2]),
     ],
     ids=["round robin", "random", "random, two enter late"],

@@ -186,7 +186,7 @@ def test_a_cluster_does_the_runs_that_this_machine_would(
     assert ends["Here"] == ends["Processes"] == ends["Ray"]
 
 
-@pytest.mark.parametrize("name", ["mmd", "ppo"])
+@pytest.mark.parametrize("name", ["mmd", pytest.param("ppo", marks=pytest.mark.slow)])
 def test_policy_gradients_learn_the_deal_without_the_question(name: str) -> None:
     from kille_training.evaluation.exact import nash_conv
 

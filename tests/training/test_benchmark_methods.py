@@ -48,6 +48,8 @@ ANYWHERE = [name for name in TRIALS if name != "mccfr"]
 
 PLAYED = ("maskable_ppo", "krypkille-4")
 """A method that `make test` tries at every table, and a table at which it tries every method."""
+FAMILIES = ("mccfr", "dqn", "psro", "maskable_ppo")
+"""One method of each family, which `make test` lets learn."""
 INEXACT = [
     name for name, table in TABLES.items() if table.game != "byteskille" or table.episode == "match"
 ]
@@ -95,7 +97,10 @@ def answers(policy: Policy, table: BenchmarkTable) -> np.ndarray:
 
 
 @pytest.mark.compiled
-@pytest.mark.parametrize("name", TRIALS)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(n, marks=() if n in FAMILIES else pytest.mark.slow) for n in TRIALS],
+)
 def test_a_method_comes_closer_to_an_equilibrium(name: str) -> None:
     table, trial = TABLES["byteskille-2"], TRIALS[name]
     policy = learn(name, table, 11, trial.decisions)

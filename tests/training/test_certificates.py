@@ -102,6 +102,7 @@ def test_what_is_no_game_or_no_policy_is_refused(
         check(*files)
 
 
+@pytest.mark.slow
 def test_the_page_says_what_the_checker_finds() -> None:
     make = script("docs/certificates/make.py")
     assert sorted(make.TABLES) == PUBLISHED

@@ -517,6 +517,7 @@ def test_a_saved_model_is_measured_as_it_was_trained_and_where(way: str, tmp_pat
     assert again.policy.state_dict().keys() == model.policy.state_dict().keys()
 
 
+@pytest.mark.slow
 def test_another_process_measures_the_same(tmp_path: Any) -> None:
     model, ask = made_normalized()
     path = save(model, tmp_path / "model")

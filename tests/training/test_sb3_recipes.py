@@ -20,7 +20,10 @@ SLOW = pytest.mark.slow
 
 @pytest.mark.parametrize(
     "recipe",
-    [pytest.param(name, marks=SLOW) if "recurrent" in name else name for name in RECIPES],
+    [
+        pytest.param(name, marks=SLOW) if name not in ("sb3_maskable_ppo", "sb3_dqn") else name
+        for name in RECIPES
+    ],
 )
 @pytest.mark.parametrize(
     ("game", "seats"), [("byteskille", 2), pytest.param("knack", 3, marks=SLOW)]

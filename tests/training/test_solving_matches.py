@@ -271,7 +271,7 @@ def test_a_solved_match_is_as_good_as_it_says(two: Solved, three: Solved) -> Non
 @pytest.mark.parametrize(
     ("num_players", "rules"),
     [
-        (2, "svensk"),
+        pytest.param(2, "svensk", marks=pytest.mark.slow),
         (2, {"preset": "wikipedia", "max_deals": 20}),
         (2, {"ante": "deal", "max_deals": 2, "stake": 4}),
         (3, {"fraga": "off"}),

@@ -205,6 +205,7 @@ def test_every_variant_finds_the_value_of_the_second_player(make, value, variant
 
 
 @pytest.mark.compiled
+@pytest.mark.slow
 def test_liars_dice_with_six_sides():
     tree = liars_dice().tree
     assert (tree.num_infosets, tree.num_nodes) == (24576, 294883)

@@ -95,7 +95,9 @@ def test_a_skewed_score_with_a_rare_jackpot_keeps_its_promise(gap):
         assert np.mean([verdict == wrong for verdict in found]) <= most_errors(0.05, RUNS)
 
 
-@pytest.mark.parametrize(("alpha", "beta"), [(0.05, 0.05), (0.2, 0.01)])
+@pytest.mark.parametrize(
+    ("alpha", "beta"), [(0.05, 0.05), pytest.param(0.2, 0.01, marks=pytest.mark.slow)]
+)
 def test_verdict_and_interval_never_disagree(bank, alpha, beta):
     """The interval leaves a hypothesis out from the deal on at which the verdict rejects it."""
     known = Hypotheses(0.0, 4 * GAP, *BOUNDS, alpha, beta)
@@ -142,7 +144,7 @@ def test_the_interval_ends_where_the_wealth_rules_a_mean_out(bank):
     assert test.verdict == ABOVE and test.decided_after == (path >= 20).argmax() + 1
 
 
-@pytest.mark.parametrize("confidence", [0.9, 0.6])
+@pytest.mark.parametrize("confidence", [0.9, pytest.param(0.6, marks=pytest.mark.slow)])
 def test_the_interval_holds_at_all_times(bank, confidence):
     error = (1 - confidence) / 2
     known, kept, widths = Hypotheses(0.0, 0.1, *BOUNDS, error, error), 0, []
