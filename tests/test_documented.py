@@ -260,6 +260,13 @@ def test_a_documented_command_works(command: Command, stage: Callable[[list[str]
             check(words)
 
 
+def test_what_computes_for_long_is_left_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(globals(), "SECONDS", 0.1)
+    with pytest.raises(Reached), to_the_point():
+        while True:
+            pass
+
+
 @pytest.mark.parametrize("mention", mentions(), ids=lambda mention: mention.text)
 def test_a_command_named_in_a_text_exists(mention: Command) -> None:
     """Its arguments may be left out; its options may not be others than there are."""
