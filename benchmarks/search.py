@@ -5,8 +5,7 @@ deal is played from each seat, and these games together are one observation, so 
 is what the search has added. Name the parts on the command line:
 
     games     `search` with its default settings, in every game at its default table
-    trees     `ismcts` likewise
-    settings  one setting after another changed, of the flat search and of the tree
+    settings  one setting after another changed, of the search
     exact     Byteskille with two and three seats: the value of the search's strategy against the
               rule of thumb, exactly, beside that of the best response
 
@@ -23,7 +22,6 @@ from typing import Any
 
 import numpy as np
 
-from kille_agents.catalog import SEARCHERS
 from kille_agents.rules_of_thumb import rule_of_thumb
 from kille_agents.search import FlatSearch, SearchSettings
 from kille_env.cards.pack import KILLE_CODES
@@ -36,19 +34,14 @@ from kille_training.solving.policies import strategy_of
 from kille_training.solving.stages import Stage
 from kille_training.solving.trees.values import best_response, expected_values
 
-SETTINGS: tuple[tuple[str, dict[str, Any]], ...] = (
-    ("search", {}),
-    ("search", {"determinizations": 8}),
-    ("search", {"determinizations": 128}),
-    ("search", {"margin": 0.0}),
-    ("search", {"margin": 1.0}),
-    ("search", {"beliefs": "uniform"}),
-    ("search", {"doubt": 0.1}),
-    ("ismcts", {}),
-    ("ismcts", {"margin": 0.0}),
-    ("ismcts", {"beliefs": "uniform"}),
-    ("ismcts", {"others": "tree"}),
-    ("ismcts", {"others": "tree", "observer": "actor"}),
+SETTINGS: tuple[dict[str, Any], ...] = (
+    {},
+    {"determinizations": 8},
+    {"determinizations": 128},
+    {"margin": 0.0},
+    {"margin": 1.0},
+    {"beliefs": "uniform"},
+    {"doubt": 0.1},
 )
 ONE_DECISION = {"fraga": "off", "gok_call": "own_turn"}
 """Rules with which a seat decides once a deal: then one step of improvement is a best response."""
@@ -72,9 +65,8 @@ EXACT: dict[str, dict[str, Any]] = {
     }
 }
 MEASURED = {
-    "games": [("search", {}, "deal")],
-    "trees": [("ismcts", {}, "deal")],
-    "settings": [(kind, settings, "deal") for kind, settings in SETTINGS],
+    "games": [({}, "deal")],
+    "settings": [(settings, "deal") for settings in SETTINGS],
 }
 
 
@@ -94,17 +86,15 @@ class Counted:
         return chances
 
 
-def measured(kind: str, settings: dict[str, Any], game: str, episode: str, deals: int) -> dict:
+def measured(settings: dict[str, Any], game: str, episode: str, deals: int) -> dict:
     """Measures one player in one game."""
     seats = spec(game).default_players
     rules = spec(game).resolve(episode=episode)
-    made = SEARCHERS[kind]
-    player = Counted(made(seats, rules, made.kind(**settings)))
+    player = Counted(FlatSearch(seats, rules, SearchSettings(**settings)))
     against = rule_of_thumb(seats, rules)
     found = payoff(player, against, seats, rules, play="greedy", deals=deals, seed=77).estimate
     half = (found.high - found.low) / 2
     return {
-        "player": kind,
         "settings": settings,
         "game": game,
         "seats": seats,
@@ -121,7 +111,7 @@ def line_of(row: dict) -> str:
     """Returns a measurement as a row of a table."""
     changed = ", ".join(f"{name}={value}" for name, value in row["settings"].items()) or "default"
     return (
-        f"| {row['game']} | {row['episode']} | {row['player']} | {changed} | {row['deals']:,} | "
+        f"| {row['game']} | {row['episode']} | {changed} | {row['deals']:,} | "
         f"{row['mean']:+.4f} ± {row['half']:.4f} | {row['errors']:.1f} | "
         f"{row['decisions_per_second']:,.0f} |"
     )
@@ -247,8 +237,8 @@ def rows(part: str, options: argparse.Namespace) -> Iterator[tuple[dict, str]]:
             yield row, f"| {row['seats']} | {row['search']} | {found} | {_shares(row)} |"
         return
     for game in options.games:
-        for kind, settings, episode in MEASURED[part]:
-            row = measured(kind, settings, game, episode, options.deals)
+        for settings, episode in MEASURED[part]:
+            row = measured(settings, game, episode, options.deals)
             yield row, line_of(row)
 
 

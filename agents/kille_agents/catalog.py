@@ -25,7 +25,7 @@ from kille_agents.objects import (
 )
 from kille_agents.population import ROSTER, population
 from kille_agents.rules_of_thumb import RULES_OF_THUMB, rule_of_thumb, rule_of_thumb_class
-from kille_agents.search import FlatSearch, Search, TreeSearch
+from kille_agents.search import FlatSearch
 from kille_agents.tabular import TABULAR, load_tabular, read_metadata, tabular_file
 from kille_agents.trained import TRAINED, cards, trained, trained_player
 from kille_env.core.spec import Rules
@@ -36,13 +36,10 @@ from kille_env.play.policy import Player, PlayerLike, UniformPolicy, made_for, p
 from kille_env.registry import spec
 from kille_env.words.text import listed
 
-SEARCHERS: dict[str, type[Search]] = {kind.name: kind for kind in (FlatSearch, TreeSearch)}
-"""Players that look ahead from the rule of thumb, by name; `decide` asks them."""
-
 BASELINES: dict[str, Callable[[int, Rules], Player]] = {
     "uniform": lambda num_players, rules: UniformPolicy(),
     "rule_of_thumb": rule_of_thumb,
-    **SEARCHERS,
+    FlatSearch.name: FlatSearch,
 }
 """Players that need no training, by name; each is made for a number of seats and rules."""
 
@@ -314,9 +311,9 @@ def _kind_of(name: str, game: str | None) -> Kind:
 
 
 def _about_baseline(name: str, game: str | None) -> About:
-    if name in SEARCHERS:
+    if name == FlatSearch.name:
         made = "hand-written; nothing is learned, every decision is searched afresh"
-        return About(name, SEARCHERS[name].what, made)
+        return About(name, FlatSearch.what, made)
     if name == "uniform":
         what, made = "plays every legal action with the same probability", "nothing to make"
     else:

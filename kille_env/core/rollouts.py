@@ -17,17 +17,14 @@ from kille_env.core.batch import Batch
 from kille_env.core.game import Game
 from kille_env.core.jit import bind, index, kernel, loop
 from kille_env.core.rng import GOLDEN, derive
-from kille_env.core.spec import width
 from kille_env.core.table import DEAL, OVER
 from kille_env.errors import IllegalActionError, RulesError, illegal_choice, shortened
 
 Kernel = Callable[..., Any]
 """That of a deterministic `kille_env.play.policy.KernelPolicy`."""
 
-OVER_NOW, ILLEGAL = -1, -2
-"""What `play_on` returns where nobody is to act any more, and for an action that is not legal."""
-TO_THE_END, AT_SEARCHER, AT_ANYBODY = 0, 1, 2
-"""Where `Rollouts.play` pauses."""
+ILLEGAL = -2
+"""Stands for a number of actions where the policy's is not legal."""
 
 
 def _the_games(*_: Any) -> Any:
@@ -58,33 +55,27 @@ def _only_action(mask):
     return only
 
 
-def play_on(
-    table, rules, action, searcher, pause, deals, numbers, observation, mask, earned, fault
-):
-    """Plays a table on, from an action, or as it stands (-1).
+def play_on(table, rules, action, searcher, deals, numbers, observation, mask, earned, fault):
+    """Plays a table on, from an action of the seat to act; `earned` is what each seat has earned.
 
-    Where it pauses, `mask` is of the seat to act. Once a hand has ended a table no longer pauses;
-    where it stops for good, `earned` is what each seat has earned. Where an action is not legal,
-    `fault` is that action and who chose it: 0 the base, 1 the others, -1 the caller.
+    Where an action is not legal, `fault` is that action and who chose it: 0 the base, 1 the others,
+    -1 the caller.
 
     Returns:
-        What the base would do where it has paused, else `OVER_NOW` or `ILLEGAL`.
+        Whether all were legal.
     """
-    limit = np.int64(-1)
-    if action >= 0:
-        if table["phase"] > OVER:
-            legal_actions(table, rules, np.int64(table["seat"]), mask)
-        if table["phase"] <= OVER or action >= mask.shape[0] or mask[action] == 0:
-            fault[0], fault[1] = action, -1
-            return np.int64(ILLEGAL)
+    seat, limit = np.int64(table["seat"]), np.int64(-1)
+    if table["phase"] > OVER:
+        legal_actions(table, rules, seat, mask)
+    if table["phase"] <= OVER or action >= mask.shape[0] or mask[action] == 0:
+        fault[0], fault[1] = action, -1
+        return False
     while True:
         if action >= 0:
             apply(table, rules, action)
             if table["phase"] <= OVER:
                 table["stacked"] = 0
-        if table["phase"] <= OVER:
-            pause = TO_THE_END
-        if pause == TO_THE_END and limit < 0:
+        if limit < 0:
             limit = table["deals"] + deals
         action = np.int64(-1)
         if table["phase"] == OVER:
@@ -98,44 +89,36 @@ def play_on(
             continue
         seat = np.int64(table["seat"])
         legal_actions(table, rules, seat, mask)
-        stops = pause == AT_ANYBODY or (pause == AT_SEARCHER and seat == searcher)
         action = _only_action(mask)
         if action < 0:
             observe(table, rules, seat, observation)
-            who = np.int64(seat != searcher and not stops)
+            who = np.int64(seat != searcher)
             action = np.int64(choose(observation, mask, numbers[who], 0.0))
             if not 0 <= action < mask.shape[0] or mask[action] == 0:
                 fault[0], fault[1] = action, who
-                return np.int64(ILLEGAL)
-        if stops:
-            return action
+                return False
     for seat in range(earned.shape[0]):
         earned[seat] = table["reward"][seat]
-    return np.int64(OVER_NOW)
+    return True
 
 
 def roll_out(
-    source, origins, tables, raw, rules, actions, searchers, pauses, deals, numbers,
-    observation, masks, earned, wished, fault,
+    source, origins, tables, raw, rules, actions, searchers, deals, numbers, observation, mask,
+    earned, fault,
 ):  # fmt: skip
-    """Plays entries by `play_on`: entry i in a copy of a table of `source`, or in table i.
+    """Plays copies of tables of `source` by `play_on`, each in the one of `tables`.
 
-    With `origins` [n] every copy is played in the one of `tables`, whose words `raw` holds too;
-    without (it is empty) entry i is table i, and is played where it stands.
+    `origins` [n] says which is copied; `raw` holds the words of `tables`.
 
     Returns:
         The first entry with an action that is not legal, where it ends; -1 if there is none.
     """
-    copies = origins.shape[0] > 0
     for i in range(actions.shape[0]):
-        at = 0 if copies else i
-        if copies:
-            _copy(source, origins[i], raw, 0)
-        wished[i] = play_on(
-            tables[at], rules[0], actions[i], searchers[i], pauses[i], deals, numbers,
-            observation, masks[at], earned[i], fault,
-        )  # fmt: skip
-        if wished[i] == ILLEGAL:
+        _copy(source, origins[i], raw, 0)
+        if not play_on(
+            tables[0], rules[0], actions[i], searchers[i], deals, numbers, observation, mask,
+            earned[i], fault,
+        ):  # fmt: skip
             return i
     return -1
 
@@ -291,13 +274,12 @@ class Rollouts:
             RulesError: No such numbers or deals.
         """
         self.deals = None if deals is None else arguments.whole("deals", deals, 1)
-        self._batch, self._game, self._names = batch, batch.game, names
+        self._batch, self._names = batch, names
         self._roll_out, _ = _loops(batch.game, choose)
         self._rules = np.array(batch.rules.record)
         self._numbers = arguments.numbers("numbers", numbers, np.int64, (2, None))
         self._features, self._actions = batch.observation.shape[1], batch.mask.shape[1]
         self._seats = batch.num_players
-        self._known = width(batch.spec.information_state(self._seats))  # takes as long as a play
 
     def earnings(
         self, tables: np.ndarray, origins: np.ndarray, actions: np.ndarray, searchers: np.ndarray
@@ -314,84 +296,35 @@ class Rollouts:
             [n, P] what each seat earns from there.
 
         Raises:
-            KilleError: See `play`.
+            IllegalActionError: An action is not legal at its table.
+            PolicyError: A policy's kernel has chosen an illegal action.
+            RulesError: The arrays do not fit the tables of the batch.
         """
         origins = arguments.rows(origins, len(tables))
         actions = arguments.actions(actions, len(origins))
         if len(actions) and actions.min() < 0:
             raise IllegalActionError(f"actions are from 0, got {shortened(actions)}")
-        work = np.zeros(1, dtype=tables.dtype)
-        pauses = np.full(len(actions), TO_THE_END)
-        return self._play(tables, origins, work, actions, searchers, pauses)[2]
-
-    def play(
-        self, tables: np.ndarray, actions: np.ndarray, searchers: np.ndarray, pauses: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Plays tables on, where they stand, to where they pause or are over.
-
-        Args:
-            tables: [n] tables, which change.
-            actions: [n] int64, played first; -1 is none.
-            searchers: [n] int64, the seats of the base.
-            pauses: [n] int64, where each pauses.
-
-        Returns:
-            [n] what the base would do where a table has paused, -1 elsewhere; [n, A] the masks
-            there; [n, P] what each seat has earned elsewhere.
-
-        Raises:
-            IllegalActionError: An action is not legal at its table.
-            PolicyError: A policy's kernel has chosen an illegal action.
-            RulesError: The arrays do not fit the tables of the batch.
-        """
-        actions = arguments.actions(actions, len(tables))
-        return self._play(tables, np.zeros(0, np.int64), tables, actions, searchers, pauses)
-
-    def information_states(self, tables: np.ndarray, seats: np.ndarray) -> np.ndarray:
-        """Returns what seats know, [n, F] uint8.
-
-        Args:
-            tables: [n] tables.
-            seats: [n] a seat of each.
-        """
         check_tables(tables, self._batch)
-        seats = arguments.seats(seats, self._seats, len(tables))
-        states = np.zeros((len(tables), self._known), dtype=np.uint8)
-        self._game.information_state(tables, self._rules, seats, states)
-        return states
-
-    def _play(
-        self,
-        source: np.ndarray,
-        origins: np.ndarray,
-        work: np.ndarray,
-        actions: np.ndarray,
-        searchers: np.ndarray,
-        pauses: np.ndarray,
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        check_tables(source, self._batch)
-        number = len(actions)
-        searchers = arguments.numbers("searchers", searchers, np.int64, (number,))
-        pauses = arguments.numbers("pauses", pauses, np.int64, (number,))
-        wished, fault = np.zeros(number, dtype=np.int64), np.zeros(2, dtype=np.int64)
+        searchers = arguments.numbers("searchers", searchers, np.int64, actions.shape)
+        work, fault = np.zeros(1, dtype=tables.dtype), np.zeros(2, dtype=np.int64)
         observation = np.zeros(self._features, dtype=np.uint8)
-        masks = np.zeros((len(work), self._actions), dtype=np.int8)
-        earned = np.zeros((number, self._seats))
-        view = as_words(source)
+        mask = np.zeros(self._actions, dtype=np.int8)
+        earned = np.zeros((len(actions), self._seats))
+        view = as_words(tables)
         view.flags.writeable = False
         illegal = self._roll_out(
-            view, origins, work, as_words(work), self._rules, actions, searchers, pauses,
-            self.deals or 0, self._numbers, observation, masks, earned, wished, fault,
+            view, origins, work, as_words(work), self._rules, actions, searchers, self.deals or 0,
+            self._numbers, observation, mask, earned, fault,
         )  # fmt: skip
         if illegal >= 0:
             action, who = fault.tolist()
-            legal = np.flatnonzero(masks[0 if len(origins) else illegal]).tolist()
+            legal = np.flatnonzero(mask).tolist()
             if who < 0:
                 raise IllegalActionError(
                     f"action {action} of entry {illegal} is not legal; expected one of {legal}"
                 )
             raise illegal_choice(self._names[who], action, legal)
-        return wished, masks, earned
+        return earned
 
 
 def agreement(

@@ -9,7 +9,6 @@ import pytest
 
 import kille_env
 from kille_agents import load_policy
-from kille_agents.catalog import SEARCHERS
 from kille_agents.search import FlatSearch, SearchSettings
 from kille_agents.search.beliefs import likely_determinizations
 from kille_agents.search.rollouts import earnings, seated
@@ -22,12 +21,11 @@ ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.compiled
 
 
-def searcher(kind, game, seats=None, *, episode="deal", **settings):
+def searcher(game, seats=None, *, episode="deal", **settings):
     facts = kille_env.spec(game)
     rules = facts.resolve(episode=episode)
-    made = SEARCHERS[kind]
-    settings = {"determinizations": 8, "candidates": 2, **settings}
-    return made(facts.check_players(seats), rules, made.kind(**settings))
+    settings = SearchSettings(**{"determinizations": 8, "candidates": 2, **settings})
+    return FlatSearch(facts.check_players(seats), rules, settings)
 
 
 def tables(player, number, seed=1):
@@ -60,19 +58,17 @@ def play(player, batch, steps, asked=None):
     return history
 
 
-@pytest.mark.parametrize("kind", SEARCHERS)
 @pytest.mark.parametrize("episode", ["deal", "match"])
-def test_answers_are_distributions_wherever_play_leads(game, kind, episode):
-    player = searcher(kind, game, episode=episode, deals=1 if episode == "match" else None)
+def test_answers_are_distributions_wherever_play_leads(game, episode):
+    player = searcher(game, episode=episode, deals=1 if episode == "match" else None)
     batch = tables(player, 4)
     play(UniformPolicy(), batch, 8, asked=player)  # `decide` checks every answer
     assert (batch.seat >= 0).any() or episode == "deal"
 
 
-@pytest.mark.parametrize("kind", SEARCHERS)
 @pytest.mark.parametrize("beliefs", ["uniform", "policy"])
-def test_a_decision_depends_on_nothing_but_itself_and_its_key(game, kind, beliefs):
-    player = searcher(kind, game, beliefs=beliefs)
+def test_a_decision_depends_on_nothing_but_itself_and_its_key(game, beliefs):
+    player = searcher(game, beliefs=beliefs)
     batch = tables(player, 6)
     history = play(UniformPolicy(), batch, 2)
     rows = np.flatnonzero(batch.seat >= 0)
@@ -81,7 +77,7 @@ def test_a_decision_depends_on_nothing_but_itself_and_its_key(game, kind, belief
     assert (decide(player, Decisions(batch, rows, keys, history)) == whole).all()
     some = np.arange(len(rows))[::-3]
     assert (decide(player, Decisions(batch, rows[some], keys[some], history)) == whole[some]).all()
-    alone = searcher(kind, game, beliefs=beliefs, tables=1)  # each decision by itself
+    alone = searcher(game, beliefs=beliefs, tables=1)  # each decision by itself
     assert (decide(alone, Decisions(batch, rows, keys, history)) == whole).all()
 
 
@@ -90,19 +86,14 @@ def through_python(policy):
     return SimpleNamespace(name=policy.name, probabilities=policy.probabilities)
 
 
-@pytest.mark.parametrize("kind", SEARCHERS)
-@pytest.mark.parametrize(
-    ("settings", "deals"), [({}, 2), ({"beliefs": "uniform", "others": "tree"}, None)]
-)
-def test_kernels_decide_what_the_same_policy_does_through_python(game, kind, settings, deals):
-    """Determinizations, weights, rollouts and trees are the same, to the bit."""
-    if kind == "search":
-        settings = {name: value for name, value in settings.items() if name != "others"}
+@pytest.mark.parametrize(("settings", "deals"), [({}, 2), ({"beliefs": "uniform"}, None)])
+def test_kernels_decide_what_the_same_policy_does_through_python(game, settings, deals):
+    """Determinizations, weights, and rollouts are the same, to the bit."""
     settings = {**settings, "margin": 0.0, "determinizations": 16}
     settings |= {"deals": deals, "episode": "match" if deals else "deal"}
-    player = searcher(kind, game, **settings)
+    player = searcher(game, **settings)
     assert has_kernel(player.base)
-    slow = searcher(kind, game, base=through_python(player.base), **settings)
+    slow = searcher(game, base=through_python(player.base), **settings)
     batch = tables(player, 6)
     for steps in (1, 3):
         history = play(mixed(player.base), batch, steps)
@@ -135,10 +126,9 @@ def assert_alike(one, other):
     assert (np.abs(one.mean(axis=1) - other.mean(axis=1)) <= 5.0 * spread + 0.02).all()
 
 
-@pytest.mark.parametrize("kind", SEARCHERS)
-def test_where_the_hidden_cards_truly_lie_changes_nothing(game, kind):
+def test_where_the_hidden_cards_truly_lie_changes_nothing(game):
     """Pairs of tables that the seat to act cannot tell apart, asked with many keys each."""
-    player = searcher(kind, game, beliefs="uniform", determinizations=3, margin=0.0)
+    player = searcher(game, beliefs="uniform", determinizations=3, margin=0.0)
     batch = tables(player, 3, seed=5)
     play(UniformPolicy(), batch, 2)
     rows = np.flatnonzero(batch.seat >= 0)
@@ -153,9 +143,8 @@ def test_where_the_hidden_cards_truly_lie_changes_nothing(game, kind):
     assert_alike(said[0].reshape(shape), said[1].reshape(shape))
 
 
-@pytest.mark.parametrize("kind", SEARCHERS)
-def test_nor_does_it_with_beliefs_from_what_the_others_do(kind):
-    player = searcher(kind, "byteskille", 3, determinizations=6, margin=0.0)
+def test_nor_does_it_with_beliefs_from_what_the_others_do():
+    player = searcher("byteskille", 3, determinizations=6, margin=0.0)
     said = []
     for seed, deck in enumerate((["L9", "L2", "L5"], ["L3", "L12", "L5"])):
         batch = tables(player, 200, seed)
@@ -199,7 +188,7 @@ def test_flat_search_finds_the_best_response(number, share):
 
 def test_beliefs_follow_what_the_others_did():
     """A seat that swaps or asks holds a low card, if it plays by thresholds."""
-    player = searcher("search", "byteskille", 2)
+    player = searcher("byteskille", 2)
     batch = tables(player, 400)
     history = play(player.base, batch, 1)
     acting = np.flatnonzero(batch.seat >= 0)
@@ -219,35 +208,10 @@ def test_beliefs_follow_what_the_others_did():
 
 
 def test_without_a_history_the_error_says_what_is_missing():
-    player = searcher("search", "knack")
+    player = searcher("knack")
     batch = tables(player, 2)
     with pytest.raises(KilleError, match="no history is kept"):
         decide(player, Decisions(batch, np.arange(2), keys_for(2)))
-
-
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {"determinizations": 0},
-        {"deals": 0},
-        {"candidates": 1.5},
-        {"tables": -1},
-        {"margin": -1.0},
-        {"margin": float("nan")},
-        {"beliefs": "certain"},
-        {"doubt": 0.0},
-        {"base": searcher("search", "knack")},
-        {"opponents": searcher("ismcts", "knack")},
-        {"exploration": -1},
-        {"observer": "all"},
-        {"others": "me"},
-    ],
-)
-def test_impossible_settings_are_refused_by_name(settings):
-    for made in SEARCHERS.values():
-        if hasattr(made.kind(), *settings):
-            with pytest.raises(PolicyError, match=next(iter(settings))):
-                made.kind(**settings)
 
 
 def test_a_search_is_refused_at_another_table():
@@ -282,9 +246,8 @@ def test_money_up_to_the_end_of_the_deal_is_that_of_the_deal():
     assert earned(None).sum(axis=1) == pytest.approx(np.zeros(50), abs=1e-9)
 
 
-@pytest.mark.parametrize("kind", SEARCHERS)
-def test_a_search_is_an_opponent_in_an_environment(kind):
-    opponents = searcher(kind, "byteskille", 3)
+def test_a_search_is_an_opponent_in_an_environment():
+    opponents = searcher("byteskille", 3)
     seats = SeatTables("byteskille", 3, 3, episode="deal", opponents=opponents, seed=1)
     for _ in range(2):
         seats.begin(seed=5)

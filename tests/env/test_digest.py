@@ -339,7 +339,7 @@ def always(action):
 MIXED = """
 import json
 import kille_env, numpy as np, policies
-from kille_env.core.rollouts import AT_ANYBODY, Rollouts
+from kille_env.core.rollouts import Rollouts
 from kille_env.play.kernels import choices
 
 players = [policies.Player(one) for one in
@@ -351,14 +351,14 @@ for name in ("one_game", "other_game"):
     kille_env.register(name, name)
     batch = kille_env.make_batch(name, 1, num_players=2, seed=1)
     tables = np.zeros(1, batch.tables.dtype)
-    tables["num_players"], tables["phase"], tables["hand"] = 2, 2, 7
+    tables["num_players"], tables["phase"], tables["hand"], tables["dealer"] = 2, 2, 7, 1
     out = np.zeros((1, 2), np.int8)
     batch.game.mask(tables, np.array(batch.rules.record)[None], np.zeros(1, np.int8), out)
     shown.append(out[0].tolist())
     for player in players if name == "one_game" else ():
         rollouts = Rollouts(batch, player.choose, np.zeros((2, 1), np.int64), None)
-        none, seat, pause = np.array([-1]), np.array([0]), np.array([AT_ANYBODY])
-        searched.append(int(rollouts.play(tables.copy(), none, seat, pause)[0][0]))
+        one = np.zeros(1, np.int64)
+        searched.append(int(rollouts.earnings(tables.copy(), one, one, one).any()))
 print(json.dumps([chosen, searched, shown]))
 """
 

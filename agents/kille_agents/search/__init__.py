@@ -1,8 +1,6 @@
-"""Players that look ahead."""
+"""A player that looks ahead."""
 
 from kille_agents.search.flat import FlatSearch
-from kille_agents.search.ismcts import TreeSearch
-from kille_agents.search.search import Search
-from kille_agents.search.settings import SearchSettings, TreeSettings
+from kille_agents.search.settings import SearchSettings
 
-__all__ = ["FlatSearch", "Search", "SearchSettings", "TreeSearch", "TreeSettings"]
+__all__ = ["FlatSearch", "SearchSettings"]

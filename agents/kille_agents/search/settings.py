@@ -11,11 +11,7 @@ from kille_env.play.policy import Policy, has_memory, plays, searches
 
 POLICIES = ("base", "opponents")
 COUNTS = ("determinizations", "deals", "candidates", "tables")
-WORDS = {
-    "beliefs": ("uniform", "policy"),
-    "observer": ("searcher", "actor"),
-    "others": ("policy", "tree"),
-}
+BELIEFS = ("uniform", "policy")
 
 
 def _is_number(value: Any) -> bool:
@@ -75,31 +71,11 @@ class SearchSettings:
             if name in COUNTS and not (is_whole(value) and 1 <= value <= MOST):
                 given = shortened(value)
                 raise PolicyError(f"{name} is {given}, expected a whole number from 1 to {MOST}")
-            if name in ("margin", "exploration") and not (_is_number(value) and value >= 0.0):
-                raise PolicyError(f"{name} is {shortened(value)}, expected a number from 0")
+            if name == "margin" and not (_is_number(value) and value >= 0.0):
+                raise PolicyError(f"margin is {shortened(value)}, expected a number from 0")
             if name == "doubt" and not (_is_number(value) and 0.0 < value <= 1.0):
                 given = shortened(value)
                 raise PolicyError(f"doubt is {given}, expected a number above 0 and at most 1")
-            if name in WORDS and value not in WORDS[name]:
-                hint = did_you_mean(value, WORDS[name])
-                raise PolicyError(f"{name} is {shortened(value)}. {hint}")
-
-
-@dataclass(frozen=True, kw_only=True)
-class TreeSettings(SearchSettings):
-    """Settings of the tree search: those of the flat one, and its own.
-
-    Attributes:
-        determinizations: Iterations, each in a determinization of its own.
-        tables: As for the flat search.
-        exploration: How strongly rarely tried actions are tried again, in parts of the range of
-            what has been earned.
-        observer: "searcher" or "actor": whose knowledge tells nodes apart.
-        others: "policy" or "tree": how the other seats choose inside the tree.
-    """
-
-    determinizations: int = 256
-    tables: int = 1 << 16
-    exploration: float = 0.5
-    observer: str = "searcher"
-    others: str = "policy"
+            if name == "beliefs" and value not in BELIEFS:
+                hint = did_you_mean(value, BELIEFS)
+                raise PolicyError(f"beliefs is {shortened(value)}. {hint}")

@@ -25,7 +25,7 @@ def players(player: str | None, game: str | None, as_json: bool) -> None:
     PLAYER is a name, a file or folder of a trained or solved policy, or module:object, which
     imports the module and so runs its code.
     """
-    from kille_agents.catalog import BASELINES, SEARCHERS, describe_player
+    from kille_agents.catalog import describe_player
 
     if game is not None and game not in list_games():
         spec(game)  # says which there are
@@ -35,7 +35,7 @@ def players(player: str | None, game: str | None, as_json: bool) -> None:
         chosen = player or game
         _list([chosen] if chosen else list(list_games()), as_json)
         return
-    if game is None and player in BASELINES and player not in SEARCHERS:
+    if game is None and player in ("uniform", "rule_of_thumb"):
         raise PolicyError(
             f"{player} plays every game; say which: kille players {player} --game ..."
         )
