@@ -1,18 +1,16 @@
 """Everything for Stable-Baselines3 under a short name; see `kille_env.adapters.sb3`."""
 
 from kille_env.adapters.sb3 import SeatVecEnv, SelfPlayVecEnv
+from kille_env.adapters.sb3_annealing import Anneal
 from kille_env.adapters.sb3_asking import save
 from kille_env.adapters.sb3_buffer import SeatStreamBuffer
 from kille_env.adapters.sb3_extractor import SeatExtractor
 from kille_env.adapters.sb3_mixed import MixedSelfPlayVecEnv
 from kille_env.adapters.sb3_settings import settings
-from kille_env.adapters.sb3_wrappers import Anneal, BestLegalAction, ScaledRewards
 
 __all__ = [
     "Anneal",
-    "BestLegalAction",
     "MixedSelfPlayVecEnv",
-    "ScaledRewards",
     "SeatExtractor",
     "SeatStreamBuffer",
     "SeatVecEnv",

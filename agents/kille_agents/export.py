@@ -154,7 +154,6 @@ def _of_module(policy: Any, table: Table | None, name: str) -> NetworkPolicy:
 
 def _of_model(policy: Any, table: Table | None, name: str) -> NetworkPolicy:
     """Return a model of Stable-Baselines3 as a policy of the table or tables where it learned."""
-    from kille_agents.sb3 import ALGORITHMS
     from kille_env.adapters.sb3_models import meaning_of, scores
 
     asking, model = policy.asking, policy.model
@@ -165,12 +164,6 @@ def _of_model(policy: Any, table: Table | None, name: str) -> NetworkPolicy:
         raise PolicyError(f"{policy.name} does not say where it learned: name the game and seats")
     if table is not None and (wrong := asking.differences(table)):
         raise PolicyError(f"{policy.name} was made for another table: {'; '.join(wrong)}")
-    masks = isinstance(model, ALGORITHMS["MaskablePPO"])
-    if returns == "logits" and asking.best_legal and not masks:
-        raise PolicyError(
-            f"the {type(model).__name__} learned behind BestLegalAction, which is more than a "
-            "network: kille_env.sb3.save(model, path) keeps it"
-        )
     found, normal = _of_policy(model.policy), _normal(policy.name, asking)
     made = {"by": type(model).__name__, "decisions": int(model.num_timesteps)}
     network = _network(home, found, asking.observation, normal, returns, made, name)

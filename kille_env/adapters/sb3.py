@@ -441,8 +441,7 @@ class SeatVecEnv(TableVecEnv):
                 [N, A] to features [N, K], which are shown in their place, float32. What learns here
                 is measured through the same function.
             **options: See `kille_env.play.options.SeatOptions`. "self" among the opponents is
-                the model that learns; algorithms without masks need `BestLegalAction` around this,
-                or `illegal="lose"`.
+                the model that learns; algorithms without masks need `illegal="lose"`.
 
         Raises:
             KilleError: See `kille_env.play.seats.SeatTables`.

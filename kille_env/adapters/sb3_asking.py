@@ -30,7 +30,6 @@ from gymnasium.wrappers import (
 from kille_env.extras import needs
 
 with needs("train"):
-    from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
     from sb3_contrib.common.wrappers import ActionMasker
     from stable_baselines3.common.monitor import Monitor
     from stable_baselines3.common.vec_env import (
@@ -81,7 +80,6 @@ class Asking:
         observation: What its environment showed it; see `kille_env.adapters.spaces.Observations`.
         tables: Where it learned; empty where nobody has said.
         steps: What wrappers made of the observations, the innermost first.
-        best_legal: Whether an illegal action was replaced by the best legal one.
         features: What its environment made of observations and masks, before `steps`; of a file
             that has not been trusted yet, where the function is, "module:name".
     """
@@ -89,7 +87,6 @@ class Asking:
     observation: str
     tables: tuple[Table, ...] = ()
     steps: tuple[Step, ...] = ()
-    best_legal: bool = False
     features: Features | str | None = None
 
     def reading(self, game: str, num_players: int) -> Reading | None:
@@ -121,20 +118,14 @@ class Asking:
     ) -> np.ndarray:
         """Return how likely a model's actions are, [N, A] float64; arguments as `show`.
 
-        A distribution is taken with the mask where the model knows masks. Where it does not, its
-        share of illegal actions goes to the best legal one if `BestLegalAction` did so, and is
-        spread over the legal ones in proportion otherwise.
+        Of a model that knows no masks the share of illegal actions is spread over the legal ones in
+        proportion.
         """
         name, meaning = type(model).__name__, meaning_of(model)
         found = scores(model, self.show(features, mask, reading))
         if meaning == "values":
             return masked_best(name, found, mask)
-        legal = masked_softmax(name, found, mask)
-        if not self.best_legal or isinstance(model.policy, MaskableActorCriticPolicy):
-            return legal
-        every = masked_softmax(name, found, np.ones_like(mask))
-        kept = np.where(mask != 0, every, 0.0)
-        return kept + (1.0 - kept.sum(axis=1, keepdims=True)) * masked_best(name, found, mask)
+        return masked_softmax(name, found, mask)
 
     def remembering(self, model: Any, decisions: Decisions, reading: Reading | None) -> np.ndarray:
         """Return the chances of a model that remembers, [N, A] float64, and put its memory down."""
@@ -160,7 +151,6 @@ class Asking:
             "observation": self.observation,
             "tables": [table.as_dict() for table in self.tables],
             "steps": [_normalization(step).as_dict() for step in self.steps],
-            "best_legal": self.best_legal,
         }
 
 
@@ -281,12 +271,10 @@ def asking_of(model: Any) -> Asking:
             f"it learned in, wrappers included: {name}.load(path, env=venv)"
         )
     outside: list[Step] = []
-    best_legal = False
     while isinstance(env, VecEnvWrapper):
-        best_legal |= bool(getattr(env, "chooses_best_legal", False))
         if type(env) is VecNormalize:
             outside.append(_Around(env))
-        elif type(env) not in PASS_ON and not getattr(env, "passes_observations_on", False):
+        elif type(env) not in PASS_ON:
             raise PolicyError(_unknown(name, env))
         env = env.venv
     inside: list[Step] = []
@@ -302,19 +290,9 @@ def asking_of(model: Any) -> Asking:
             f"set_env(DummyVecEnv([make])), or {BY_HAND}"
         )
     steps = (*inside, *reversed(outside))
-    asking = Asking(shown, tables, steps, best_legal, getattr(parts[0], "features", None))
+    asking = Asking(shown, tables, steps, getattr(parts[0], "features", None))
     check_space(name, model, asking, tables[0].game, tables[0].num_players)
     return asking
-
-
-def steps_outside(model: Any, wrapper: VecEnvWrapper) -> tuple[Step, ...]:
-    """Return what wrappers around `wrapper` make of what it shows a model, the innermost first."""
-    env, steps = model.get_env(), list[Step]()
-    while env is not wrapper and isinstance(env, VecEnvWrapper):
-        if isinstance(env, VecNormalize):
-            steps.append(_Around(env))
-        env = env.venv
-    return tuple(reversed(steps))
 
 
 def _one_environment(name: str, venv: DummyVecEnv) -> tuple[Any, list[Step]]:
@@ -542,8 +520,9 @@ def read_asking(path: Path) -> Asking | None:
             for one in content["tables"]
         )
         steps = tuple(Normalization.read(step) for step in content["steps"])
-        best_legal = bool(content["best_legal"])
-        return Asking(content["observation"], tables, steps, best_legal, place)
+        if content.get("best_legal"):
+            raise KilleError("it learned behind BestLegalAction, which is gone; train it again")
+        return Asking(content["observation"], tables, steps, place)
     except Exception as error:  # what is broken may be so in any way
         raise PolicyError(
             f"{path} says how its model is asked in a way that cannot be read: "

@@ -13,11 +13,9 @@ from stable_baselines3 import A2C, DQN, PPO  # noqa: E402
 from stable_baselines3.common.callbacks import BaseCallback  # noqa: E402
 from stable_baselines3.common.vec_env import VecMonitor, VecNormalize  # noqa: E402
 
-from kille_env.errors import IllegalActionError, KilleError, PolicyError  # noqa: E402
+from kille_env.errors import KilleError  # noqa: E402
 from kille_env.sb3 import (  # noqa: E402
     Anneal,
-    BestLegalAction,
-    ScaledRewards,
     SeatStreamBuffer,
     SeatVecEnv,
     SelfPlayVecEnv,
@@ -98,7 +96,7 @@ def test_a_run_that_is_broken_off_leaves_the_model_as_it_was_made() -> None:
 
 def test_rates_can_end_above_nothing_and_values_learn_without_a_bonus() -> None:
     rates = Rates()
-    model = small(DQN, BestLegalAction(seats(opponents="uniform")), learning_rate=0.01)
+    model = small(DQN, seats(opponents="uniform", illegal="lose"), learning_rate=0.01)
     model.learn(16 * 8, callback=[Anneal(learning_rate=0.002), rates])
     assert rates.seen[-1] == (pytest.approx(0.002), None)
     assert rates.seen[0][0] == pytest.approx(0.002 + 0.008 * (1 - 80 / 128))
@@ -119,56 +117,18 @@ def test_annealing_beside_self_play() -> None:
 
 @pytest.mark.parametrize("algorithm", [PPO, A2C, DQN, QRDQN])
 @pytest.mark.parametrize("around", [VecMonitor, lambda venv: VecNormalize(venv, norm_reward=False)])
-def test_algorithms_without_masks_play_legally_against_themselves(
-    algorithm: Any, around: Any
-) -> None:
-    tables = seats(opponents="self")
-    legal = BestLegalAction(tables)
-    model = small(algorithm, around(legal))
+def test_algorithms_without_masks_learn_against_themselves(algorithm: Any, around: Any) -> None:
+    tables = seats(opponents="self", illegal="lose")
+    model = small(algorithm, around(tables))
     model.learn(16 * 16)
     assert tables.live.model is model
     assert all(bool(torch.isfinite(values).all()) for values in model.policy.parameters())
 
 
-def test_an_illegal_action_becomes_the_legal_one_of_the_highest_rank() -> None:
-    tables = seats(64, opponents="uniform")
-    venv = BestLegalAction(tables)
-    model = small(DQN, venv)
-    venv.follow(model)
-    seen, given, step = venv.reset(), [], tables.tables.step
-
-    def noted(actions: np.ndarray, **kept: Any) -> None:
-        given.append(actions.copy())
-        step(actions, **kept)
-
-    tables.tables.step = noted  # type: ignore[method-assign]
-    mask = tables.action_masks()
-    with torch.no_grad():
-        values = model.q_net(torch.as_tensor(seen)).numpy()
-    chosen = np.where(np.arange(64) % 2, mask.argmin(axis=1), mask.argmax(axis=1))
-    venv.step(chosen)
-    best = np.where(mask, values, -np.inf).argmax(axis=1)
-    wrong = mask[np.arange(64), chosen] == 0
-    assert wrong.sum() == 32
-    assert np.array_equal(venv.replaced, wrong)
-    assert np.array_equal(given[0], np.where(wrong, best, chosen))
-    with pytest.raises(IllegalActionError):
-        venv.step(np.full(64, 99))
-
-
-def test_without_a_model_there_is_no_rank() -> None:
-    venv = BestLegalAction(seats(4))
-    venv.reset()
-    with pytest.raises(KilleError, match=r"follow\(model\)"):
-        venv.step(venv.venv.action_masks().argmin(axis=1))
-    with pytest.raises(PolicyError, match="int has neither"):
-        venv.follow(3)
-
-
 @pytest.mark.parametrize("algorithm", [DQN, QRDQN])
 def test_a_learner_of_values_plays_the_others_by_them(algorithm: Any) -> None:
-    tables = seats(32, opponents="self")
-    model = small(algorithm, BestLegalAction(tables), exploration_final_eps=0.2)
+    tables = seats(32, opponents="self", illegal="lose")
+    model = small(algorithm, tables, exploration_final_eps=0.2)
     model.learn(32 * 8)
     model.exploration_rate = 0.0
     raw, mask = tables.tables.batch.observation, tables.tables.batch.mask
@@ -177,19 +137,3 @@ def test_a_learner_of_values_plays_the_others_by_them(algorithm: Any) -> None:
     model.exploration_rate = 0.25
     expected = 0.75 * greedy + 0.25 * mask / mask.sum(axis=1, keepdims=True)
     assert np.allclose(tables.live.probabilities(raw, mask), expected)
-
-
-def test_scaled_rewards_stay_within_one_and_results_stay_in_units() -> None:
-    plain, scaled = seats(), ScaledRewards(seats(), units=8)
-    assert np.array_equal(plain.reset(), scaled.reset())
-    some = False
-    for _ in range(12):
-        actions = plain.action_masks().argmax(axis=1)
-        _, rewards, dones, infos = plain.step(actions)
-        _, small_rewards, small_dones, small_infos = scaled.step(actions)
-        assert np.allclose(small_rewards * 8, rewards)
-        assert np.array_equal(small_dones, dones)
-        for i in np.flatnonzero(dones):
-            assert small_infos[i]["episode"]["r"] == infos[i]["episode"]["r"]
-        some |= bool(rewards.any())
-    assert some

@@ -11,7 +11,7 @@ from stable_baselines3.common.logger import configure
 
 import kille_training as kt
 from kille_env.errors import ConfigError, KilleError, RulesError
-from kille_env.sb3 import BestLegalAction, SeatStreamBuffer, SeatVecEnv, SelfPlayVecEnv
+from kille_env.sb3 import SeatStreamBuffer, SeatVecEnv, SelfPlayVecEnv
 
 RULES = {"fraga": "off", "stake": 4}
 
@@ -53,7 +53,7 @@ def test_it_logs_what_nash_conv_says_and_changes_nothing(tmp_path):
 
 
 def test_a_model_of_values_has_one_way_to_play():
-    venv = BestLegalAction(SeatVecEnv("byteskille", 16, 2, episode="deal", opponents="self"))
+    venv = SeatVecEnv("byteskille", 16, 2, episode="deal", opponents="self", illegal="lose")
     model = DQN("MlpPolicy", venv, learning_starts=16, train_freq=1, seed=1, device="cpu")
     callback = kt.NashConvCallback(num_players=2, every=1_000)
     model.learn(64, callback=callback)

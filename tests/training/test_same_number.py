@@ -39,7 +39,7 @@ from kille_env.core.spec import feature_scale
 from kille_env.errors import KilleError
 from kille_env.play.experience import collect
 from kille_env.registry import Table, spec
-from kille_env.sb3 import BestLegalAction, SeatStreamBuffer, SeatVecEnv, SelfPlayVecEnv, save
+from kille_env.sb3 import SeatStreamBuffer, SeatVecEnv, SelfPlayVecEnv, save
 from kille_training.solving.policies import policy_of, strategies_of
 from kille_training.solving.trees.values import best_response, expected_values
 from reference.trees import build_deal
@@ -219,24 +219,9 @@ def made_normalized_by_gymnasium() -> tuple[Any, Any]:
     return model, ask
 
 
-def made_best_legal() -> tuple[Any, Any]:
-    tables = SeatVecEnv("byteskille", 8, 2, rules=TABLE.rules, opponents="self", seed=1)
-    model = PPO("MlpPolicy", BestLegalAction(tables), seed=1, device="cpu")
-    with torch.no_grad():
-        model.policy.action_net.weight *= 100.0
-
-    def ask(seen: np.ndarray, mask: np.ndarray) -> np.ndarray:
-        logits = raw(model, seen * SCALE)
-        chances = softmax(logits, np.ones_like(mask))
-        illegal = np.where(mask != 0, 0.0, chances).sum(axis=1, keepdims=True)
-        return np.where(mask != 0, chances, 0.0) + illegal * best(logits, mask)
-
-    return model, ask
-
-
 def made_dqn() -> tuple[Any, Any]:
     tables = SeatVecEnv("byteskille", 8, 2, rules=TABLE.rules, opponents="self", seed=1)
-    model = DQN("MlpPolicy", BestLegalAction(tables), seed=1, device="cpu", buffer_size=10)
+    model = DQN("MlpPolicy", tables, seed=1, device="cpu", buffer_size=10)
     model.exploration_rate = 0.7
     return model, lambda seen, mask: best(raw(model, seen * SCALE), mask)
 
@@ -394,7 +379,6 @@ WAYS: dict[str, Any] = {
     "model under VecNormalize": made_normalized,
     "model under RescaleObservation": made_rescaled,
     "model under NormalizeObservation": made_normalized_by_gymnasium,
-    "PPO behind BestLegalAction": made_best_legal,
     "DQN": made_dqn,
     "model on own features": made_model_on_features,
     "module on own features": made_module_on_features,
@@ -506,7 +490,7 @@ def test_every_measure_gives_the_same_number(both: tuple[Any, Any]) -> None:
 SAVED = ["model on floats", "model on seats", "model under VecNormalize", "DQN"]
 
 
-@pytest.mark.parametrize("way", [*SAVED, "PPO behind BestLegalAction"])
+@pytest.mark.parametrize("way", SAVED)
 def test_a_saved_model_is_measured_as_it_was_trained_and_where(way: str, tmp_path: Any) -> None:
     model, ask = WAYS[way]()
     path = save(model, tmp_path / "model")
@@ -666,8 +650,10 @@ def test_a_function_that_draws_is_no_deterministic_player() -> None:
 
 
 def test_self_play_meets_the_policy_that_learns() -> None:
-    tables = SeatVecEnv("byteskille", 8, 2, rules=TABLE.rules, opponents="self", seed=1)
-    venv = VecNormalize(BestLegalAction(tables), norm_reward=False)
+    tables = SeatVecEnv(
+        "byteskille", 8, 2, rules=TABLE.rules, opponents="self", seed=1, illegal="lose"
+    )
+    venv = VecNormalize(tables, norm_reward=False)
     model = with_preferences(PPO("MlpPolicy", venv, n_steps=8, batch_size=32, device="cpu"))
     model.learn(64)
     tables.follow(model)
@@ -677,9 +663,7 @@ def test_self_play_meets_the_policy_that_learns() -> None:
     seen, mask = batch.observation, batch.mask
     assert np.array_equal(tables.live.probabilities(seen, mask), player.probabilities(seen, mask))
     logits = raw(model, venv.normalize_obs(seen * SCALE))
-    chances = softmax(logits, np.ones_like(mask))
-    illegal = np.where(mask != 0, 0.0, chances).sum(axis=1, keepdims=True)
-    wanted = np.where(mask != 0, chances, 0.0) + illegal * best(logits, mask)
+    wanted = softmax(logits, mask)
     assert player.probabilities(seen, mask) == pytest.approx(wanted, abs=1e-5)
 
 

@@ -11,7 +11,7 @@ import argparse
 import torch
 from stable_baselines3 import DQN
 
-from kille_env.sb3 import Anneal, BestLegalAction, SeatVecEnv
+from kille_env.sb3 import Anneal, SeatVecEnv
 from kille_training import evaluate
 
 
@@ -20,14 +20,13 @@ def train(
     num_players: int = 3,
     decisions: int = 1_100_000,
     seed: int = 0,
-    best_legal: bool = False,
 ) -> DQN:
     """Returns a trained model, which is a player."""
     torch.set_num_threads(1)  # more are slower for networks of this size
     venv = SeatVecEnv(game, 512, num_players, episode="deal", opponents="self", illegal="lose")
     model = DQN(
         "MlpPolicy",  # 64 and 64 units
-        BestLegalAction(venv) if best_legal else venv,
+        venv,
         buffer_size=300_000,
         learning_starts=10_000,
         train_freq=4,
@@ -53,8 +52,7 @@ if __name__ == "__main__":
     parser.add_argument("--players", type=int, default=3, help="seats")
     parser.add_argument("--decisions", type=int, default=1_100_000)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--best-legal", action="store_true")
     options = parser.parse_args()
     table = options.game, options.players
-    player = train(*table, options.decisions, options.seed, options.best_legal)
+    player = train(*table, options.decisions, options.seed)
     print(evaluate(player, *table, episode="deal"))

@@ -2,8 +2,6 @@
 
 One seat of each table learns, and the network as it stands plays the others (`opponents="self"`).
 An illegal action loses more than any deal can, so the network soon leaves them alone.
-`BestLegalAction` would spare it that, but takes the exploring away: most first choices are illegal,
-and all become the same action (`python benchmarks/legal_actions.py`).
 Measured with stable-baselines3 2.9.2.
 """
 
@@ -12,7 +10,7 @@ import argparse
 import torch
 from stable_baselines3 import PPO
 
-from kille_env.sb3 import Anneal, BestLegalAction, SeatVecEnv
+from kille_env.sb3 import Anneal, SeatVecEnv
 from kille_training import evaluate
 
 
@@ -21,14 +19,13 @@ def train(
     num_players: int = 3,
     decisions: int = 2_000_000,
     seed: int = 0,
-    best_legal: bool = False,
 ) -> PPO:
     """Returns a trained model, which is a player."""
     torch.set_num_threads(1)  # more are slower for networks of this size
     venv = SeatVecEnv(game, 1_024, num_players, episode="deal", opponents="self", illegal="lose")
     model = PPO(
         "MlpPolicy",  # 64 and 64 units, tanh
-        BestLegalAction(venv) if best_legal else venv,
+        venv,
         n_steps=8,
         batch_size=2048,
         n_epochs=4,
@@ -48,8 +45,7 @@ if __name__ == "__main__":
     parser.add_argument("--players", type=int, default=3, help="seats")
     parser.add_argument("--decisions", type=int, default=2_000_000)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--best-legal", action="store_true")
     options = parser.parse_args()
     table = options.game, options.players
-    player = train(*table, options.decisions, options.seed, options.best_legal)
+    player = train(*table, options.decisions, options.seed)
     print(evaluate(player, *table, episode="deal"))

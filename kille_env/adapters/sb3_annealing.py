@@ -1,0 +1,85 @@
+"""What a run of Stable-Baselines3 may need beside the environment: a callback that anneals it."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from stable_baselines3.common.callbacks import BaseCallback
+
+from kille_env.errors import KilleError
+
+
+class Anneal(BaseCallback):
+    """Lowers the learning rate and the entropy bonus over a run, linearly, both to 0 by default.
+
+    In self-play the target moves, and every opponent is the learner itself: with constant steps the
+    policies circle around an equilibrium, and a constant bonus keeps them off it.
+
+    Works with every algorithm; one without `ent_coef`, as DQN, has its learning rate annealed. The
+    model has the lowered values only while it updates its network. Otherwise they are those that it
+    was made with, also where `learn` is interrupted or raises, and another call begins from them.
+
+    Example:
+        >>> from stable_baselines3 import PPO
+        >>> from kille_env.sb3 import Anneal, SeatVecEnv
+        >>> venv = SeatVecEnv("byteskille", 16, 3, illegal="lose")
+        >>> model = PPO("MlpPolicy", venv, n_steps=8, batch_size=64).learn(128, callback=Anneal())
+    """
+
+    def __init__(self, learning_rate: float = 0.0, ent_coef: float = 0.0) -> None:
+        """Takes the values at the end of the run.
+
+        Args:
+            learning_rate: The optimizer's step size at the end.
+            ent_coef: Weight of the entropy bonus at the end.
+
+        Raises:
+            KilleError: A negative value.
+        """
+        super().__init__()
+        for name, value in (("learning_rate", learning_rate), ("ent_coef", ent_coef)):
+            if not value >= 0.0:
+                raise KilleError(f"{name} is {value!r}, expected its value at the end, 0 or more")
+        self.learning_rate, self.ent_coef = learning_rate, ent_coef
+        self._method: Any = None
+
+    def _on_step(self) -> bool:
+        return True
+
+    def _on_rollout_end(self) -> None:
+        model: Any = self.model
+        self._method = model.train
+        model.train = partial(self._update, self._method)
+
+    def _on_rollout_start(self) -> None:
+        self._put_back()
+
+    def _on_training_end(self) -> None:
+        self._put_back()
+
+    def _put_back(self) -> None:
+        """Gives the model its own `train` again: it is saved with its attributes."""
+        model: Any = self.model
+        if self._method is not None:
+            del model.train
+            if model.train != self._method:  # it had been given one, not its class's
+                model.train = self._method
+            self._method = None
+
+    def _update(self, train: Callable[..., None], *args: Any, **options: Any) -> None:
+        """Updates the network by `train`, the model's own method, with the values of now."""
+        model: Any = self.model
+        schedule, entropy = model.lr_schedule, getattr(model, "ent_coef", None)
+        first, last = schedule(1.0), self.learning_rate
+        model.lr_schedule = lambda left: last + (first - last) * left
+        if entropy is not None:
+            left = max(0.0, 1.0 - self.num_timesteps / model._total_timesteps)
+            model.ent_coef = self.ent_coef + (entropy - self.ent_coef) * left
+            self.logger.record("train/ent_coef", model.ent_coef)
+        try:
+            train(*args, **options)
+        finally:
+            self._put_back()
+            model.lr_schedule = schedule
+            if entropy is not None:
+                model.ent_coef = entropy
