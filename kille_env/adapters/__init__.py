@@ -39,7 +39,7 @@ def make(name: str, num_players: int | None = None, **options: Any) -> "KilleAEC
     Args:
         name: The game.
         num_players: Number of seats; None is the game's default.
-        **options: `rules`, `episode`, `seed`, `render_mode`, `render_view`, `eliminated`,
+        **options: `rules`, `episode`, `seed`, `render_mode`, `render_view`,
             `observation`, `illegal`, `illegal_reward`, `features` and `reward`, as
             `kille_env.adapters.aec.KilleAEC` explains them.
 

@@ -40,7 +40,6 @@ from kille_env.play.own import Function, check_reward_function, paid
 from kille_env.records import Logbook, Record
 from kille_env.registry import Table, make_batch
 
-ELIMINATED = ("end", "immediate")
 RESET_OPTIONS = ("deck", "dealer", "start", "rules", "num_players")
 
 _SHOWN = (
@@ -104,7 +103,6 @@ class KilleAEC(AECEnv[str, Any, int]):
         *,
         render_mode: str | None = None,
         render_view: str | int | None = None,
-        eliminated: str = "end",
         observation: str = "dict",
         illegal: str = "raise",
         illegal_reward: float | None = None,
@@ -121,9 +119,6 @@ class KilleAEC(AECEnv[str, Any, int]):
                 second (`metadata["render_fps"]`); "rgb_array" returns it from `render` as pixels,
                 "ansi" as text. Pictures take the extra "render".
             render_view: None and "open" show every card; a number shows what that seat sees.
-            eliminated: "end": all seats end together, which most libraries need. "immediate": a
-                seat ends as soon as it is certain that it will neither act nor earn again in this
-                match; a seat that is out but may still buy in, or plays for a later pot, stays.
             observation: "dict", "float_dict" and "seats_dict": the mask beside the features; "box",
                 "float" and "seats": the features alone, the mask in the info only. See
                 `kille_env.adapters.spaces.Observations`.
@@ -136,7 +131,6 @@ class KilleAEC(AECEnv[str, Any, int]):
                 is measured through the same function.
             reward: A function from the units that every seat has earned in finished episodes [N, P]
                 to rewards [N, P]. They are paid at the end of an episode, and nothing before.
-                Needs `eliminated="end"`.
             **options: See `kille_env.play.options.TableOptions`.
 
         Raises:
@@ -144,15 +138,9 @@ class KilleAEC(AECEnv[str, Any, int]):
             RulesError: An option, switch or number of seats that does not exist.
         """
         super().__init__()
-        self.eliminated = one_of("eliminated", eliminated, ELIMINATED)
         self.illegal = one_of("illegal", illegal, ILLEGAL)
         self._illegal_reward = check_reward(illegal_reward)
         self._reward = check_reward_function(reward)
-        if reward is not None and eliminated == "immediate":
-            raise RulesError(
-                "a reward of your own is paid at the end of an episode, to all seats: it needs "
-                'eliminated="end"'
-            )
         self._batch = make_batch(game, 1, num_players, restart=False, **options)
         self._renderer = Renderer(self._batch, render_mode, render_view, (OPEN,))
         self.render_mode = self._renderer.mode
@@ -345,21 +333,12 @@ class KilleAEC(AECEnv[str, Any, int]):
         self._with_mask = now
 
     def _select_next(self) -> None:
-        """Selects the seat to act, or those first that have ended."""
+        """Selects the seat to act; at the end all seats end together."""
         seat, batch = self._seat_now.item(0), self._batch
         if seat < 0:
             self._end(bool(batch.terminated[0]), bool(batch.truncated[0]))
             return
         self.agent_selection = self.possible_agents[seat]
-        if self.eliminated == "immediate":
-            for gone in self.game.retired(batch.tables[0], batch.rules):
-                name = self.possible_agents[gone]
-                if name in self.terminations:
-                    self.terminations[name] = True
-                    self.rewards[name] += self._held[gone]  # it sees no later step
-                    self._cumulative_rewards[name] += self._held[gone]
-                    self._held[gone] = 0.0
-            self._deads_step_first()
 
     def _end(self, terminated: bool, truncated: bool) -> None:
         self._over = True

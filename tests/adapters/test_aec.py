@@ -46,15 +46,10 @@ def test_api(seats: int, preset: str, observation: str, scale: Callable[..., int
     check_api(make(seats, preset, observation=observation), scale(200))
 
 
-@pytest.mark.parametrize("eliminated", ["end", "immediate"])
 @pytest.mark.parametrize("reentry", ["svensk", "wiki3", "wiki2", "none"])
-def test_api_with_every_way_of_buying_in(
-    eliminated: str, reentry: str, scale: Callable[..., int]
-) -> None:
+def test_api_with_every_way_of_buying_in(reentry: str, scale: Callable[..., int]) -> None:
     rules = {"reentry": reentry}
-    env = kille_env.make(
-        "byteskille", 5, rules=rules, episode="match", eliminated=eliminated, observation="box"
-    )
+    env = kille_env.make("byteskille", 5, rules=rules, episode="match", observation="box")
     check_api(env, scale(300))
 
 
@@ -89,10 +84,9 @@ def test_benchmark(monkeypatch: pytest.MonkeyPatch) -> None:
 # What they miss.
 
 
-@pytest.mark.parametrize("eliminated", ["end", "immediate"])
-def test_whole_matches_are_the_same_for_a_seed(eliminated: str, scale: Callable[..., int]) -> None:
+def test_whole_matches_are_the_same_for_a_seed(scale: Callable[..., int]) -> None:
     for seed in range(scale(30, least=2)):
-        first, second = (make(5, eliminated=eliminated) for _ in range(2))
+        first, second = (make(5) for _ in range(2))
         first.reset(seed=seed)
         second.reset(seed=seed)
         assert play_aec(first, seed) == play_aec(second, seed)
@@ -129,12 +123,9 @@ def test_what_was_handed_out_does_not_change() -> None:
 
 
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
-@pytest.mark.parametrize("options", [{}, {"eliminated": "immediate", "rules": {"reentry": "none"}}])
-def test_copies_play_on(
-    copied: Callable[[KilleAEC], KilleAEC], options: dict[str, Any], scale: Callable[..., int]
-) -> None:
+def test_copies_play_on(copied: Callable[[KilleAEC], KilleAEC], scale: Callable[..., int]) -> None:
     for seed in range(scale(20, least=3)):
-        env = kille_env.make("byteskille", 5, episode="match", **options)
+        env = kille_env.make("byteskille", 5, episode="match")
         env.reset(seed=seed)
         rng = np.random.default_rng(seed)
         for _ in range(3 * seed):
@@ -213,46 +204,6 @@ def test_everybody_ends_together_by_default(scale: Callable[..., int]) -> None:
             assert env.agents == env.possible_agents
             env.step(legal(env, rng))
         assert all(env.terminations.values())
-
-
-@pytest.mark.parametrize("reentry", ["svensk", "wiki3", "wiki2", "none"])
-@pytest.mark.parametrize("pots", [1, 2])
-def test_immediate_ends_are_certain(reentry: str, pots: int, scale: Callable[..., int]) -> None:
-    rules = {"reentry": reentry, "pots": pots}
-    end = kille_env.make("byteskille", 5, rules=rules, episode="match")
-    soon = kille_env.make("byteskille", 5, rules=rules, episode="match", eliminated="immediate")
-    early = 0
-    for seed in range(scale(40, least=2)):
-        end.reset(seed=seed)
-        soon.reset(seed=seed)
-        rng = np.random.default_rng(seed)
-        totals = {name: dict.fromkeys(end.possible_agents, 0.0) for name in ("end", "soon")}
-        gone: set[str] = set()
-        while end.agents:
-            agent = end.agent_selection
-            while soon.agents and soon.last(observe=False)[2]:  # who is done leaves
-                name = soon.agent_selection
-                totals["soon"][name] += soon.last(observe=False)[1]
-                if not end.terminations[name]:
-                    gone.add(name)
-                soon.step(None)
-            totals["end"][agent] += end.last(observe=False)[1]
-            if end.terminations[agent] or end.truncations[agent]:
-                end.step(None)
-                continue
-            assert agent not in gone
-            assert soon.agent_selection == agent
-            totals["soon"][agent] += soon.last(observe=False)[1]
-            action = legal(end, rng)
-            end.step(action)
-            soon.step(action)
-            # What had moved before it went may be paid out later, after a decision in secret.
-            assert all(end._batch.reward[0, end.possible_agents.index(name)] == 0 for name in gone)
-        early += len(gone)
-        if not any(end.truncations.values()):
-            assert totals["end"] == totals["soon"]
-    if pots == 1:
-        assert early > 0
 
 
 def test_masks_stand_in_the_observation_and_in_the_info() -> None:
@@ -426,11 +377,10 @@ def test_sampling_from_the_action_space_is_legal() -> None:
     assert type(plain).__name__ == "Discrete"
 
 
-@pytest.mark.parametrize("eliminated", ["end", "immediate"])
-def test_a_secret_step_shows_the_others_nothing(eliminated: str, scale: Callable[..., int]) -> None:
+def test_a_secret_step_shows_the_others_nothing(scale: Callable[..., int]) -> None:
     """A gok holder who waits has been asked, and nobody else can know of it."""
     rules = {"gok_call": "any_time", "episode": "match"}
-    env = kille_env.make("byteskille", 5, rules=rules, eliminated=eliminated)
+    env = kille_env.make("byteskille", 5, rules=rules)
     spec, rng, secret = env.game.spec, np.random.default_rng(1), 0
 
     def shown(names: list[str]) -> list[Any]:

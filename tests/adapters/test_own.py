@@ -235,10 +235,6 @@ def wrong(shape: Any) -> Any:
         (lambda: kille_env.make("knack", features=lambda *_: "x"), "no array of numbers"),
         (lambda: kille_env.make("knack", reward=2.0), "reward is 2.0, expected a function"),
         (
-            lambda: kille_env.make("knack", reward=afraid, eliminated="immediate"),
-            'needs eliminated="end"',
-        ),
-        (
             lambda: MixedSelfPlayVecEnv(
                 [SelfPlayVecEnv("knack", 2, 2, features=f) for f in (pairs, None)]
             ),
