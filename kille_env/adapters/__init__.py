@@ -8,7 +8,7 @@
     sb3_buffer    the rollout buffer for the latter
     text          language models: prompts, how an answer is read, one seat of a table
     tianshou      Tianshou: a collector of the decisions of all seats
-    torchrl       TorchRL: a seat of each table, or all of them as a group of agents
+    torchrl       TorchRL: one seat of each of many tables
     versioned     the same under PettingZoo's names, byteskille_v0.env()
     registration  Gymnasium's and PettingZoo's own registries
     spaces        observation and action spaces of a game

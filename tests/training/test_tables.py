@@ -48,8 +48,7 @@ OTHERS: dict[str, tuple[str, Any]] = {
     "sb3 all seats": ("sb3_contrib", lambda game: kille_env.sb3.SelfPlayVecEnv(game, 2).table),
     "sb3 one seat": ("sb3_contrib", lambda game: kille_env.sb3.SeatVecEnv(game, 2).table),
     "open_spiel": ("pyspiel", lambda game: _adapter("open_spiel").load(game).table),
-    "torchrl one seat": ("torchrl", lambda game: _adapter("torchrl").SeatEnv(game, 2).table),
-    "torchrl all seats": ("torchrl", lambda game: _adapter("torchrl").SelfPlayEnv(game, 2).table),
+    "torchrl": ("torchrl", lambda game: _adapter("torchrl").SeatEnv(game, 2).table),
     "rllib": ("ray.rllib.algorithms.ppo", lambda game: _by_rllib(game)),
     "tianshou": ("tianshou", lambda game: _by_tianshou(game)),
 }
