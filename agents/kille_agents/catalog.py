@@ -1,7 +1,7 @@
 """Players by name or path: `KINDS` says which names there are, what they load and what that is.
 
-Nothing is measured here. Figures come from files: beside a trained network, beside a solution, or,
-for the players that come with the suite, in the package (`docs/players.py --measure` writes it).
+Nothing is measured here. Figures of the players that come with the suite come from a file in the
+package (`docs/players.py --measure` writes it).
 """
 
 import json
@@ -27,10 +27,9 @@ from kille_agents.population import ROSTER, population
 from kille_agents.rules_of_thumb import RULES_OF_THUMB, rule_of_thumb, rule_of_thumb_class
 from kille_agents.search import FlatSearch
 from kille_agents.tabular import TABULAR, load_tabular, read_metadata, tabular_file
-from kille_agents.trained import TRAINED, cards, trained, trained_player
+from kille_agents.trained import TRAINED, trained, trained_player
 from kille_env.core.spec import Rules
 from kille_env.errors import PolicyError, RulesError, did_you_mean, shortened
-from kille_env.files import BROKEN, read_json
 from kille_env.play.own import Features
 from kille_env.play.policy import Player, PlayerLike, UniformPolicy, made_for, plays
 from kille_env.registry import spec
@@ -46,7 +45,6 @@ BASELINES: dict[str, Callable[[int, Rules], Player]] = {
 
 MEASURED = Path(__file__).parent / "population" / "measured.json"
 """What the players that come with the suite have earned."""
-EVALUATION, SOLUTION = "evaluation.json", "solution.json"
 EPISODES = {"deal": "single deals", "match": "whole matches"}
 NOT_MEASURED = "not measured"
 
@@ -59,7 +57,8 @@ class About:
         name: What `load_policy` and the command line call it.
         what: What it is, or does.
         made: How it was made.
-        strength: How strong it is: a figure and the command that measures it, or "not measured".
+        strength: Of a player of the suite a figure and the command that measures it; else "not
+            measured".
     """
 
     name: str
@@ -328,16 +327,11 @@ def _about_bot(name: str, game: str | None) -> About:
 
 
 def _about_trained(name: str, game: str | None) -> About:
-    """Describes a network that comes with the suite, with what its card says."""
+    """Describes a network that comes with the suite."""
     metadata, _, _ = read_network(TRAINED[name])
     what, made = _of_network(name, metadata)
-    card = cards()["games"][metadata.game]
-    worst, least = weakest(card)
-    strength = (
-        f"{_measured(name, metadata.game)}; least against a held-out bot: {_interval(*least)}, "
-        f"{worst}; exploitable by {exploitable(card)}"
-    )
-    return About(name, what, f"kille train {metadata.game}_trained: {made}", strength)
+    made = f"kille train {metadata.game}_trained: {made}"
+    return About(name, what, made, _measured(name, metadata.game))
 
 
 def _load_model(order: Order) -> Player:
@@ -373,23 +367,14 @@ def _about_tabular(name: str, game: str | None) -> About:
     metadata = read_metadata(file)
     _check_game(name, metadata.game, game)
     made = ", ".join(f"{key} {_shown(value)}" for key, value in sorted(metadata.made.items()))
-    solution = _beside(file, SOLUTION) if file.name == TABULAR else None
-    nash_conv, strength = (solution or {}).get("nash_conv"), NOT_MEASURED
-    if isinstance(nash_conv, float):
-        strength = (
-            f"NashConv {nash_conv:.2g} units, summed over seats, computed exactly "
-            f"(measured when it was solved; kille evaluate {name})"
-        )
     what = f"a tabular policy with every decision of {_at(name, metadata)}"
-    return About(name, what, f"solved with kille solve: {made}" if made else "not said", strength)
+    return About(name, what, f"solved with kille solve: {made}" if made else "not said")
 
 
 def _about_network(name: str, game: str | None) -> About:
-    path = Path(name)
-    metadata, _, _ = read_network(path)
+    metadata, _, _ = read_network(Path(name))
     _check_game(name, metadata.game, game)
-    evaluation = _beside(path / SPECIFICATION if path.is_dir() else path, EVALUATION)
-    return About(name, *_of_network(name, metadata), _evaluated(name, evaluation))
+    return About(name, *_of_network(name, metadata))
 
 
 def _about_object(name: str, game: str | None) -> About:
@@ -478,21 +463,6 @@ def _check_game(name: str, plays: str, game: str | None) -> None:
         raise PolicyError(f"{name} plays {plays}, not {game}")
 
 
-def weakest(card: Mapping[str, Any]) -> tuple[str, list[float]]:
-    """Returns the held-out bot that a trained player beats by least, with what it earns there."""
-    bots = [(name, found) for name, found in card["against"].items() if name != "rule_of_thumb"]
-    return min(bots, key=lambda bot: bot[1])
-
-
-def exploitable(card: Mapping[str, Any]) -> str:
-    """Returns how exploitable a trained player is, as its card says."""
-    if "nash_conv" in card:
-        found = card["nash_conv"]["sampled"]
-        seats = ", ".join(f"{stakes:.4f} with {seats}" for seats, stakes in found.items())
-        return f"NashConv in stakes {seats} seats, exactly, in single deals"
-    return f"{_interval(*card['response']['total'])} units, the sum over seats of what was learnt"
-
-
 def _of_network(name: str, metadata: NetworkMetadata) -> tuple[str, str]:
     """Returns what a network is, and how it was made."""
     layers = listed([str(units) for units in metadata.layers])
@@ -503,42 +473,6 @@ def _of_network(name: str, metadata: NetworkMetadata) -> tuple[str, str]:
     )
     what = f"a network with layers of {layers} units ({metadata.activation})"
     return f"{what} for {_at(name, metadata)}", made or "not said"
-
-
-def _evaluated(name: str, evaluation: Mapping[str, Any] | None) -> str:
-    """Returns what a run's policy earned when it was evaluated."""
-    if evaluation is None:
-        return NOT_MEASURED
-    try:
-        rows = [
-            f"{_interval(*(row['estimate'][key] for key in ('mean', 'low', 'high')))} against "
-            f"{row['against']} ({row['play']})"
-            for row in evaluation["rows"]
-        ]
-        command = f"kille evaluate {name} --deals {evaluation['deals']}"
-        measure = "match" if evaluation["rules"].get("episode") == "match" else "deal"
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise PolicyError(
-            f"{EVALUATION} of {name} is broken ({type(error).__name__}: {error}); delete it and "
-            "measure again"
-        ) from None
-    return (
-        f"{listed(rows)}; units per {measure}, 95% intervals ({command})" if rows else NOT_MEASURED
-    )
-
-
-def _beside(file: Path, name: str) -> dict[str, Any] | None:
-    """Reads a file of measurements beside a player's; None if there is none."""
-    file = file.with_name(name)
-    if not file.is_file():
-        return None
-    try:
-        content = read_json(file)
-        if not isinstance(content, dict):
-            raise TypeError(f"it holds a {type(content).__name__}")
-        return content
-    except BROKEN as error:
-        raise PolicyError(f"{file} is broken ({error}); delete it and measure again") from None
 
 
 def _at(name: str, metadata: Metadata) -> str:

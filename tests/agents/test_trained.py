@@ -84,7 +84,6 @@ def test_a_figure_of_a_card_is_what_playing_gives(game):
 def test_it_is_described_with_its_card(game):
     about = describe_player(f"{game}/trained", game)
     assert f"kille train {game}_trained" in about.made
-    assert "least against a held-out bot" in about.strength
     assert f"kille evaluate {game}/trained --game {game}" in about.strength
     with pytest.raises(PolicyError, match=f"plays {game}, not hogkort"):
         describe_player(f"{game}/trained", "hogkort")
