@@ -7,7 +7,7 @@ An answer that names no legal action is asked for again, with a sentence that sa
 after `Settings.attempts` answers a uniformly drawn legal action is played instead. `summary` says
 how often that happened.
 
-Answers are kept in one file of JSON lines that only grows: transcript, cache and account in one.
+Answers are kept in one file of JSON lines that only grows: transcript and cache in one.
 Several processes may write to it: each adds whole lines, and reads what the others have added.
 """
 
@@ -40,17 +40,16 @@ PREFIX = "llm:"
 
 
 class LimitError(PolicyError):
-    """A limit of calls, tokens or cost is reached."""
+    """The limit of calls is reached."""
 
 
 class Answers:
-    """The answers in a folder, and what they cost.
+    """The answers in a folder.
 
     Attributes:
         path: The log.
         calls: Requests so far, failed ones too.
         tokens: Tokens of all prompts and answers.
-        cost: In the unit of the prices.
         counts: Answers that count, by kind: "legal" or "uniform".
     """
 
@@ -62,11 +61,10 @@ class Answers:
             settings: The limits.
         """
         self.path, self._settings = folder / "answers.jsonl", settings
-        self.calls, self.tokens, self.cost = 0, 0, 0.0
+        self.calls, self.tokens = 0, 0
         self.counts: Counter[str] = Counter()
         self._actions: dict[str, str | None] = {}
         self._read_to, self._under_way = 0, 0
-        self._most_tokens, self._most_cost = 0, 0.0
         self._lock = Lock()
 
     def find(self, key: str) -> tuple[str | None] | None:
@@ -82,25 +80,18 @@ class Answers:
     def begin(self) -> None:
         """Claim a request; `add` it when it has ended.
 
-        Requests under way count as much as the dearest so far.
-
         Raises:
-            LimitError: A limit is reached.
+            LimitError: The limit is reached, with those under way.
         """
         with self._lock:
             self._refresh()
-            for name, most in (
-                ("calls", 1),
-                ("tokens", self._most_tokens),
-                ("cost", self._most_cost),
-            ):
-                limit = getattr(self._settings, name)
-                if limit is not None and getattr(self, name) + self._under_way * most >= limit:
-                    raise LimitError(
-                        f"the limit of {limit:,} {name} is reached ({VARIABLE}{name.upper()}); "
-                        f"what was answered is kept in {self.path.parent}: raise the limit and "
-                        "run the same command again to resume"
-                    )
+            limit = self._settings.calls
+            if self.calls + self._under_way >= limit:
+                raise LimitError(
+                    f"the limit of {limit:,} calls is reached ({VARIABLE}CALLS); "
+                    f"what was answered is kept in {self.path.parent}: raise the limit and "
+                    "run the same command again to resume"
+                )
             self._under_way += 1
 
     def add(self, line: dict[str, Any]) -> None:
@@ -108,7 +99,7 @@ class Answers:
 
         Args:
             line: "key"; "done", whether this settles the key's action; "action", a text or None;
-                "input_tokens", "output_tokens" and "cost"; and whatever people want to read.
+                "input_tokens" and "output_tokens"; and whatever people want to read.
         """
         # Half a character, as from an answer that was cut off, is written as an escape of JSON.
         data = json.dumps(line, ensure_ascii=False).encode(errors="backslashreplace") + b"\n"
@@ -138,12 +129,10 @@ class Answers:
         try:
             line = parse_json(text)
             tokens = line["input_tokens"] + line["output_tokens"]
-            key, done, action, cost = (line[name] for name in ("key", "done", "action", "cost"))
+            key, done, action = (line[name] for name in ("key", "done", "action"))
         except (ValueError, KeyError, TypeError):
             return  # unfinished, or somebody else's
-        self.calls, self.tokens, self.cost = self.calls + 1, self.tokens + tokens, self.cost + cost
-        self._most_tokens = max(self._most_tokens, tokens)
-        self._most_cost = max(self._most_cost, cost)
+        self.calls, self.tokens = self.calls + 1, self.tokens + tokens
         if done and key not in self._actions:
             self._actions[key] = action
             self.counts["uniform" if action is None else "legal"] += 1
@@ -208,7 +197,7 @@ class LanguageModel:
 
     @property
     def account(self) -> dict[str, Any]:
-        """Answers in the folder, those that stand for a uniform action, and their cost."""
+        """Answers in the folder, those that stand for a uniform action, calls and tokens."""
         log = self.answers
         log.refresh()
         return {
@@ -216,7 +205,6 @@ class LanguageModel:
             "uniform": log.counts["uniform"],
             "calls": log.calls,
             "tokens": log.tokens,
-            "cost": log.cost,
             "transcript": str(log.path),
         }
 
@@ -227,15 +215,15 @@ class LanguageModel:
         return (
             f"{self.name}: {account['answers']:,} answers, of which {account['uniform']:,} were "
             f"not legal after {self.settings.attempts} attempts (a uniform legal action instead); "
-            f"{account['calls']:,} calls, {account['tokens']:,} tokens, cost "
-            f"{account['cost']:.4g}; transcript {account['transcript']}"
+            f"{account['calls']:,} calls, {account['tokens']:,} tokens; "
+            f"transcript {account['transcript']}"
         )
 
     def decide(self, decisions: Decisions) -> np.ndarray:
         """Return the shares of the model's answers, [M, A] float64; see `Decider`.
 
         Raises:
-            LimitError: A limit is reached; what was answered is kept.
+            LimitError: The limit is reached; what was answered is kept.
             PolicyError: The service does not answer.
         """
         drawn = decisions.draw(1)
@@ -315,8 +303,6 @@ class LanguageModel:
     ) -> None:
         number = None if reply.error else read_answer(reply.text, question.legal)
         last = not reply.error and attempt == self.settings.attempts
-        prices = self.settings.input_price, self.settings.output_price
-        tokens = reply.input_tokens, reply.output_tokens
         self.answers.add({
             "key": question.key,
             "model": self.model,
@@ -326,9 +312,8 @@ class LanguageModel:
             "error": reply.error,
             "action": None if number is None else question.legal[number],
             "done": number is not None or last,
-            "input_tokens": tokens[0],
-            "output_tokens": tokens[1],
-            "cost": sum(price * used for price, used in zip(prices, tokens, strict=True)) / 1e6,
+            "input_tokens": reply.input_tokens,
+            "output_tokens": reply.output_tokens,
             "seconds": round(seconds, 3),
         })  # fmt: skip
 

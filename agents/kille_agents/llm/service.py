@@ -25,7 +25,7 @@ LONGEST_PAUSE = 60.0
 
 @dataclass(frozen=True)
 class Settings:
-    """Address of a model, how it is asked, and what it may cost.
+    """Address of a model, how it is asked, and how often.
 
     Attributes:
         url: Address of an OpenAI-compatible service, up to before `/chat/completions`.
@@ -39,10 +39,6 @@ class Settings:
         parallel: Requests at the same time.
         body: Further fields of every request, such as {"temperature": 0}.
         calls: Most requests, all those in the folder together.
-        tokens: Most tokens, likewise; None is no limit.
-        cost: The most that may be spent, likewise, in the unit of the prices.
-        input_price: Price of a million tokens of a prompt.
-        output_price: Price of a million tokens of an answer.
     """
 
     url: str = ""
@@ -55,10 +51,6 @@ class Settings:
     parallel: int = 4
     body: Mapping[str, Any] = field(default_factory=dict)
     calls: int = 5_000
-    tokens: int | None = None
-    cost: float | None = None
-    input_price: float = 0.0
-    output_price: float = 0.0
 
     def __post_init__(self) -> None:
         """Refuse impossible settings.
@@ -71,19 +63,14 @@ class Settings:
                 f"a language model needs an address; {VARIABLE}URL is {self.url!r}, expected one "
                 "like http://localhost:8000/v1"
             )
-        for name in ("asks", "attempts", "parallel", "timeout", "tokens", "cost"):
+        for name in ("asks", "attempts", "parallel", "timeout"):
             value = getattr(self, name)
-            if value is not None and not value > 0:
+            if not value > 0:
                 raise ConfigError(f"{name} is {value}, expected more than 0")
         if self.timeout == inf:
             raise ConfigError("timeout is inf, expected a number of seconds")
         if self.retries < 0:
             raise ConfigError(f"retries is {self.retries}, expected 0 or more")
-        if self.cost is not None and not (self.input_price or self.output_price):
-            raise ConfigError(
-                f"a limit of the cost needs prices: set {VARIABLE}INPUT_PRICE and "
-                f"{VARIABLE}OUTPUT_PRICE, per million tokens"
-            )
 
     @classmethod
     def from_environment(
@@ -123,13 +110,10 @@ def _object(text: str) -> dict[str, Any]:
     return content
 
 
-_WHOLE, _NUMBER = (int, "a whole number"), (float, "a number")
 _READERS: dict[str, tuple[Any, str]] = {
     str(str): (str, "a text"),
-    str(int): _WHOLE,
-    str(int | None): _WHOLE,
-    str(float): _NUMBER,
-    str(float | None): _NUMBER,
+    str(int): (int, "a whole number"),
+    str(float): (float, "a number"),
     str(Mapping[str, Any]): (_object, 'an object of JSON such as {"temperature": 0}'),
 }
 
