@@ -16,7 +16,7 @@ from kille_env.core import arguments
 from kille_env.core.batch import Batch
 from kille_env.core.fixed import Fixed
 from kille_env.core.threads import call_in_parallel
-from kille_env.errors import IllegalActionError, KilleError, illegal_choice
+from kille_env.errors import KilleError, illegal_choice
 from kille_env.play.decisions import Decisions, History
 from kille_env.play.kernels import ROUND, begin_anew, bound, earn, list_due, mark_due, play_on
 from kille_env.play.policy import (
@@ -230,14 +230,9 @@ class Players(Fixed):
         self._step_at(self._due(which), actions, which)
 
     def _step_at(self, due: Due, actions: np.ndarray, which: np.ndarray | None) -> None:
-        known = self._history.mark()
         if self.remember:
-            self._history.note(actions, which)
-        try:
-            (self._step or self.batch.step)(actions, *(() if which is None else (which,)))
-        except IllegalActionError:
-            self._history.return_to(known)
-            raise
+            self._history.note(actions, which)  # refuses what is illegal, before anything is noted
+        (self._step or self.batch.step)(actions, *(() if which is None else (which,)))
         rows, seats, keys, _ = due
         self._memories.keep(rows, seats, keys, self.decided[rows, seats] == 0)
         self.decided[rows, seats] += 1
