@@ -443,7 +443,7 @@ class KilleAEC(AECEnv[str, Any, int]):
         Raises:
             RecordError: Before the first `reset`.
         """
-        return self._log.records(names)[-1]
+        return self._log.record(names)
 
     def clone_state(self) -> AECState:
         """Returns the game as it stands, for `restore_state` of this or an equal environment."""

@@ -168,7 +168,7 @@ class KilleEnv(gymnasium.Env[Any, Any]):
             RecordError: Before the first `reset`.
         """
         assert self.tables.log is not None  # there is one table
-        return self.tables.log.records(names)[-1]
+        return self.tables.log.record(names)
 
     def render(self) -> str | np.ndarray | None:  # type: ignore[override]
         """Returns the table as text ("ansi") or pixels ("rgb_array"), or shows it ("human").

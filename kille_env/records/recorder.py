@@ -1,7 +1,7 @@
 """Recording what is played."""
 
 import copy
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,8 @@ class Recorder:
     """Plays the tables of a batch hand by hand and records every match.
 
     It uses the low level of the batch: `batch.reward` stays zero, and the batch must have
-    `restart=False`. An environment that calls `Batch.step` keeps a `Logbook` instead.
+    `restart=False`. An environment of one table that calls `Batch.step` keeps a
+    `Logbook` instead.
 
     Example:
         >>> import kille_env
@@ -167,63 +168,54 @@ def _apart(match: dict[str, Any]) -> dict[str, Any]:
 
 
 class Logbook:
-    """What an environment keeps so that records of its matches can be made later.
+    """What an environment of one table keeps so that a record of its match can be made later.
 
-    It costs one copy of the tables per reset and one of the actions per step; the records are made
-    by playing the matches again.
+    It costs one copy of the table per reset and one of the action per step; the record is made by
+    playing the match again.
     """
 
     def __init__(self, batch: Batch) -> None:
-        """Starts empty; from now on, reset and step the batch through the logbook."""
-        self.batch = batch
-        self._before: bytes | None = None
-        # What resets were given, and actions of one or more steps, [M, N].
-        self._moves: list[dict[str, Any] | np.ndarray] = []
-
-    def reset(self, seed: Any = None, **options: Any) -> None:
-        """Calls `Batch.reset`; a reset of all tables forgets what was before."""
-        before = self.batch.tables.tobytes()  # an array would be copied field by field
-        self.batch.reset(seed, **options)
-        if options.get("which") is None or np.all(options["which"]):
-            self._before, self._moves = before, []
-        self._moves.append({"seed": seed, **options})
-
-    def step(self, actions: Any, which: np.ndarray | None = None) -> None:
-        """Calls `Batch.step`, which plays at all tables: the log knows no others.
+        """Starts empty; from now on, reset and step the batch through the logbook.
 
         Raises:
-            RecordError: Not all tables are stepped.
+            RecordError: It has several tables, or begins matches itself; see `Recorder`.
         """
-        if which is not None and not np.all(which):
-            raise RecordError("a Logbook records steps of all tables only")
-        self.batch.step(actions)
-        self._moves.append(np.array([actions]))
+        if batch.num_tables > 1 or batch.restart:
+            raise RecordError("a Logbook needs one table and restart=False; a Recorder takes many")
+        self.batch = batch
+        self._before: bytes | None = None
+        self._options: dict[str, Any] = {}
+        self._actions: list[np.ndarray] = []  # of one or more steps, [M]
+
+    def reset(self, seed: Any = None, **options: Any) -> None:
+        """Calls `Batch.reset`, and forgets the match before."""
+        before = self.batch.tables.tobytes()  # an array would be copied field by field
+        self.batch.reset(seed, **options)
+        self._before, self._options, self._actions = before, {"seed": seed, **options}, []
+
+    def step(self, actions: Any, which: np.ndarray | None = None) -> None:
+        """Calls `Batch.step`."""
+        self.batch.step(actions, which)
+        self.note(np.array(actions))
 
     def note(self, actions: np.ndarray) -> None:
-        """Notes actions [M] that were played, one after the other, at a batch of one table."""
-        self._moves.append(actions[:, None].copy())
-
-    def _each_move(self) -> Iterator[dict[str, Any] | np.ndarray]:
-        """Yields what each reset was given, and the actions of each step, [N]."""
-        for move in self._moves:
-            yield from [move] if isinstance(move, dict) else move
+        """Notes actions [M] that were played, one after the other."""
+        self._actions.append(actions.copy())
 
     def mark(self) -> Any:
         """Returns a point to which `return_to` can go back, for environments that can."""
-        return self._before, tuple(self._moves)
+        return self._before, self._options, tuple(self._actions)
 
     def return_to(self, mark: Any) -> None:
         """Forgets what came after a mark; the caller restores the batch itself."""
-        self._before, self._moves = mark[0], list(mark[1])
+        self._before, self._options, actions = mark
+        self._actions = list(actions)
 
-    def records(self, names: Sequence[str] | None = None) -> list[Record]:
-        """Returns the matches since the last reset of all tables, ended or not.
-
-        Finished matches come first, in the order in which they ended, then those under way, by
-        table. Where tables restart, a match without any decision is left out.
+    def record(self, names: Sequence[str] | None = None) -> Record:
+        """Returns the match since the last reset, ended or not.
 
         Args:
-            names: [P] names of the seats for the records.
+            names: [P] names of the seats.
 
         Raises:
             RecordError: There was no reset yet.
@@ -231,22 +223,11 @@ class Logbook:
         if self._before is None:
             raise RecordError("there is no match to record yet: reset first")
         mine = self.batch
-        again = Batch(mine.game, mine.num_tables, mine.num_players, mine.rules, 0, restart=False)
+        again = Batch(mine.game, 1, mine.num_players, mine.rules, 0, restart=False)
         again._tables[:] = np.frombuffer(self._before, dtype=again._tables.dtype)
         recorder = Recorder(again, names)
-        done: list[Record] = []
-        going = np.zeros(mine.num_tables, dtype=np.bool_)
-        for move in self._each_move():
-            dealer = None
-            if isinstance(move, dict):
-                recorder.reset(**move)
-                going |= True if move.get("which") is None else move["which"]
-                dealer = move.get("dealer")
-            else:
-                recorder.step(move)
-                over = going & (again.seat < 0)
-                done += [recorder.record(table) for table in np.flatnonzero(over).tolist()]
-                going &= mine.restart | ~over
-            if mine.restart:
-                again.begin_next(going, reset=recorder.reset, dealer=dealer)
-        return done + [recorder.record(table) for table in np.flatnonzero(going).tolist()]
+        recorder.reset(**self._options)
+        for actions in self._actions:
+            for action in actions:
+                recorder.step(np.array([action]))
+        return recorder.record()

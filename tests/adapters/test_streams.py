@@ -300,7 +300,7 @@ def test_kernels_play_what_players_that_are_asked_play(
     assert play(fast, 30) == play(slow, 30)
     assert np.array_equal(fast.players.decided, slow.players.decided)
     if fast.log is not None and slow.log is not None:
-        assert fast.log.records() == slow.log.records()
+        assert fast.log.record() == slow.log.record()
 
 
 def test_a_kernel_that_wants_what_is_illegal_is_refused() -> None:

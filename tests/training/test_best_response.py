@@ -163,13 +163,6 @@ def test_chosen_positions_and_chunks_change_nothing(monkeypatch):
     assert (parts == whole[:, [2, 0]]).all()
 
 
-def test_minutes_stand_for_the_decisions():
-    hasty = replace(TINY, seeds=1, minutes=1e-9)  # over after the first update
-    quick = search_response(UniformPolicy(), 2, DEAL, hasty)
-    assert quick.decisions == (512,)
-    assert quick.total.groups == TINY.deals
-
-
 def test_progress_is_told_in_parts():
     parts = []
     search_response(UniformPolicy(), 2, DEAL, TINY, parts.append)
@@ -183,8 +176,6 @@ def test_progress_is_told_in_parts():
         ({"deals": 1}, "deals is 1, expected at least 2"),
         ({"choice_deals": 1}, "choice_deals is 1"),
         ({"seed": -1}, "seed is -1"),
-        ({"minutes": 0.0}, "minutes is 0.0, expected above 0"),
-        ({"minutes": float("nan")}, "minutes is nan"),
         ({"learner": replace(LEARNER, form="streams")}, "expected 'seats'"),
     ],
 )
@@ -256,8 +247,6 @@ def test_a_failed_search_says_so(kille, monkeypatch):
         (["rule_of_thum"], "Did you mean 'rule_of_thumb'"),
         (["uniform", "--players", "99"], "99"),
         (["uniform", "--game", "kungsholm"], "Did you mean 'kungsholmskille'"),
-        (["uniform", "--decisions", "5", "--set", "minutes=1"], "not both"),
-        (["uniform", "--set", "minutes=0"], "minutes"),
         (["uniform", "--set", "play=dumb"], "play"),
         (["uniform", "--deals", "1"], "deals"),
         (["uniform", "--rules", "fraga=perhaps"], "fraga"),

@@ -22,7 +22,7 @@ from kille_training.cli import console, options
     help="Deals that the gain is measured over; half as many choose the learners.",
 )  # fmt: skip
 @options.seed_option
-@options.set_option("play=greedy or minutes=5, in place of --decisions")
+@options.set_option("play=greedy")
 @options.table_options
 @options.json_option
 def best_response(
@@ -39,7 +39,7 @@ def best_response(
     from kille_training.learn.api import best_response as respond
     from kille_training.progress import Bars
 
-    asked |= options.arguments_of(respond, overrides, "minutes", "play")
+    asked |= options.arguments_of(respond, overrides, "play")
     with Bars(lines=True) as progress:
         found = respond(policy, progress=progress, **asked)
     result = {

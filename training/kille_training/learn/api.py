@@ -33,7 +33,6 @@ def best_response(
     rules: RulesLike = None,
     episode: str | None = None,
     decisions: int | None = None,
-    minutes: float | None = None,
     seeds: int = 3,
     deals: int = 20_000,
     seed: int = SEED,
@@ -57,7 +56,6 @@ def best_response(
         rules: A preset or switches; likewise.
         episode: "deal" or "match"; likewise.
         decisions: Decisions of each learner; 400,000 by default.
-        minutes: Minutes for all learners together, instead of `decisions`.
         seeds: Learners; the best of them plays each position.
         deals: Deals that the gain is measured over; half as many choose the learners.
         seed: Seed of everything.
@@ -75,8 +73,6 @@ def best_response(
     """
     from kille_training.learn.best_response import LEARNER, PARTS, Search, search_response
 
-    if minutes is not None and decisions is not None:
-        raise ConfigError("give decisions or minutes, not both")
     deals = arguments.whole("deals", deals, 2)
     table, (policy,), transferred = seat(
         [policy], game, num_players, episode, rules, transfer=transfer, trust=trust
@@ -85,7 +81,6 @@ def best_response(
     search = Search(
         learner=LEARNER if decisions is None else replace(LEARNER, decisions=decisions),
         seeds=seeds,
-        minutes=minutes,
         choice_deals=max(2, deals // 2),
         deals=deals,
         seed=seed,

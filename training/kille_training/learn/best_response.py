@@ -72,8 +72,6 @@ class Search:
     Attributes:
         learner: How each learner learns, and for how many decisions.
         seeds: Learners, each with its own seed.
-        minutes: Minutes for all of them together instead of the learner's number of decisions. Such
-            a search is not repeatable.
         choice_deals: Deals over which the best learner of each position is chosen.
         deals: Deals over which its gain is measured.
         seed: Seed of everything.
@@ -81,7 +79,6 @@ class Search:
 
     learner: LearnerSettings = LEARNER
     seeds: Annotated[int, Field(ge=1)] = 3
-    minutes: Annotated[float, Field(gt=0.0)] | None = None
     choice_deals: Annotated[int, Field(ge=2)] = 10_000
     deals: Annotated[int, Field(ge=2)] = 20_000
     seed: Annotated[int, Field(ge=0)] = SEED
@@ -321,13 +318,10 @@ def _learn(
         rules.game, settings.num_tables, num_players, rules=rules, opponents=policy, seed=seed
     )
     learner = Learner(Table.of(rules.game, num_players, rules), seed, settings, env)
-    began, reported = time.perf_counter(), 0
+    reported = 0
 
     def left() -> float:
-        if search.minutes is None:
-            return max(0.0, 1.0 - learner.decisions / settings.total)
-        share = search.minutes * 60.0 / search.seeds
-        return max(0.0, 1.0 - (time.perf_counter() - began) / share)
+        return max(0.0, 1.0 - learner.decisions / settings.total)
 
     while learner.left > 0.0:
         learner.update(left)
