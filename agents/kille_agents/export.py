@@ -193,7 +193,7 @@ def _normal(name: str, asking: Any) -> Normal | None:
     Raises:
         PolicyError: They do more than that.
     """
-    steps = asking.as_dict()["steps"]  # refuses wrappers that are code
+    steps = asking.as_dict()["steps"]
     if not steps:
         return None
     if len(steps) > 1 or set(steps[0]["parts"]) - {""}:

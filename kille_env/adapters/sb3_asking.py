@@ -7,8 +7,7 @@ wrappers are refused, since nobody could say what they do. `save` keeps both bes
 
 import json
 import zipfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import Path
@@ -18,13 +17,10 @@ import gymnasium
 import numpy as np
 from gymnasium import spaces
 from gymnasium.wrappers import (
-    AddRenderObservation,
-    NormalizeObservation,
     OrderEnforcing,
     PassiveEnvChecker,
     RecordEpisodeStatistics,
     TimeLimit,
-    TransformObservation,
 )
 
 from kille_env.extras import needs
@@ -52,7 +48,7 @@ from kille_env.play.policy import UniformPolicy, masked_best, masked_softmax
 from kille_env.registry import Table, spec
 
 Step = Callable[[Any], Any]
-"""What a wrapper makes of observations [N, ...], or of a mapping of them."""
+"""What a `VecNormalize` makes of observations [N, ...], or of a mapping of them."""
 MEMBER, FORMAT, FORMAT_WITH_FEATURES = "kille.json", "kille-sb3 1", "kille-sb3 2"
 SAME = 1e-4
 PASS_ON = (VecMonitor, VecCheckNan)
@@ -79,7 +75,7 @@ class Asking:
     Attributes:
         observation: What its environment showed it; see `kille_env.adapters.spaces.Observations`.
         tables: Where it learned; empty where nobody has said.
-        steps: What wrappers made of the observations, the innermost first.
+        steps: What each `VecNormalize` made of the observations, the innermost first.
         features: What its environment made of observations and masks, before `steps`; of a file
             that has not been trusted yet, where the function is, "module:name".
     """
@@ -141,7 +137,7 @@ class Asking:
         """Return everything as JSON can hold it.
 
         Raises:
-            PolicyError: A wrapper or a function is code that JSON cannot name.
+            PolicyError: A function is code that JSON cannot name.
         """
         features = self.features
         place = features.place if isinstance(features, Features) else features
@@ -156,7 +152,7 @@ class Asking:
 
 @dataclass(frozen=True)
 class Normalization:
-    """What `VecNormalize` or `NormalizeObservation` makes of observations, as numbers.
+    """What `VecNormalize` makes of observations, as numbers.
 
     Attributes:
         parts: Mean and variance, [F] each, by the key of a mapping; "" is an observation by itself.
@@ -198,60 +194,23 @@ class Normalization:
 
 @dataclass(frozen=True)
 class _Around:
-    """What a live wrapper makes of observations, as it stands; it learns nothing from these."""
+    """What a live `VecNormalize` makes of observations, as it stands; it learns nothing here."""
 
-    wrapper: Any
+    wrapper: VecNormalize
 
     def __call__(self, seen: Any) -> Any:
-        if isinstance(self.wrapper, VecNormalize):
-            return self.wrapper.normalize_obs(seen)
-        with _frozen(self.wrapper):
-            size = len(seen["observation"] if isinstance(seen, dict) else seen)
-            rows = [self.wrapper.observation(_row(seen, number)) for number in range(size)]
-        if rows and isinstance(rows[0], dict):
-            return {key: np.stack([row[key] for row in rows]) for key in rows[0]}
-        space = self.wrapper.observation_space
-        return np.stack(rows) if rows else np.zeros((0, *space.shape), space.dtype)
-
-
-def _row(seen: Any, number: int) -> Any:
-    if isinstance(seen, dict):
-        return {key: value[number] for key, value in seen.items()}
-    return seen[number]
-
-
-@contextmanager
-def _frozen(wrapper: Any) -> Iterator[None]:
-    """Keep `NormalizeObservation` from learning of what it is asked to normalize."""
-    learns = getattr(wrapper, "update_running_mean", None)
-    if learns is None:
-        yield
-        return
-    wrapper.update_running_mean = False
-    try:
-        yield
-    finally:
-        wrapper.update_running_mean = learns
+        return self.wrapper.normalize_obs(seen)
 
 
 def _normalization(step: Step) -> Normalization:
     if isinstance(step, Normalization):
         return step
-    wrapper = step.wrapper if isinstance(step, _Around) else None
-    if isinstance(wrapper, VecNormalize):
-        found: Any = wrapper.obs_rms if wrapper.norm_obs else {}
-        stats = found if isinstance(found, dict) else {"": found}
-        parts = {key: (one.mean.copy(), one.var.copy()) for key, one in stats.items()}
-        return Normalization(parts, wrapper.epsilon, float(wrapper.clip_obs))
-    if isinstance(wrapper, NormalizeObservation):
-        one = wrapper.obs_rms
-        unbounded = float(np.finfo(np.float64).max)
-        return Normalization({"": (one.mean.copy(), one.var.copy())}, wrapper.epsilon, unbounded)
-    raise PolicyError(
-        f"{type(wrapper).__name__} around the model's environment is code, which a file of numbers "
-        "does not keep (VecNormalize and NormalizeObservation are kept); measure the model in the "
-        "program where it lives"
-    )
+    assert isinstance(step, _Around)
+    wrapper = step.wrapper
+    found: Any = wrapper.obs_rms if wrapper.norm_obs else {}
+    stats = found if isinstance(found, dict) else {"": found}
+    parts = {key: (one.mean.copy(), one.var.copy()) for key, one in stats.items()}
+    return Normalization(parts, wrapper.epsilon, float(wrapper.clip_obs))
 
 
 def asking_of(model: Any) -> Asking:
@@ -277,9 +236,8 @@ def asking_of(model: Any) -> Asking:
         elif type(env) not in PASS_ON:
             raise PolicyError(_unknown(name, env))
         env = env.venv
-    inside: list[Step] = []
     if type(env) is DummyVecEnv:
-        env, inside = _one_environment(name, env)
+        env = _one_environment(name, env)
     parts = getattr(env, "parts", (env,))
     tables = tuple(t for part in parts if isinstance(t := getattr(part, "table", None), Table))
     shown = getattr(env, "observation", None)
@@ -289,40 +247,26 @@ def asking_of(model: Any) -> Asking:
             "it an environment of this process, made as the one that it learned in, with "
             f"set_env(DummyVecEnv([make])), or {BY_HAND}"
         )
-    steps = (*inside, *reversed(outside))
-    asking = Asking(shown, tables, steps, getattr(parts[0], "features", None))
+    asking = Asking(shown, tables, tuple(reversed(outside)), getattr(parts[0], "features", None))
     check_space(name, model, asking, tables[0].game, tables[0].num_players)
     return asking
 
 
-def _one_environment(name: str, venv: DummyVecEnv) -> tuple[Any, list[Step]]:
-    """Return the environment inside a vector of single ones, and its wrappers, innermost first."""
+def _one_environment(name: str, venv: DummyVecEnv) -> Any:
+    """Return the environment inside a vector of single ones and what wraps them."""
     env: Any = venv.envs[0]
-    steps: list[Step] = []
     while isinstance(env, gymnasium.Wrapper):
-        if isinstance(env, gymnasium.ObservationWrapper):
-            learns = isinstance(env, NormalizeObservation)
-            theirs = type(env).__module__.startswith("gymnasium.")
-            known = learns or isinstance(env, TransformObservation)
-            if isinstance(env, AddRenderObservation) or (theirs and not known):
-                raise PolicyError(_unknown(name, env))
-            if learns and len(venv.envs) > 1:
-                raise PolicyError(
-                    f"each of the {len(venv.envs)} environments of the {name} normalizes by "
-                    "statistics of its own; use one VecNormalize around all of them"
-                )
-            steps.append(_Around(env))
-        elif type(env) not in PASS_ON_ONE and not isinstance(env, gymnasium.RewardWrapper):
+        if type(env) not in PASS_ON_ONE and not isinstance(env, gymnasium.RewardWrapper):
             raise PolicyError(_unknown(name, env))
         env = env.env
-    return env, steps[::-1]
+    return env
 
 
 def _unknown(name: str, wrapper: Any) -> str:
     return (
         f"nothing says what {type(wrapper).__name__} around the environment of the {name} makes of "
-        "observations and actions: make it a gymnasium.ObservationWrapper around a single "
-        f"environment, use VecNormalize, or {BY_HAND}"
+        "observations and actions: make the environment with features=, which does the same and "
+        f"is measured, use VecNormalize, or {BY_HAND}"
     )
 
 
@@ -476,7 +420,7 @@ def save(model: Any, path: str | Path) -> Path:
         The file.
 
     Raises:
-        PolicyError: Nothing says how it is asked, or a wrapper is code.
+        PolicyError: Nothing says how it is asked, or its features are code.
     """
     if not hasattr(model, "get_env"):
         raise PolicyError(f"a model of Stable-Baselines3 is saved, got {shortened(model)}")

@@ -16,12 +16,7 @@ import pytest
 pytest.importorskip("sb3_contrib")
 
 import torch
-from gymnasium.wrappers import (
-    NormalizeObservation,
-    RescaleObservation,
-    TimeAwareObservation,
-    TimeLimit,
-)
+from gymnasium.wrappers import TimeAwareObservation, TimeLimit
 from sb3_contrib import MaskablePPO
 from stable_baselines3 import DQN, PPO
 from stable_baselines3.common.vec_env import DummyVecEnv, VecEnvWrapper, VecNormalize
@@ -197,28 +192,6 @@ def made_normalized() -> tuple[Any, Any]:
     return model, ask
 
 
-def made_rescaled() -> tuple[Any, Any]:
-    model = one_seat(
-        DummyVecEnv, PPO, lambda env: RescaleObservation(env, np.float32(-1.0), np.float32(1.0))
-    )
-    return model, lambda seen, mask: softmax(raw(model, seen * SCALE * 2.0 - 1.0), mask)
-
-
-def made_normalized_by_gymnasium() -> tuple[Any, Any]:
-    model = one_seat(DummyVecEnv, PPO, NormalizeObservation)
-    env = model.get_env()
-    env.reset()
-    for _ in range(20):
-        env.step([int(env.env_method("action_masks")[0].argmax())])
-    stats = env.envs[0].obs_rms
-
-    def ask(seen: np.ndarray, mask: np.ndarray) -> np.ndarray:
-        shown = (seen * SCALE - stats.mean) / np.sqrt(stats.var + 1e-8)
-        return softmax(raw(model, shown.astype(np.float32)), mask)
-
-    return model, ask
-
-
 def made_dqn() -> tuple[Any, Any]:
     tables = SeatVecEnv("byteskille", 8, 2, rules=TABLE.rules, opponents="self", seed=1)
     model = DQN("MlpPolicy", tables, seed=1, device="cpu", buffer_size=10)
@@ -377,8 +350,6 @@ WAYS: dict[str, Any] = {
     "model on counts": lambda: made_model("box"),
     "model on seats": lambda: made_model("seats"),
     "model under VecNormalize": made_normalized,
-    "model under RescaleObservation": made_rescaled,
-    "model under NormalizeObservation": made_normalized_by_gymnasium,
     "DQN": made_dqn,
     "model on own features": made_model_on_features,
     "module on own features": made_module_on_features,
@@ -565,10 +536,6 @@ def refused_bare(tmp_path: Any) -> Any:
     return kt.nash_conv(tmp_path / "bare.zip", trust=True)
 
 
-def refused_code(tmp_path: Any) -> Any:
-    save(made_rescaled()[0], tmp_path / "model")
-
-
 def refused_features(tmp_path: Any) -> Any:
     save(on_streams("float", features=lambda seen, mask: seen), tmp_path / "model")
 
@@ -588,7 +555,6 @@ def refused_without_environment(tmp_path: Any) -> Any:
         (lambda _: refused_wrapper(), "nothing says what Doubled"),
         (lambda _: refused_time(), "nothing says what TimeAwareObservation"),
         (refused_bare, r"kille_env\.sb3\.save\(MaskablePPO\.load\("),
-        (refused_code, "RescaleObservation around the model's environment is code"),
         (refused_features, "features '<lambda>' are code of this program"),
         (refused_folder, "reads features of your own, which are code"),
         (refused_without_environment, r"MaskablePPO\.load\(path, env=venv\)"),
