@@ -101,7 +101,8 @@ def test_a_seed_fixes_pettingzoos_match_and_its_rewards_are_the_returns(
 @pytest.mark.parametrize("episode", ["deal", "match"])
 def test_gymnasiums_checker(game: str, episode: str) -> None:
     for seats in seats_of(game):
-        env = make_gym(game, num_players=seats, episode=episode)
+        shown = "dict" if episode == "match" else "box"
+        env = make_gym(game, num_players=seats, episode=episode, observation=shown)
         with redirect_stdout(io.StringIO()):
             check_env(env.unwrapped)
 

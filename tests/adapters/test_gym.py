@@ -1,19 +1,16 @@
 """Gymnasium: one seat of a table, and many tables."""
 
 import copy
-import io
 import pickle
 import subprocess
 import sys
 from collections.abc import Callable
-from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
 import gymnasium
 import numpy as np
 import pytest
-from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode
 from gymnasium.wrappers.vector import RecordEpisodeStatistics
 
@@ -29,30 +26,6 @@ ROOT = Path(__file__).parents[2]
 
 def make(**options: Any) -> KilleEnv:
     return KilleEnv("byteskille", **{"episode": "match", **options})
-
-
-@pytest.mark.parametrize(
-    ("players", "preset", "episode", "observation"),
-    [
-        (2, "svensk", "match", "dict"),
-        (3, "wikipedia", "match", "box"),
-        (13, "svensk", "deal", "box"),
-        pytest.param(20, "wikipedia", "deal", "dict", marks=pytest.mark.compiled),
-    ],
-)
-def test_gymnasiums_checker(players: int, preset: str, episode: str, observation: str) -> None:
-    env = gymnasium.make(
-        ID, num_players=players, rules=preset, episode=episode, observation=observation
-    )
-    with redirect_stdout(io.StringIO()):
-        check_env(env.unwrapped)
-
-
-@pytest.mark.parametrize("seat", [0, "rotate", "random"])
-def test_gymnasiums_checker_against_bots(seat: int | str) -> None:
-    env = gymnasium.make(ID, num_players=3, opponents=["rule_of_thumb", "uniform"], seat=seat)
-    with redirect_stdout(io.StringIO()):
-        check_env(env.unwrapped)
 
 
 def test_importing_registers_and_loads_no_compiler() -> None:
@@ -147,14 +120,6 @@ def test_reset_options() -> None:
     assert "pot 6 chips" in str(env.render())
     with pytest.raises(RulesError, match="deck"):
         env.reset(options={"decks": []})
-
-
-def test_rendering_hides_what_the_seat_may_not_know() -> None:
-    env = make(num_players=3, render_mode="ansi", seat=0, rules={"gok_call": "off"})
-    env.reset(seed=1, options={"deck": ["L5", "L6", "L7"], "dealer": 2})
-    shown = str(env.render())
-    assert [line.split()[-1] for line in shown.splitlines()[2:4]] == ["?", "?"]
-    assert "seat 0 (you)  5 " in shown
 
 
 # Many tables.

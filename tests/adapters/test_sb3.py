@@ -28,7 +28,7 @@ from stable_baselines3.common.vec_env import (  # noqa: E402
 
 import kille_env  # noqa: E402
 from adapters.sb3_tables import learner, self_play  # noqa: E402
-from adapters.spies import RULES, Kept, SeatSpy, random_legal  # noqa: E402
+from adapters.spies import Kept, random_legal  # noqa: E402
 from kille_env.adapters.gym import KilleEnv  # noqa: E402
 from kille_env.adapters.sb3 import SeatStreamBuffer, SeatVecEnv, SelfPlayVecEnv  # noqa: E402
 from kille_env.adapters.sb3_models import scores  # noqa: E402
@@ -234,36 +234,6 @@ def test_a_model_that_remembers_plays_the_others_with_its_memory() -> None:
         found, wanted = twin.step(actions), again.step(actions)
         assert all(np.array_equal(a, b) for a, b in zip(found[:3], wanted[:3], strict=True))
     assert again.state()["memory"].any()
-
-
-# One seat: rewards.
-
-
-@pytest.mark.parametrize(("players", "rules"), RULES[::3])
-def test_rewards_of_one_seat_are_the_tables_own(
-    players: int, rules: dict[str, Any], scale: Callable[..., int]
-) -> None:
-    venv = one_seat(scale(16, 3), players, rules=rules)
-    spy, rng = SeatSpy(venv.tables), np.random.default_rng(1)
-    venv.reset()
-    sums = np.zeros(venv.num_envs)
-    results = np.zeros_like(spy.total)
-    start = venv.tables._start
-
-    def keep_results(ended: np.ndarray, *args: Any, **kwargs: Any) -> None:
-        results[ended] = spy.total[ended]
-        start(ended, *args, **kwargs)
-
-    venv.tables._start = keep_results  # type: ignore[method-assign]
-    for _ in range(scale(60, 8)):
-        _, rewards, dones, infos = venv.step(random_legal(venv.action_masks(), rng))
-        sums += rewards
-        for i in np.flatnonzero(dones):
-            told = infos[i]
-            assert told["returns"] == pytest.approx(results[i])
-            assert sums[i] == pytest.approx(results[i, told["seat"]], abs=1e-4)
-            assert told["episode"]["r"] == pytest.approx(sums[i], abs=1e-4)
-            sums[i] = 0.0
 
 
 # What a native environment owes the library.

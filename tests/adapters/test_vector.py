@@ -151,32 +151,6 @@ def test_rewards_of_an_episode_sum_to_the_seats_returns(
     assert bool(cut) == ("max_deals" in options.get("rules", {}))
 
 
-def results_of(mode: AutoresetMode, steps: int) -> list[list[float]]:
-    """What the episodes of each table earned, the first of them."""
-    venv = SeatVectorEnv("byteskille", 4, 3, autoreset_mode=mode, seat=0, opponents="uniform")
-    results: list[list[float]] = [[] for _ in range(4)]
-    sums = np.zeros(4)
-    _, infos = venv.reset(seed=2)
-    for _ in range(steps):
-        _, rewards, terminated, truncated, infos = venv.step(infos["action_mask"].argmax(axis=1))
-        sums += rewards
-        done = terminated | truncated
-        for i in np.flatnonzero(done):
-            told = infos["final_info"] if mode == SAME_STEP else infos
-            assert sums[i] == pytest.approx(told["returns"][i, 0])
-            results[i].append(float(sums[i]))
-            sums[i] = 0.0
-        if mode == DISABLED and done.any():
-            infos = venv.reset(options={"reset_mask": done})[1]
-    return [earned[:3] for earned in results]
-
-
-def test_autoreset_modes_credit_alike() -> None:
-    first, *others = (results_of(mode, 120) for mode in AutoresetMode)
-    assert all(len(earned) == 3 for earned in first)
-    assert others == [first, first]
-
-
 @pytest.mark.parametrize("opponents", ["self", ["rule_of_thumb", "self"]])
 def test_self_is_pointed_to_live_opponents(opponents: Any) -> None:
     with pytest.raises(PolicyError, match=r"SeatVecEnv; here pass kille_env\.LiveOpponent"):

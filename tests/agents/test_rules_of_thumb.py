@@ -1,5 +1,6 @@
 """Each game's rule of thumb: it keeps to the rules, has reasons, and beats uniform play."""
 
+from functools import partial
 from itertools import product
 from typing import ClassVar
 
@@ -9,7 +10,7 @@ import pytest
 import kille_env
 from env import knack_tables, krypkille_tables, tables
 from env.players import does
-from env.trick_tables import Table, play
+from env.trick_tables import play
 from kille_agents import load_policy
 from kille_agents.rules_of_thumb import RULES_OF_THUMB
 from kille_agents.rules_of_thumb.byteskille import THRESHOLDS
@@ -126,219 +127,153 @@ def test_the_chance_of_a_higher_card_is_the_share_of_the_cards_that_can_be():
             assert found[row, player] == pytest.approx(expected)
 
 
-# Byteskille
+# What each does: a table, which a test lays when it runs, and the action
+
+
+def laid(make, **usual):
+    """What names a table without laying it."""
+    return partial(partial, make, **usual)
+
+
+byteskille, match = laid(tables.play, episode="deal"), laid(tables.play)
+FOUR_STAND = "0 stand, 1 stand, 2 stand, 3 stand"
+EIGHT_STAND = f"{FOUR_STAND}, 4 stand, 5 stand, 6 stand, 7 stand"
+
+BYTESKILLE = [
+    (byteskille("L12 L3 L4 L5"), "stand"),
+    (byteskille("BL L3 L4 L5"), "swap"),
+    # It was made to take the lilja 2 for its lilja 4, and forehand cannot know better.
+    (byteskille("L2 L4 L5 L6", "0 swap"), "swap"),
+    # The seat that swapped got its lilja 2, and has had its turn.
+    (byteskille("L4 L2 L5 L6", "0 swap"), "stand"),
+    (byteskille("KI L5 L6 L7"), "swap"),
+    (byteskille("GO L5 L6 L7"), "stand"),
+    (byteskille("L5 L6 GO L7"), "wait"),
+    (byteskille("BL L5 L6"), "ask"),
+    (byteskille("L12 L5 L6"), "stand"),
+    (byteskille("BL BL", "0 ask"), "no"),
+    (byteskille("BL BL BP", "0 ask"), "no"),
+    (byteskille("BL KR BP", "0 ask, 2 defer"), "no"),
+    # It keeps a high kille, and the last two keep any.
+    (byteskille("KI L5 L6 L7", preset="wikipedia"), "stand"),
+    (byteskille("KI L5", fraga="off"), "stand"),
+    # It buys where a share is worth the price: a quarter of 12 is under 4; eight paid 2 for 2.
+    (match("BL L5 L6 L7", FOUR_STAND), "decline"),
+    (match("BL L2 L3 L4 L5 L6 L7 L8", EIGHT_STAND, preset="wikipedia"), "buy"),
+]
+
+
+kungsholmskille = laid(partial(play, "kungsholmskille"))
+
+
+def after_the_exchange(hands, tricks=""):
+    """A table of two where forehand has knocked both times."""
+    before = "0 knock, 1 stay, 0 discard, 1 discard, 0 knock"
+    return kungsholmskille(hands, f"{before}, {tricks}")
+
+
+BUD_THEN_KNOCK, STAYED = "0 bud, 1 bud, 2 knock", "0 knock, 1 stay"
+TWO, OTHER = "L1 L2 L3 L4 L6 | BP KR VH SV KA", "L1 L2 L4 L5 L6"
+TOLD = "0 KI, 1 L10, 0 GO, 1 L11, 0 HU, 1 L12, 0 KA, 1 VH"
+HEADING = "0 L1, 1 L2, 1 L3, 0 L4, 0 L5, 1 L6, 1 L7, 0 L8"
+
+KUNGSHOLMSKILLE = [
+    # One low card and high ones beside it; nothing low, nothing high.
+    (kungsholmskille(f"BL KA HU GO KI | {TWO}", ""), "knock"),
+    (kungsholmskille(f"BL KA HU GO KI | {TWO}", BUD_THEN_KNOCK), "stay"),
+    (kungsholmskille(f"L5 L8 L9 L10 L10 | {TWO}", ""), "bud"),
+    (kungsholmskille(f"L5 L8 L9 L10 L10 | {TWO}", BUD_THEN_KNOCK), "stay"),
+    (kungsholmskille(f"L7 L8 L9 L10 L11 | {TWO}", BUD_THEN_KNOCK), "fold"),
+    # It keeps the lowest and the highest, and discards two at most.
+    (kungsholmskille(f"BL L3 L9 GO KI | {OTHER}", STAYED), "discard L3 L9"),
+    (kungsholmskille(f"BL L3 L9 VH KI | {OTHER}", STAYED), "discard L3 L9"),
+    (kungsholmskille(f"BL BL L3 HU KI | {OTHER}", STAYED), "discard L3"),
+    (kungsholmskille(f"BL KA HU GO KI | {OTHER}", STAYED), "discard"),
+    # It leads high and heads low.
+    (after_the_exchange("L9 KA HU GO KI | L10 L11 L12 VH VH"), "KI"),
+    (after_the_exchange("L9 L5 L6 L7 L8 | L4 L10 L11 VH HU", "0 L9"), "L10"),
+    # It shows when the tricks have told enough: a seat that gave up its lowest has none lower;
+    # one that could always head has told nothing.
+    (after_the_exchange("L9 KA HU GO KI | L10 L11 L12 VH VH", TOLD), "show"),
+    (after_the_exchange("L9 L1 L4 L5 L8 | L2 L3 L6 L7 HU", HEADING), "bud"),
+    (after_the_exchange("BL L1 L4 L5 L8 | L2 L3 L6 L7 HU", HEADING), "show"),
+]
+
+krypkille, ends = laid(krypkille_tables.play), laid(krypkille_tables.end)
+FREE = {"preset": "blog2010", "tie_beats_declarer": False}
+FOUR_TRICKS = "0 discard, 1 discard, 0 KI, 0 HU, 0 SV, 0 KA"
+
+KRYPKILLE = [
+    # It keeps one low card and the highest, and discards three at most.
+    (krypkille("BL L5 L9 GO KI | L6 L7 L8 L10 L11"), "discard L5 L9"),
+    (krypkille("L1 L2 L3 L4 HU | L6 L7 L8 L10 L11"), "discard L2 L3 L4"),
+    (krypkille("BL L5 L9 L12 KA | L6 L7 L8 L10 L11"), "discard L5 L9 L12"),
+    (krypkille("L2 L2 L3 HU KI | L6 L7 L8 L10 L11"), "discard L3"),
+    (krypkille("BL HU GO GO KI | L6 L7 L8 L10 L11"), "discard"),
+    (krypkille("BL L5 L9 L12 KI | L6 L7 L8 L10 L11", "0 discard, 1 discard"), "KI"),
+    # It declares what is most likely the lowest; where silence costs nothing, what is nearly sure.
+    (ends("BL L2 L3 L4"), "declare"),
+    (ends("L4 L2 L3 BL"), "pass"),
+    (ends("KI L2 L3 BL"), "pass"),
+    (ends("BL L2 L3 L4", preset="blog2010"), "pass"),
+    (ends("BL L2 L3 L4", **FREE), "declare"),  # an equal card does not beat it
+    # The other blaren lies open.
+    (krypkille("BL HU SV KA KI | BL L1 L2 L3 L4", FOUR_TRICKS, preset="blog2010"), "declare"),
+]
+
+knack = laid(knack_tables.play)
+BOTH, THREE = "0 knock, 1 knock", "0 knock, 1 knock, 2 knock"
+TWO_MORE = "6S 7S 8S | 9C TC JC"
+
+KNACK = [
+    # It joins with about a trick: the highest trump is one; others may have no spade and no trump.
+    (knack("AH 7C 8D | 6D 7D 9D"), "knock"),
+    (knack(f"AH 7C 8D | 6D 7D 9D | {TWO_MORE}"), "knock"),
+    (knack("QS 7C 8D | 6D 7D 9D"), "knock"),
+    (knack(f"QS 7C 8D | 6D 7D 9D | {TWO_MORE}"), "fold"),
+    (knack("7C 8D TS | 6D 7D 9D"), "fold"),
+    (knack("9C TC JC | 6D 7D 9D | QH 7C 8D | 6S 7S 8S", "0 fold, 1 fold"), "knock"),
+    (knack("9C TC JC | 6D 7D 9D | QH 7C 8D | 6S 7S 8S", BOTH), "fold"),
+    # It leads trumps and the highest first, and its worst card face down.
+    (knack("8H KH AC | 6D 7D 9D", BOTH), "KH"),
+    (knack("8C KD JS | 6D 7D 9D", BOTH), "KD"),
+    (knack("AH 7C KD | 7H 8D 9D | 6S 7S 8S", f"{THREE}, 0 AH, 1 7H, 2 6S"), "*7C"),
+    # It takes with the lowest as the last and with the highest before; else from the bottom.
+    (knack("8H 7C KD | 9H KH 9D | 6S 7S 8S", f"{THREE}, 0 8H"), "KH"),
+    (knack("8H 7C KD | 9H KH 9D", f"{BOTH}, 0 8H"), "9H"),
+    (knack("AC 7C KD | JD 8D 7H", f"{BOTH}, 0 KD"), "8D"),
+]
+
+
+def femkortskille(hand, script):
+    return partial(play, "femkortskille", f"L1 L2 L3 | {hand} | BL BP KR", script)
+
+
+def fifth_trick(hands, script=""):
+    return partial(play, "femkortskille", hands, f"0 knock, 1 knock, {script}", "L3 L9 L8 L10")
+
+
+FEMKORTSKILLE = [
+    (femkortskille("KI L2 L3", "0 check"), "knock"),
+    (femkortskille("KI L2 L3", "0 knock"), "knock"),
+    (femkortskille("KA L10 L5", "0 check"), "knock"),
+    (femkortskille("KA L10 L5", "0 knock"), "fold"),  # the seat that knocked has a high card, too
+    (femkortskille("KA L8 L5", "0 check"), "check"),
+    (femkortskille("L12 L11 L10", "0 check"), "check"),  # three fair cards win no fifth trick
+    # It keeps its high cards for the fifth trick: the lowest that heads, or from the bottom.
+    (fifth_trick("L5 HU GO | L4 SV KI"), "L3"),
+    (fifth_trick("L5 HU GO | L4 SV KI", "0 L9"), "L10"),
+    (fifth_trick("L5 HU KI | L4 SV GO", "0 KI"), "L4"),
+]
 
 
 @pytest.mark.parametrize(
-    ("cards", "script", "action"),
-    [
-        ("L12 L3 L4 L5", "", "stand"),
-        ("BL L3 L4 L5", "", "swap"),
-        # It was made to take the lilja 2 for its lilja 4, and forehand cannot know better.
-        ("L2 L4 L5 L6", "0 swap", "swap"),
-        # The seat that swapped got its lilja 2, and has had its turn.
-        ("L4 L2 L5 L6", "0 swap", "stand"),
-        ("KI L5 L6 L7", "", "swap"),
-        ("GO L5 L6 L7", "", "stand"),
-        ("L5 L6 GO L7", "", "wait"),
-        ("BL L5 L6", "", "ask"),
-        ("L12 L5 L6", "", "stand"),
-        ("BL BL", "0 ask", "no"),
-        ("BL BL BP", "0 ask", "no"),
-        ("BL KR BP", "0 ask, 2 defer", "no"),
-    ],
+    ("table", "action"), [*BYTESKILLE, *KUNGSHOLMSKILLE, *KRYPKILLE, *KNACK, *FEMKORTSKILLE]
 )
-def test_byteskille_is_played_by_thresholds_and_what_is_known(cards, script, action):
-    assert does(tables.play(cards, script, episode="deal")) == action
-
-
-def test_byteskille_keeps_a_high_kille_and_the_last_two_keep_any():
-    assert does(tables.play("KI L5 L6 L7", episode="deal", preset="wikipedia")) == "stand"
-    assert does(tables.play("KI L5", episode="deal", fraga="off")) == "stand"
+def test_a_rule_of_thumb_does_what_a_sensible_person_does(table, action):
+    assert does(table()) == action
 
 
 def test_byteskille_needs_less_at_a_larger_table_and_most_as_the_dealer():
     assert THRESHOLDS[0, 20, 5] < THRESHOLDS[0, 4, 2]
     assert len(set(THRESHOLDS[0, 3, :3])) > 1
-
-
-def test_byteskille_buys_where_a_share_is_worth_the_price():
-    # Four at the table, forehand out with the blaren: three are left, the first occasion.
-    stands = "0 stand, 1 stand, 2 stand, 3 stand"
-    table = tables.play("BL L5 L6 L7", stands)
-    assert (table.legal, does(table)) == ("buy decline", "decline")  # a quarter of 12 is under 4
-    stands += ", 4 stand, 5 stand, 6 stand, 7 stand"
-    rich = tables.play("BL L2 L3 L4 L5 L6 L7 L8", stands, preset="wikipedia")
-    assert (rich.legal, does(rich)) == ("buy decline", "buy")  # eight paid 2, re-entry costs 2
-
-
-# Kungsholmskille
-
-BUD_THEN_KNOCK = "0 bud, 1 bud, 2 knock"
-
-
-@pytest.mark.parametrize(
-    ("hand", "alone", "knocked"),
-    [
-        ("BL KA HU GO KI", "knock", "stay"),  # one low card, and high ones beside it
-        ("L5 L8 L9 L10 L10", "bud", "stay"),  # better new cards, but there is a pot to be won
-        ("L7 L8 L9 L10 L11", "bud", "fold"),  # nothing is low, nothing is high
-    ],
-)
-def test_kungsholmskille_is_played_with_one_low_card_and_high_ones(hand, alone, knocked):
-    hands = f"{hand} | L1 L2 L3 L4 L6 | BP KR VH SV KA"
-    assert does(play("kungsholmskille", hands)) == alone
-    assert does(play("kungsholmskille", hands, BUD_THEN_KNOCK)) == knocked
-
-
-@pytest.mark.parametrize(
-    ("hand", "discarded"),
-    [
-        ("BL L3 L9 GO KI", "discard L3 L9"),
-        ("BL L3 L9 VH KI", "discard L3 L9"),  # two at most: the lowest of what is neither
-        ("BL BL L3 HU KI", "discard L3"),  # one to give up, and no seat has an equal one
-        ("BL KA HU GO KI", "discard"),
-    ],
-)
-def test_kungsholmskille_keeps_the_lowest_and_the_highest(hand, discarded):
-    assert does(play("kungsholmskille", f"{hand} | L1 L2 L4 L5 L6", "0 knock, 1 stay")) == discarded
-
-
-def kungsholmskille(hands: str, tricks: str = "") -> Table:
-    """A table of two after the exchange, where forehand has knocked both times."""
-    before = "0 knock, 1 stay, 0 discard, 1 discard, 0 knock"
-    return play("kungsholmskille", hands, f"{before}, {tricks}")
-
-
-def test_kungsholmskille_leads_high_and_heads_low():
-    table = kungsholmskille("L9 KA HU GO KI | L10 L11 L12 VH VH")
-    assert does(table) == "KI"
-    assert does(kungsholmskille("L9 L5 L6 L7 L8 | L4 L10 L11 VH HU", "0 L9")) == "L10"
-
-
-def test_kungsholmskille_shows_when_the_tricks_have_told_enough():
-    # A seat that had to give up its lowest card has none lower: seat 1's is a lilja 12 at least.
-    told = kungsholmskille(
-        "L9 KA HU GO KI | L10 L11 L12 VH VH", "0 KI, 1 L10, 0 GO, 1 L11, 0 HU, 1 L12, 0 KA, 1 VH"
-    )
-    assert (told.hand(0), does(told)) == ("L9", "show")
-    # Whoever could always head has told nothing, and a lilja 9 is in the middle.
-    heading = "0 L1, 1 L2, 1 L3, 0 L4, 0 L5, 1 L6, 1 L7, 0 L8"
-    silent = kungsholmskille("L9 L1 L4 L5 L8 | L2 L3 L6 L7 HU", heading)
-    assert (silent.hand(0), does(silent)) == ("L9", "bud")
-    lowest = kungsholmskille("BL L1 L4 L5 L8 | L2 L3 L6 L7 HU", heading)
-    assert does(lowest) == "show"
-
-
-# Krypkille
-
-
-@pytest.mark.parametrize(
-    ("hand", "discarded"),
-    [
-        ("BL L5 L9 GO KI", "discard L5 L9"),
-        ("L1 L2 L3 L4 HU", "discard L2 L3 L4"),
-        ("BL L5 L9 L12 KA", "discard L5 L9 L12"),  # three at most
-        ("L2 L2 L3 HU KI", "discard L3"),  # one to give up, and no seat has an equal one
-        ("BL HU GO GO KI", "discard"),
-    ],
-)
-def test_krypkille_keeps_one_low_card_and_the_highest(hand, discarded):
-    assert does(krypkille_tables.play(f"{hand} | L6 L7 L8 L10 L11")) == discarded
-
-
-def test_krypkille_leads_the_highest_card():
-    hands = "BL L5 L9 L12 KI | L6 L7 L8 L10 L11"
-    assert does(krypkille_tables.play(hands, "0 discard, 1 discard")) == "KI"
-
-
-def test_krypkille_declares_what_is_most_likely_the_lowest():
-    assert does(krypkille_tables.end("BL L2 L3 L4")) == "declare"
-    assert does(krypkille_tables.end("L4 L2 L3 BL")) == "pass"
-    assert does(krypkille_tables.end("KI L2 L3 BL")) == "pass"
-
-
-def test_krypkille_declares_only_what_is_nearly_sure_where_silence_costs_nothing():
-    assert does(krypkille_tables.end("BL L2 L3 L4", preset="blog2010")) == "pass"
-    seen = "BL HU SV KA KI | BL L1 L2 L3 L4"
-    table = krypkille_tables.play(
-        seen, "0 discard, 1 discard, 0 KI, 0 HU, 0 SV, 0 KA", preset="blog2010"
-    )
-    assert (table.hand(0), does(table)) == ("BL", "declare")  # the other blaren lies open
-
-
-def test_krypkille_does_not_fear_an_equal_card_where_it_does_not_beat_him():
-    free = {"preset": "blog2010", "tie_beats_declarer": False}
-    assert does(krypkille_tables.end("BL L2 L3 L4", **free)) == "declare"
-
-
-# Knack
-
-
-@pytest.mark.parametrize(
-    ("hand", "of_two", "of_four"),
-    [
-        ("AH 7C 8D", "knock", "knock"),  # the highest trump is a trick
-        ("QS 7C 8D", "knock", "fold"),  # one opponent may have no spade and no trump
-        ("7C 8D TS", "fold", "fold"),
-    ],
-)
-def test_knack_is_joined_with_about_a_trick(hand, of_two, of_four):
-    assert does(knack_tables.play(f"{hand} | 6D 7D 9D")) == of_two
-    assert does(knack_tables.play(f"{hand} | 6D 7D 9D | 6S 7S 8S | 9C TC JC")) == of_four
-
-
-def test_knack_needs_more_when_others_have_joined():
-    hands = "9C TC JC | 6D 7D 9D | QH 7C 8D | 6S 7S 8S"
-    assert does(knack_tables.play(hands, "0 fold, 1 fold")) == "knock"
-    assert does(knack_tables.play(hands, "0 knock, 1 knock")) == "fold"
-
-
-def test_knack_leads_trumps_and_the_highest_first():
-    both = "0 knock, 1 knock"
-    assert does(knack_tables.play("8H KH AC | 6D 7D 9D", both)) == "KH"
-    assert does(knack_tables.play("8C KD JS | 6D 7D 9D", both)) == "KD"
-
-
-def test_knack_leads_its_worst_card_face_down():
-    hands = "AH 7C KD | 7H 8D 9D | 6S 7S 8S"
-    table = knack_tables.play(hands, "0 knock, 1 knock, 2 knock, 0 AH, 1 7H, 2 6S")
-    assert does(table) == "*7C"
-
-
-def test_knack_takes_with_the_lowest_when_it_is_the_last_and_with_the_highest_before():
-    three = "0 knock, 1 knock, 2 knock, 0 8H"
-    hands = "8H 7C KD | 9H KH 9D | 6S 7S 8S"
-    assert does(knack_tables.play(hands, three)) == "KH"
-    assert does(knack_tables.play("8H 7C KD | 9H KH 9D", "0 knock, 1 knock, 0 8H")) == "9H"
-    # What cannot take goes from the bottom.
-    assert does(knack_tables.play("AC 7C KD | JD 8D 7H", "0 knock, 1 knock, 0 KD")) == "8D"
-
-
-# Femkortskille
-
-OTHERS = "L1 L2 L3 | L4 L6 L7 | BL BP KR"
-
-
-@pytest.mark.parametrize(
-    ("hand", "first", "after_one"),
-    [
-        ("KI L2 L3", "knock", "knock"),
-        ("KA L10 L5", "knock", "fold"),  # the seat that has knocked has a high card too
-        ("KA L8 L5", "check", "fold"),
-        ("L12 L11 L10", "check", "fold"),  # three fair cards win no fifth trick
-    ],
-)
-def test_femkortskille_is_knocked_with_a_high_card(hand, first, after_one):
-    hands = f"L1 L2 L3 | {hand} | BL BP KR"
-    assert does(play("femkortskille", hands, "0 check")) == first
-    assert does(play("femkortskille", hands, "0 knock")) == after_one
-
-
-def test_femkortskille_keeps_its_high_cards_for_the_fifth_trick():
-    hands, both, talon = "L5 HU GO | L4 SV KI", "0 knock, 1 knock", "L3 L9 L8 L10"
-    table = play("femkortskille", hands, both, talon)
-    assert (table.hand(0), does(table)) == ("L3 L5 L9 HU GO", "L3")
-    assert does(table.act("0 L9")) == "L10"  # the lowest that heads
-    # What cannot head goes from the bottom.
-    assert does(play("femkortskille", "L5 HU KI | L4 SV GO", f"{both}, 0 KI", talon)) == "L4"
