@@ -130,8 +130,7 @@ def as_policy(
         num_players: Seats of the table.
         rules: Its rules.
         observation: What a function or module is shown: "box", "float" or "seats"; see
-            `kille_agents.Network`, which says it where there is no such argument. Or what a saved
-            model of Stable-Baselines3 was shown, if `kille_env.sb3.save` did not save it.
+            `kille_agents.Network`, which says it where there is no such argument.
         returns: What it returns: "probabilities", "logits" or "values".
         trust: Whether a file that can run code when it is loaded may be loaded.
         transfer: Whether it may play at another table than the one that it was made for; its name
@@ -152,12 +151,8 @@ def as_policy(
         >>> as_policy("rule_of_thumb", "knack", 3, rules).name
         'rule_of_thumb'
     """
-    if observation is not None and returns is None and _is_model_file(policy):
-        from kille_agents.sb3 import load_sb3  # needs torch
-
-        model = load_sb3(Path(cast(str, policy)), observation=observation, trust=trust)
-        player: Player = _with_features(model).at_table(game, num_players)
-    elif observation is not None or returns is not None:
+    player: Player
+    if observation is not None or returns is not None:
         player = _asked(policy, observation, returns).at_table(game, num_players)
     elif isinstance(policy, (str, Path)):
         return load_policy(policy, game, num_players, rules, trust=trust, transfer=transfer)
@@ -253,11 +248,9 @@ def describe_player(name_or_path: str | Path, game: str | None = None) -> About:
     return _kind_of(name, game).about(name, game)
 
 
-def _is_model_file(thing: Any) -> bool:
-    """Return whether a thing is the path of a model that Stable-Baselines3 has saved."""
-    if not isinstance(thing, (str, Path)):
-        return False
-    return Path(thing).suffix == ".zip" and Path(thing).is_file()
+def _is_model_file(name: str) -> bool:
+    """Return whether a name is the path of a model that Stable-Baselines3 has saved."""
+    return Path(name).suffix == ".zip" and Path(name).is_file()
 
 
 class Order(NamedTuple):

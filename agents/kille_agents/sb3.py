@@ -13,7 +13,6 @@ from kille_env.errors import PolicyError, shortened
 from kille_env.extras import needs
 from kille_env.files import MOST_JSON, parse_json
 from kille_env.play.decisions import Decisions
-from kille_env.play.options import OBSERVATION, one_of
 from kille_env.play.policy import check_shapes
 from kille_env.registry import Table, spec
 
@@ -102,14 +101,11 @@ class SB3Policy:
         check_shapes(self.name, observation, mask, *self._size)
 
 
-def load_sb3(path: Path, *, observation: str | None = None, trust: bool) -> SB3Policy:
+def load_sb3(path: Path, *, trust: bool) -> SB3Policy:
     """Load a saved model. The file holds pickles: loading it can run any code in it.
 
     Args:
-        path: The `.zip` file.
-        observation: What the model was shown where it learned, for a file that was not saved with
-            `kille_env.sb3.save`; that nothing stood between it and the table, such as a
-            `VecNormalize`, is then taken from whoever says it.
+        path: The `.zip` file, which `kille_env.sb3.save` has written.
         trust: Whether the user trusts the file.
 
     Raises:
@@ -122,14 +118,11 @@ def load_sb3(path: Path, *, observation: str | None = None, trust: bool) -> SB3P
         )
     name = algorithm_of(path)
     asking = read_asking(path)
-    said = asking is None and observation is not None
-    if said:
-        asking = Asking(one_of("observation", observation, OBSERVATION))
     if asking is None:
         raise PolicyError(
-            f"{path} says neither how its model is asked nor where it learned. "
-            f"{_again(name, path)}. From Python, where nothing stood between it and the table: "
-            'as_policy(path, ..., observation="float")'
+            f"{path} says neither how its model is asked nor where it learned. Load it in the "
+            "environment that it learned in, wrappers included, and save it again: "
+            f'kille_env.sb3.save({name}.load("{path}", env=venv), "{path}")'
         )
     try:
         # What a rollout needs, the environment say, is of no use here, and need not exist here.
@@ -140,28 +133,7 @@ def load_sb3(path: Path, *, observation: str | None = None, trust: bool) -> SB3P
             f"{path} cannot be loaded as a model of {name}: "
             f"{type(error).__name__}: {' '.join(str(error).split())}"
         ) from error
-    if said and not _may_show(asking.observation, model._last_obs):
-        raise PolicyError(
-            f"{path} last saw features that observation={observation!r} never shows, so something "
-            f"stood between it and the table, such as VecNormalize. {_again(name, path)}"
-        )
     return SB3Policy(model, path.stem, asking)
-
-
-def _again(name: str, path: Path) -> str:
-    return (
-        "Load it in the environment that it learned in, wrappers included, and save it again: "
-        f'kille_env.sb3.save({name}.load("{path}", env=venv), "{path}")'
-    )
-
-
-def _may_show(kind: str, last: Any) -> bool:
-    """Return whether a table can have shown what a model saw last; it says nothing if None."""
-    if not isinstance(last, np.ndarray):
-        return True  # nothing was seen, or a dictionary
-    if kind == "box":
-        return bool((last == np.round(last)).all())
-    return bool(((last >= 0) & (last <= 1)).all())
 
 
 def read_plain(path: Path) -> dict[str, Any]:

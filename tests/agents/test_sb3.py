@@ -17,6 +17,7 @@ from env.players import decisions as shown
 from kille_agents import as_policy, load_policy
 from kille_agents.sb3 import SB3Policy
 from kille_env.adapters.gym import KilleEnv
+from kille_env.adapters.sb3_asking import MEMBER, Asking
 from kille_env.errors import PolicyError
 from kille_env.play.policy import check_probabilities, has_memory
 from kille_env.registry import spec
@@ -112,8 +113,9 @@ def test_a_model_with_memory_plays_as_its_library_does(tmp_path, decisions, laye
 def test_an_archive_that_is_only_half_a_model_is_refused(tmp_path, data, message):
     with zipfile.ZipFile(tmp_path / "model.zip", "w") as archive:
         archive.writestr("data", json.dumps(data))
+        archive.writestr(MEMBER, json.dumps(Asking("box").as_dict()))
     with pytest.raises(PolicyError, match=message):
-        as_policy(tmp_path / "model.zip", "byteskille", 3, RULES, observation="box", trust=True)
+        as_policy(tmp_path / "model.zip", "byteskille", 3, RULES, trust=True)
 
 
 def test_broken_weights_are_noticed(decisions):

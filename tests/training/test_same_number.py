@@ -581,25 +581,6 @@ def test_a_player_measured_elsewhere_says_so() -> None:
         assert found.transferred is not None
 
 
-def test_a_zip_that_was_asked_plainly_is_taken_on_a_word(tmp_path: Any) -> None:
-    model, ask = made_model("float")
-    model.save(tmp_path / "bare")
-    path = tmp_path / "bare.zip"
-    player = as_policy(path, "byteskille", 2, TABLE.rules, observation="float", trust=True)
-    assert float(kt.nash_conv(player, **HERE)) == pytest.approx(nash_conv_of(ask), abs=2e-5)
-
-
-@pytest.mark.parametrize(("seen", "said"), [("normalized", "float"), ("float", "box")])
-def test_a_zip_that_saw_something_else_is_not_taken_on_a_word(
-    seen: str, said: str, tmp_path: Any
-) -> None:
-    model = on_streams("float", normalizing if seen == "normalized" else lambda venv: venv)
-    model.learn(64)
-    model.save(tmp_path / "bare")
-    with pytest.raises(KilleError, match=r"last saw features that observation='.*' never shows"):
-        as_policy(tmp_path / "bare.zip", "byteskille", 2, TABLE.rules, observation=said, trust=True)
-
-
 def test_a_function_that_draws_is_no_deterministic_player() -> None:
     rng = np.random.default_rng(1)
 
