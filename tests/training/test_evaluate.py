@@ -193,11 +193,6 @@ def test_what_cannot_be_evaluated_is_refused_in_a_sentence(options, said):
         kille_training.evaluate("uniform", "byteskille", 2, **options)
 
 
-def test_the_old_name_of_the_baselines_is_refused_with_the_new_one():
-    with pytest.raises(TypeError, match=r"no argument 'against'.*`baselines`"):
-        kille_training.evaluate("uniform", "byteskille", 2, against="uniform")
-
-
 def test_a_response_that_may_not_decide_is_refused():
     with pytest.raises(KilleError, match="decisions is 0, expected at least 1"):
         kille_training.best_response("uniform", "byteskille", 2, decisions=0)

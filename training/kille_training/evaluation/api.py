@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Never
+from typing import Any
 
 from kille_agents.greedy import PLAYS, in_play
 from kille_agents.identity import UNSTEADY, remarked
@@ -37,7 +37,6 @@ def evaluate(
     transfer: bool = False,
     trust: bool = False,
     progress: Progress | None = None,
-    **unknown: Never,
 ) -> Evaluation:
     """Measures a player in units per deal, and how far it is from an equilibrium.
 
@@ -66,15 +65,10 @@ def evaluate(
             result says so.
         trust: Whether model files that can run code may be loaded.
         progress: Called with how far it is; None shows bars in terminals and notebooks.
-        **unknown: Refused; `baselines` was called `against`.
 
     Raises:
         KilleError: There is no such player or table; the message says what there is.
     """
-    for name in unknown:
-        raise TypeError(
-            f"evaluate() has no argument {name!r}; players in the other seats are `baselines`"
-        )
     progress = shown(progress)
     deals, seed = arguments.whole("deals", deals, 2), arguments.seed(seed)
     one = isinstance(baselines, (str, Path)) or not isinstance(baselines, Sequence)
