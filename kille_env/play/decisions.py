@@ -290,13 +290,11 @@ class Decisions:
             )
         return self._draw(given)[0]
 
-    def draw(self, number: int, first: int = 0) -> Batch:
+    def draw(self, number: int) -> Batch:
         """Draws determinizations, all that agree with what the seat knows being equally likely.
 
         Args:
             number: K, determinizations per decision.
-            first: How many to skip: numbers 10 to 14 of a decision are the same whether they are
-                drawn together with others or alone.
 
         Returns:
             [M * K] tables that do not restart, the K of a decision side by side.
@@ -304,8 +302,8 @@ class Decisions:
         Raises:
             RulesError: Impossible numbers of determinizations.
         """
-        number, first = arguments.whole("number", number, 1), arguments.whole("first", first, 0)
-        return self._draw(np.tile(np.arange(first, first + number), (len(self), 1)))[0]
+        number = arguments.whole("number", number, 1)
+        return self._draw(np.tile(np.arange(number), (len(self), 1)))[0]
 
     def draw_with_past(self, number: int) -> tuple[Batch, Past]:
         """Draws the same determinizations, with what the others would have seen and done in them.

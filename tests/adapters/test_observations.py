@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
-import kille_env
 from adapters.spies import random_legal, stable_baselines
 from kille_env.adapters.aec import KilleAEC
 from kille_env.adapters.gym import KilleEnv
@@ -104,38 +103,6 @@ def test_the_last_observation_of_a_table_is_scaled_too() -> None:
             assert (raw is None) == (scaled is None)
             assert raw is None or np.array_equal(raw * scale, scaled)
     assert ended
-
-
-@pytest.mark.parametrize("kind", ["float", "box", "seats"])
-def test_a_model_meets_the_features_that_it_has_learned_from(kind: str) -> None:
-    """In the other seats, as a player of a tournament, and in the buffer."""
-    sb3 = stable_baselines()
-    import torch
-    from sb3_contrib import MaskablePPO
-
-    table = spec("byteskille")
-    venv = sb3.SelfPlayVecEnv("byteskille", 8, 3, observation=kind, episode="deal", seed=1)
-    model = MaskablePPO(
-        "MlpPolicy",
-        venv,
-        rollout_buffer_class=sb3.SeatStreamBuffer,
-        rollout_buffer_kwargs={"env": venv},
-        n_steps=8, batch_size=32, n_epochs=1, seed=1, device="cpu",
-    )  # fmt: skip
-    model.learn(64)
-    assert model.rollout_buffer.observations.dtype == venv.observation_space.dtype
-    seats = sb3.SeatVecEnv("byteskille", 8, 3, observation=kind, opponents="self", seed=1)
-    seats.follow(model)
-    batch = kille_env.make_batch("byteskille", 8, 3, seed=2)
-    batch.reset()
-    seen, mask = batch.observation.copy(), batch.mask.copy()
-    shown = seen if kind == "box" else batch.read(kind)
-    with torch.no_grad():
-        tensor, _ = model.policy.obs_to_tensor(shown)
-        wanted = model.policy.get_distribution(tensor, action_masks=mask).distribution.probs
-    player = kille_env.play.policy.resolve(model, "byteskille", 3, table.resolve())
-    for policy in (seats.live, player):
-        assert policy.probabilities(seen, mask) == pytest.approx(wanted.numpy(), abs=1e-6)
 
 
 def test_a_model_of_scaled_features_is_told_the_table_first() -> None:

@@ -26,13 +26,11 @@ from stable_baselines3.common.vec_env import (  # noqa: E402
     VecNormalize,
 )
 
-import kille_env  # noqa: E402
 from adapters.sb3_tables import learner, self_play  # noqa: E402
 from adapters.spies import Kept, random_legal  # noqa: E402
 from kille_env.adapters.gym import KilleEnv  # noqa: E402
 from kille_env.adapters.sb3 import SeatStreamBuffer, SeatVecEnv, SelfPlayVecEnv  # noqa: E402
 from kille_env.adapters.sb3_models import scores  # noqa: E402
-from kille_env.core.spec import feature_scale  # noqa: E402
 from kille_env.errors import (  # noqa: E402
     IllegalActionError,
     KilleError,
@@ -380,22 +378,6 @@ def test_the_short_name_leads_to_the_same_classes() -> None:
 
     assert kille_env.sb3.SelfPlayVecEnv is SelfPlayVecEnv
     assert {"sb3", "records", "testing"} <= set(dir(kille_env))
-
-
-def test_the_live_policy_sees_observations_as_the_model_learns_them() -> None:
-    venv = VecNormalize(
-        SeatVecEnv("byteskille", 16, 3, opponents="self", episode="deal", seed=1), norm_reward=False
-    )
-    model = MaskablePPO("MlpPolicy", venv, n_steps=4, batch_size=32, n_epochs=1, device="cpu")
-    model.learn(128)
-    live = venv.venv.live
-    raw = venv.venv.tables.batch.observation[:4].copy()
-    mask = np.ones((4, 10), dtype=np.int8)
-    scaled = raw * feature_scale(kille_env.spec("byteskille").observation(3))
-    seen = torch.as_tensor(venv.normalize_obs(scaled))
-    with torch.no_grad():
-        wanted = model.policy.get_distribution(seen, action_masks=mask).distribution.probs.numpy()
-    assert live.probabilities(raw, mask) == pytest.approx(wanted, abs=1e-6)
 
 
 @pytest.mark.filterwarnings("ignore:Training and eval env are not of the same type")

@@ -165,7 +165,7 @@ def test_determinizations_depend_on_the_decision_and_its_key_alone():
 
 def test_some_of_the_determinizations_can_be_passed_over():
     decisions = Decisions(tables_of("byteskille"), [0, 3], keys(2))
-    whole, later = decisions.draw(6).tables, decisions.draw(2, first=4).tables
+    whole, later = decisions.draw(6).tables, decisions.draw_chosen(np.full((2, 2), [4, 5])).tables
     assert np.array_equal(later, whole[[4, 5, 10, 11]])
 
 
