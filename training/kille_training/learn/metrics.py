@@ -2,9 +2,6 @@
 
 import csv
 import io
-import os
-import socket
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -88,43 +85,20 @@ class Table:
 
 
 class TensorBoard:
-    """Writes the same numbers for TensorBoard.
-
-    It needs no thread, so a full disk is an error where the numbers are written.
-    """
+    """Writes the same numbers for TensorBoard."""
 
     def __init__(self, folder: Path, up_to: int) -> None:
-        """Opens an event file that hides what an earlier one holds beyond `up_to` decisions.
+        """Opens an event file that hides what an earlier one holds beyond `up_to` decisions."""
+        from torch.utils.tensorboard import SummaryWriter  # only a run needs it
 
-        Raises:
-            OSError: It cannot be written.
-        """
-        from tensorboard.summary.writer.record_writer import RecordWriter  # only a run needs it
-
-        folder.mkdir(parents=True, exist_ok=True)
-        name = f"events.out.tfevents.{time.time_ns()}.{socket.gethostname()}.{os.getpid()}"
-        self._file = (folder / name).open("xb")
-        self._records = RecordWriter(self._file)
-        self._write(file_version="brain.Event:2")
-        self._write(step=up_to + 1, session_log={"status": "START"})
+        self._writer = SummaryWriter(str(folder), purge_step=up_to + 1)
 
     def add(self, prefix: str, row: Mapping[str, Any], names: Iterable[str]) -> None:
-        """Writes some columns of a line.
-
-        Raises:
-            OSError: The disk is full, or has gone.
-        """
+        """Writes some columns of a line."""
         for name in names:
-            value = {"tag": f"{prefix}/{name}", "simple_value": float(row[name])}
-            self._write(step=int(row["decisions"]), summary={"value": [value]})
-        self._file.flush()
-
-    def _write(self, **event: Any) -> None:
-        from tensorboard.compat.proto import event_pb2
-
-        made: Any = event_pb2  # its classes are made when it is imported
-        self._records.write(made.Event(wall_time=time.time(), **event).SerializeToString())
+            self._writer.add_scalar(f"{prefix}/{name}", float(row[name]), int(row["decisions"]))
+        self._writer.flush()
 
     def close(self) -> None:
         """Closes the event file."""
-        self._file.close()
+        self._writer.close()
