@@ -129,7 +129,7 @@ class SeatEnv(EnvBase):
 
 
 # TorchRL's metaclass hides the arguments.
-_arguments = list(inspect.signature(SeatEnv.__init__).parameters.values())[1:]
+_arguments = list(inspect.signature(SeatEnv.__init__, eval_str=True).parameters.values())[1:]
 SeatEnv.__signature__ = inspect.Signature(_arguments)  # type: ignore[attr-defined]
 
 
