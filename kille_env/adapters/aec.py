@@ -24,7 +24,6 @@ from pettingzoo.utils.env import AECEnv
 from kille_env.adapters.rendering import OPEN, RENDER_MODES, Renderer
 from kille_env.adapters.spaces import LegalDiscrete, Observations, feature_space
 from kille_env.core import arguments
-from kille_env.core.spec import Rules
 from kille_env.errors import IllegalActionError, KilleError, RulesError, shortened
 from kille_env.play.options import (
     ILLEGAL,
@@ -32,15 +31,13 @@ from kille_env.play.options import (
     check_reward,
     illegal_reward,
     one_of,
-    playing_by,
     reset_options,
-    rules_of_reset,
 )
 from kille_env.play.own import Function, check_reward_function, paid
 from kille_env.records import Logbook, Record
 from kille_env.registry import Table, make_batch
 
-RESET_OPTIONS = ("deck", "dealer", "start", "rules", "num_players")
+RESET_OPTIONS = ("deck", "dealer", "start", "num_players")
 
 _SHOWN = (
     "agents",
@@ -61,7 +58,6 @@ _SHOWN = (
 class AECState:
     """What `KilleAEC.clone_state` returns: everything that `restore_state` needs."""
 
-    rules: Rules
     tables: bytes
     log: Any
     shown: dict[str, Any]
@@ -188,12 +184,12 @@ class KilleAEC(AECEnv[str, Any, int]):
 
     @property
     def table(self) -> Table:
-        """The game, seats and rules that are played now."""
+        """The game, seats and rules."""
         return self._batch.table
 
     @property
     def illegal_reward(self) -> float:
-        """What an illegal action earns where it loses, under the rules that are played now."""
+        """What an illegal action earns where it loses, under the rules."""
         return illegal_reward(self._illegal_reward, self._batch)
 
     def _legal(self, agent: str) -> np.ndarray | None:
@@ -217,12 +213,11 @@ class KilleAEC(AECEnv[str, Any, int]):
                 matches differ.
             options: "deck": card codes in the order in which they leave the pack, for the first
                 hand; "dealer": seat of the first dealer; "start": how a match under way stands (see
-                `Batch.reset`); "rules": rules of this match (see `rules_of_reset`); the next reset
-                goes back to the environment's own.
+                `Batch.reset`).
 
         Raises:
-            RulesError: A dealer, rule, start or seed that cannot be, or another number of seats:
-                the observation has entries per seat, so that takes another environment.
+            RulesError: A dealer, start or seed that cannot be, or other seats or rules: these take
+                another environment.
             CardError: A deck that is not possible.
 
         A match that random cards decide before anybody acts is passed over. With a deck that does
@@ -237,11 +232,10 @@ class KilleAEC(AECEnv[str, Any, int]):
                 f"this environment has {self.num_players} seats; for {other} make another one: "
                 f"kille_env.make({self._batch.spec.name!r}, {other})"
             )
-        with playing_by(self._batch, rules_of_reset(self.rules, given.get("rules"))):
-            deck, match = given.get("deck"), {name: given.get(name) for name in ("dealer", "start")}
-            self._log.reset(seed, deck=deck, **match)
-            if deck is None:
-                self._batch.begin_next(reset=self._log.reset, **match)
+        deck, match = given.get("deck"), {name: given.get(name) for name in ("dealer", "start")}
+        self._log.reset(seed, deck=deck, **match)
+        if deck is None:
+            self._batch.begin_next(reset=self._log.reset, **match)
         self.agents = self.possible_agents[:]
         self._began, self._over = True, False
         self._returns = [0.0] * self.num_players
@@ -449,7 +443,6 @@ class KilleAEC(AECEnv[str, Any, int]):
         """Returns the game as it stands, for `restore_state` of this or an equal environment."""
         self._check_began()
         return AECState(
-            rules=self._batch.rules,
             tables=self._batch.save(),
             log=self._log.mark(),
             shown={name: copy.copy(getattr(self, name)) for name in _SHOWN},
@@ -462,9 +455,8 @@ class KilleAEC(AECEnv[str, Any, int]):
         Raises:
             KilleError: The state is of another game or number of seats.
         """
-        with playing_by(self._batch, state.rules):
-            self._batch.return_to(state.tables)
-            self._log.return_to(state.log)
+        self._batch.return_to(state.tables)
+        self._log.return_to(state.log)
         self._began = True
         for name, value in state.shown.items():
             setattr(self, name, copy.copy(value))

@@ -27,7 +27,7 @@ from kille_env.play.seats import SeatTables
 from kille_env.records import Record
 from kille_env.registry import Table
 
-RESET_OPTIONS = ("deck", "dealer", "start", "rules", "seat")
+RESET_OPTIONS = ("deck", "dealer", "start", "seat")
 
 
 class KilleEnv(gymnasium.Env[Any, Any]):
@@ -90,7 +90,7 @@ class KilleEnv(gymnasium.Env[Any, Any]):
 
     @property
     def table(self) -> Table:
-        """The game, seats and rules that are played now."""
+        """The game, seats and rules."""
         return self.tables.table
 
     def _legal(self) -> np.ndarray | None:
@@ -104,7 +104,7 @@ class KilleEnv(gymnasium.Env[Any, Any]):
         Args:
             seed: Seed of this and the following matches, the opponents' choices included; None goes
                 on to the next match.
-            options: "deck", "dealer", "start" and "rules" as in `KilleAEC.reset`; "seat", the
+            options: "deck", "dealer" and "start" as in `KilleAEC.reset`; "seat", the
                 number of the seat for this match.
 
         Raises:

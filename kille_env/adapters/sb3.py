@@ -329,7 +329,7 @@ class SelfPlayVecEnv(EverySeatVecEnv):
 
     @property
     def table(self) -> Table:
-        """The game, seats and rules that are played now."""
+        """The game, seats and rules."""
         return self.batch.table
 
     def action_masks(self) -> np.ndarray:
@@ -461,7 +461,7 @@ class SeatVecEnv(TableVecEnv):
 
     @property
     def table(self) -> Table:
-        """The game, seats and rules that are played now."""
+        """The game, seats and rules."""
         return self.tables.table
 
     def follow(self, model: Any) -> None:

@@ -177,7 +177,7 @@ class TextSeat:
 
     @property
     def table(self) -> Table:
-        """The game, seats and rules that are played now."""
+        """The game, seats and rules."""
         return self.tables.table
 
     @property

@@ -98,7 +98,7 @@ class SeatEnv(EnvBase):
 
     @property
     def table(self) -> Table:
-        """The game, seats and rules that are played now."""
+        """The game, seats and rules."""
         return self.tables.table
 
     def _set_seed(self, seed: int | None) -> None:

@@ -29,7 +29,7 @@ from kille_env.play.own import Function
 from kille_env.play.seats import SeatTables
 from kille_env.registry import Table
 
-RESET_OPTIONS = ("deck", "dealer", "start", "rules", "seat", "reset_mask")
+RESET_OPTIONS = ("deck", "dealer", "start", "seat", "reset_mask")
 AUTORESET_MODES = tuple(mode.value for mode in AutoresetMode)
 
 
@@ -95,7 +95,7 @@ class SeatVectorEnv(VectorEnv[Any, Any, Any]):
 
     @property
     def table(self) -> Table:
-        """The game, seats and rules that are played now."""
+        """The game, seats and rules."""
         return self.tables.table
 
     def reset(
@@ -110,7 +110,7 @@ class SeatVectorEnv(VectorEnv[Any, Any, Any]):
             seed: s for the seeds s, s + 1, ...; [N] seeds, where None takes one from the operating
                 system; None goes on to the tables' next matches.
             options: "reset_mask" [N] bool, and those of `KilleEnv.reset`, whose errors it raises;
-                "dealer" may be one per table. Rules hold until the next reset of all tables.
+                "dealer" may be one per table.
         """
         given = reset_options(options, RESET_OPTIONS)
         chosen = self._reset_mask(given.pop("reset_mask", None))

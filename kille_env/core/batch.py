@@ -92,12 +92,12 @@ class Batch(SeenTables):
         size = -(-n // self.threads)
         self._slices = [slice(begin, begin + size) for begin in range(0, n, size)]
         self._parallel = len(self._slices) > 1
-        self._begun_by = None
+        self._began = False
         self.seed(seed)
 
     @property
     def table(self) -> Table:
-        """The game, seats and rules that are played now."""
+        """The game, seats and rules."""
         return Table(self.spec.name, self.num_players, self.rules, self.spec.version)
 
     def __repr__(self) -> str:
@@ -122,21 +122,6 @@ class Batch(SeenTables):
         chosen = self._chosen(which)
         with self._use:
             self.game.seed(self._tables, seeds, streams, chosen, self.num_players)
-
-    def use_rules(self, rules: Rules) -> None:
-        """Changes the rules; tables can be played and looked at again after the next `reset`.
-
-        That ends the matches at all tables, also at those that it does not begin anew. Matches go
-        on if their own rules, `Batch.rules` as it was, are put back before that.
-
-        Raises:
-            RulesError: The rules are of another game, or have too few cards for the seats.
-        """
-        resolved = self.spec.resolve(rules)
-        self.spec.check_players(self.num_players, resolved)
-        with self._use:
-            object.__setattr__(self, "rules", resolved)
-            self._rules[:] = resolved.record
 
     def reset(
         self,
@@ -217,9 +202,7 @@ class Batch(SeenTables):
         start: Mapping[str, Any] | None,
         deal: bool,
     ) -> None:
-        if self._begun_by is not self.rules:  # matches by other rules cannot go on
-            self._end_matches()
-        first = self._begun_by is None
+        first = not self._began
         name = self.spec.name if deal else f"{self.spec.name} by hand"
         with announce_compilation(name) if first else nullcontext():
             self.game.begin(self._tables, self._rules, dealers, chosen)
@@ -233,7 +216,7 @@ class Batch(SeenTables):
                     self.game.begin(self._tables, self._rules, dealers, decided)
                     self.game.deal(self._tables, self._rules, decided, False)
             self._show(chosen)
-            self._begun_by = self.rules
+            self._began = True
             if first:
                 self._compile(deal)
 
@@ -266,7 +249,7 @@ class Batch(SeenTables):
         Raises:
             IllegalActionError: An action is not legal; nothing has been played at any table.
         """
-        if self._begun_by is not self.rules:
+        if not self._began:
             self._check_began()
         if not (
             type(actions) is np.ndarray
@@ -371,7 +354,7 @@ class Batch(SeenTables):
 
     def _copied(self, rows: np.ndarray, threads: int) -> "Batch":
         copy = Batch(self.game, len(rows), self.num_players, self.rules, 0, threads, self.restart)
-        copy._begun_by = self._begun_by
+        copy._began = self._began
         with self._use:
             # Taken so, records are copied as wholes, not field by field: thirty times as fast.
             for mine, its in zip(self._arrays(), copy._arrays(), strict=True):
@@ -410,7 +393,7 @@ class Batch(SeenTables):
     def save(self) -> bytes:
         """Returns the tables as bytes that `restore` reads: a line of JSON, then the records."""
         with self._use:
-            return saving.encoded(self._identity(self._begun_by), self._tables)
+            return saving.encoded(self._identity(), self._tables)
 
     def restore(self, saved: bytes) -> None:
         """Restores saved tables, which continue exactly as they would have.
@@ -421,7 +404,7 @@ class Batch(SeenTables):
             KilleError: The bytes are of another game, rule set or shape, or hold a table that
                 cannot have come about by the rules; nothing has changed then.
         """
-        tables = saving.decoded(saved, self._identity(self.rules), self.spec.table)
+        tables = saving.decoded(saved, self._identity(), self.spec.table)
         saving.check_tables(self.game, self.rules, self.num_players, tables)
         self._put_back(tables)
 
@@ -435,27 +418,27 @@ class Batch(SeenTables):
             KilleError: The bytes are of another game, rule set or shape, or damaged; nothing has
                 changed then.
         """
-        self._put_back(saving.decoded(saved, self._identity(self.rules), self.spec.table))
+        self._put_back(saving.decoded(saved, self._identity(), self.spec.table))
 
     def _put_back(self, tables: np.ndarray) -> None:
         with self._use:
             self._tables[:] = tables
-            self._begun_by = self.rules
+            self._began = True
             self._show()
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickles the tables, not the kernels."""
         settings = self.num_tables, self.num_players, self.rules, 0, self.threads, self.restart
-        return again, (self.game.module.__name__, settings, self._begun_by, self._arrays())
+        return again, (self.game.module.__name__, settings, self._began, self._arrays())
 
-    def _identity(self, rules: Rules | None) -> dict[str, Any]:
+    def _identity(self) -> dict[str, Any]:
         return {
             "game": self.spec.name,
             "version": self.spec.version,
             "num_tables": self.num_tables,
             "num_players": self.num_players,
             "restart": self.restart,
-            "rules": (rules or self.rules).as_dict(),
+            "rules": self.rules.as_dict(),
         }
 
     def _show(self, which: np.ndarray | None = None) -> None:
@@ -491,11 +474,11 @@ class Batch(SeenTables):
 
 
 def again(
-    game: str, settings: tuple[Any, ...], begun_by: Rules | None, arrays: tuple[np.ndarray, ...]
+    game: str, settings: tuple[Any, ...], began: bool, arrays: tuple[np.ndarray, ...]
 ) -> Batch:
     """Returns a batch that holds copied tables: the settings are those of `Batch`, by place."""
     batch = Batch(game_of(game), *settings)
-    batch._begun_by = begun_by
+    batch._began = began
     for its, kept in zip(batch._arrays(), arrays, strict=True):
         its[...] = kept
     return batch

@@ -41,7 +41,7 @@ class SeenTables(Fixed):
     _tables: np.ndarray
     _rules: np.ndarray
     _use: Use
-    _begun_by: Rules | None  # the rules of the matches at the tables
+    _began: bool
 
     @property
     def at_chance(self) -> np.ndarray:
@@ -153,8 +153,8 @@ class SeenTables(Fixed):
 
     @property
     def began(self) -> bool:
-        """Whether there are tables to look at: matches by the rules that hold now."""
-        return self._begun_by is self.rules
+        """Whether there are tables to look at: whether matches have begun."""
+        return self._began
 
     def describe(self, table: int = 0, seat: int | None = None) -> str:
         """Returns a table in words, as a seat sees it or (None) with every card.
@@ -169,8 +169,7 @@ class SeenTables(Fixed):
 
     def _check_began(self) -> None:
         if not self.began:
-            by = " by the new rules" if self._begun_by else ""
-            raise KilleError(f"no match has begun{by}: call reset() first")
+            raise KilleError("no match has begun: call reset() first")
 
     def _state(self, kind: str, seats: Any) -> np.ndarray:
         """Returns what `kind` shows seats, or those to act."""

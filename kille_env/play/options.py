@@ -3,15 +3,14 @@
 import difflib
 import inspect
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypedDict, get_args
 
 from kille_env.core.arguments import one_of as one_of
 from kille_env.core.batch import Batch
 from kille_env.core.floats import OBSERVATION as OBSERVATION
 from kille_env.core.spec import Rules
-from kille_env.errors import KilleError, RulesError, did_you_mean, shortened
+from kille_env.errors import RulesError, did_you_mean, shortened
 from kille_env.play.policy import PlayerLike
 from kille_env.registry import spec
 
@@ -102,7 +101,7 @@ def check_reward(given: Any) -> float | None:
 
 
 def illegal_reward(given: float | None, batch: Batch) -> float:
-    """Returns what an illegal action earns, under the rules that are played now.
+    """Returns what an illegal action earns, under the rules.
 
     None is one unit less than the worst that can follow, a whole match included, so that it is
     never the cheapest way out of a bad deal. In a match that begins under way, with a larger pot
@@ -120,10 +119,12 @@ def reset_options(options: Mapping[str, Any] | None, known: tuple[str, ...]) -> 
     like one of ours misspelt.
 
     Raises:
-        RulesError: A misspelt option, or options that are no mapping.
+        RulesError: A misspelt option, options that are no mapping, or rules.
     """
     if not isinstance(options, (Mapping, type(None))):
         raise RulesError(f"options are a mapping such as {{'dealer': 0}}, got {shortened(options)}")
+    if "rules" in (options or {}):
+        raise RulesError("an environment has its rules for good; for others make another one")
     found = {}
     for key, value in (options or {}).items():
         if key in known:
@@ -131,37 +132,3 @@ def reset_options(options: Mapping[str, Any] | None, known: tuple[str, ...]) -> 
         elif close := difflib.get_close_matches(str(key), known, n=1, cutoff=0.75):
             raise RulesError(f"there is no reset option {key!r}. Did you mean {close[0]!r}?")
     return found
-
-
-def rules_of_reset(base: Rules, given: Any) -> Rules:
-    """Returns the rules of the matches that a reset begins.
-
-    Args:
-        base: The environment's own rules.
-        given: The reset's option "rules": None for `base`; a preset's name; a mapping of switches
-            that differ from `base`, or from the preset that it names; or resolved rules. The
-            episode stays as it is unless it is named.
-
-    Raises:
-        RulesError: A preset, switch or value that does not exist.
-    """
-    if given is None:
-        return base
-    resolve = spec(base.game).resolve
-    if isinstance(given, Mapping) and "preset" not in given:
-        return resolve(base, **given)
-    named = isinstance(given, Rules) or (isinstance(given, Mapping) and "episode" in given)
-    return resolve(given, episode=None if named else base["episode"])
-
-
-@contextmanager
-def playing_by(batch: Batch, rules: Rules) -> Iterator[None]:
-    """Changes the rules of a batch for the reset inside; an error puts them back."""
-    before = batch.rules
-    if rules is not before:
-        batch.use_rules(rules)
-    try:
-        yield
-    except KilleError:
-        batch.use_rules(before)
-        raise

@@ -29,12 +29,10 @@ from kille_env.play.options import (
     check_reward,
     illegal_reward,
     one_of,
-    playing_by,
-    rules_of_reset,
 )
 from kille_env.play.own import check_reward_function, paid
 from kille_env.play.play import Players
-from kille_env.play.policy import Player, PlayerLike, made_for, resolve
+from kille_env.play.policy import Player, PlayerLike, resolve
 from kille_env.records import Logbook
 from kille_env.registry import Table, make_batch
 
@@ -230,7 +228,7 @@ class SeatTables(Fixed):
         batch: The tables.
         players: Who plays the other seats.
         log: Logbook of the match, None where there are many tables.
-        rules: The rules that the tables were made with.
+        rules: The rules.
         own: [N] the caller's seat.
         over: [N] bool, which matches have ended and wait for `begin`.
         reward: [N] float64, what the seat has earned by its last decision, or what the option
@@ -300,12 +298,12 @@ class SeatTables(Fixed):
 
     @property
     def table(self) -> Table:
-        """The game, seats and rules that are played now."""
+        """The game, seats and rules."""
         return self.batch.table
 
     @property
     def illegal_reward(self) -> float:
-        """What an illegal action earns where it loses, under the rules that are played now."""
+        """What an illegal action earns where it loses, under the rules."""
         return illegal_reward(self._illegal_reward, self.batch)
 
     def _check_seat(self, seat: Any) -> int | str:
@@ -322,7 +320,6 @@ class SeatTables(Fixed):
         seed: int | Sequence[int] | None = None,
         which: np.ndarray | None = None,
         *,
-        rules: Any = None,
         deck: Any = None,
         dealer: Any = None,
         start: Any = None,
@@ -333,35 +330,19 @@ class SeatTables(Fixed):
         Args:
             seed: Seed of the tables, or [N] seeds, each as if its table were alone; None goes on.
             which: [N] bool; None is all of them.
-            rules: See `rules_of_reset`; the tables share them, so some tables keep what all have.
             deck: As in `Batch.reset`, like `dealer` and `start`.
             dealer: See `deck`.
             start: See `deck`.
             seat: The caller's seat in these matches; None is as the tables were made.
 
         Raises:
-            RulesError: A seat, dealer, seed, start or rule that is not possible; nothing has
-                changed.
+            RulesError: A seat, dealer, seed or start that is not possible; nothing has changed.
             CardError: A deck that is not possible, and nothing has changed; or one with which a
                 match ends before its seat has a decision, and these tables have to begin again.
-            PolicyError: An opponent was made for other rules; nothing has changed.
         """
-        if which is None:
-            resolved = rules_of_reset(self.rules, rules)
-        elif rules is None:
-            resolved = self.batch.rules
-        else:
-            raise RulesError(
-                "the tables share their rules: give 'rules' to a reset of all of them, not with a "
-                "reset_mask that leaves some out"
-            )
         chosen = self._chosen(which)
         seat = None if seat is None else arguments.seat(seat, self.num_players)
-        if resolved is not self.batch.rules:
-            for player in self.players.players:
-                made_for(player, self.batch.spec.name, self.num_players, resolved)
-        with playing_by(self.batch, resolved):
-            self._begin(seed, chosen, deck, seat, dealer=dealer, start=start)
+        self._begin(seed, chosen, deck, seat, dealer=dealer, start=start)
 
     def _chosen(self, which: np.ndarray | None) -> np.ndarray:
         size = self.num_tables

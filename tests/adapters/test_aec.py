@@ -19,7 +19,7 @@ from pettingzoo.utils.conversions import turn_based_aec_to_parallel
 import kille_env
 from adapters.spies import Kept, check_api, check_conversion, legal, play_aec, random_legal
 from kille_env.adapters.aec import KilleAEC
-from kille_env.errors import IllegalActionError, KilleError
+from kille_env.errors import IllegalActionError, KilleError, RulesError
 from kille_env.records import replay
 
 SEATS = [2, 3, 13, pytest.param(20, marks=pytest.mark.compiled)]
@@ -143,7 +143,7 @@ def test_copies_play_on(copied: Callable[[KilleAEC], KilleAEC], scale: Callable[
 def test_saved_states_come_back(scale: Callable[..., int]) -> None:
     env, other = make(5), make(5)
     for seed in range(scale(10, least=2)):
-        env.reset(seed=seed, options={"rules": {"stake": 4}})
+        env.reset(seed=seed)
         play_aec(env, seed, steps=7 * seed)
         saved, early = env.clone_state(), env.record()
         first = play_aec(env, 1)
@@ -152,7 +152,7 @@ def test_saved_states_come_back(scale: Callable[..., int]) -> None:
         assert env.record() == early
         assert play_aec(env, 1) == first
         assert env.record() == late
-        other.restore_state(saved)  # another environment, with rules of its own
+        other.restore_state(saved)
         assert play_aec(other, 1) == first
 
 
@@ -316,19 +316,12 @@ def test_a_dead_agent_takes_only_none() -> None:
 
 def test_reset_options() -> None:
     env = make(3)
-    env.reset(seed=1, options={"deck": ["KI", "L5", "HU"], "dealer": 1, "rules": {"stake": 6}})
+    env.reset(seed=1, options={"deck": ["KI", "L5", "HU"], "dealer": 1, "num_players": 3})
     card = env.game.spec.observation(3)[1].slice
     assert env.agent_selection == "player_2"
     assert env.observe("player_2")["observation"][card].argmax() == 20
-    assert "pot 18 chips" in env._batch.describe(0)
-    env.reset()
-    assert "pot 6 chips" in env._batch.describe(0)
-    env.reset(options={"rules": "wikipedia"})
-    assert env._batch.rules["preset"] == "wikipedia"
-    assert env._batch.rules["episode"] == "match"
-    env.reset(options={"rules": {"episode": "deal"}, "num_players": 3})
-    assert env._batch.rules["episode"] == "deal"
-    assert env._batch.rules["preset"] == "svensk"
+    with pytest.raises(RulesError, match="rules for good; for others make another one"):
+        env.reset(options={"rules": "wikipedia"})
 
 
 def test_a_deck_that_decides_the_match_ends_it_with_its_rewards() -> None:
@@ -353,8 +346,8 @@ def test_a_match_that_random_cards_decide_is_passed_over(scale: Callable[..., in
 
 
 def test_truncation_is_truncation() -> None:
-    env = make(5, "svensk")
-    env.reset(seed=1, options={"rules": {"max_deals": 1}})
+    env = kille_env.make("byteskille", 5, rules={"max_deals": 1}, episode="match")
+    env.reset(seed=1)
     rng = np.random.default_rng(1)
     while not any(env.truncations.values()):
         env.step(legal(env, rng))

@@ -109,15 +109,12 @@ def test_an_illegal_action_loses_by_default_and_is_an_error_on_request() -> None
 
 
 def test_reset_options() -> None:
-    env = make(num_players=3, render_mode="ansi")
-    options = {"deck": ["L5", "L6", "KI"], "dealer": 2, "seat": 2, "rules": {"stake": 10}}
+    env = make(num_players=3)
+    options = {"deck": ["L5", "L6", "KI"], "dealer": 2, "seat": 2}
     observation, info = env.reset(seed=1, options=options)
     card = env.tables.batch.spec.observation(3)[1].slice
     assert info["seat"] == 2
     assert observation[card].any()
-    assert "pot 30 chips" in str(env.render())
-    env.reset()
-    assert "pot 6 chips" in str(env.render())
     with pytest.raises(RulesError, match="deck"):
         env.reset(options={"decks": []})
 
@@ -182,23 +179,6 @@ def test_seeds_of_the_tables() -> None:
     assert not np.array_equal(venv.reset()[0], before)
     with pytest.raises(RulesError, match="2 seeds"):
         venv.reset(seed=[1, 2])
-
-
-def test_rules_of_a_reset_and_of_the_next() -> None:
-    venv = make_vec(render_mode="ansi")
-    venv.reset(seed=1, options={"rules": {"stake": 20}, "dealer": 0})
-    assert "pot 60" in venv.render()[0]  # type: ignore[index]
-    venv.reset()
-    assert "pot 6 " in venv.render()[0]  # type: ignore[index]
-
-
-def test_rules_are_shared_so_a_reset_of_some_tables_may_not_bring_its_own() -> None:
-    venv = make_vec("Disabled", num_envs=2)
-    venv.reset(seed=1)
-    options = {"reset_mask": np.array([True, False]), "rules": {"stake": 100}}
-    with pytest.raises(RulesError, match="all of them"):
-        venv.reset(options=options)
-    assert venv.tables.batch.rules["stake"] == 2
 
 
 def test_masks_stand_under_the_name_that_sb3_contrib_asks_for() -> None:

@@ -16,8 +16,6 @@ def test_rules_of_another_game_are_refused():
     message = "rules of kungsholmskille, expected rules of femkortskille"
     with pytest.raises(RulesError, match=message):
         kille_env.make_batch("femkortskille", rules=rules)
-    with pytest.raises(RulesError, match=message):
-        kille_env.make_batch("femkortskille").use_rules(rules)
 
 
 @pytest.mark.parametrize("start", [[], [1], "pot", 0])
@@ -133,7 +131,6 @@ CALLS = {
     "resample": lambda tables, odd: tables.resample(odd, [1, 2]),
     "resample_keys": lambda tables, odd: tables.resample(0, odd),
     "restore": lambda tables, odd: tables.restore(odd),
-    "use_rules": lambda tables, odd: tables.use_rules(odd),
     "game": lambda tables, odd: kille_env.make_batch(odd),
     "num_tables": lambda tables, odd: kille_env.make_batch("knack", odd),
     "num_players": lambda tables, odd: kille_env.make_batch("knack", 1, odd),
@@ -158,7 +155,6 @@ TAKEN = {  # what is an argument after all, by call
     "information_state": ["None"],
     "full_state": ["None"],
     "describe_seat": ["None"],
-    "use_rules": ["None", "mapping"],
     "num_players": ["None"],
     "restart": ["true"],
     "rules": ["None", "mapping"],

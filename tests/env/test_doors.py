@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import kille_env
-from env.batches import batch, history, shown, step
+from env.batches import batch, shown, step
 from kille_env.core import registry
 from kille_env.core.floats import READINGS
 from kille_env.core.game import Game
@@ -139,42 +139,6 @@ LOOKS = {
 }
 
 
-@pytest.mark.parametrize("look", LOOKS)
-def test_by_other_rules_nothing_goes_on_before_a_reset(look):
-    tables = _begun()
-    tables.use_rules(tables.spec.resolve("wikipedia"))
-    with pytest.raises(KilleError, match=r"no match has begun by the new rules: call reset\(\)"):
-        LOOKS[look](tables)
-    with pytest.raises(KilleError, match="no match has begun by the new rules"):
-        LOOKS[look](tables.clone())
-
-
-def test_a_reset_by_other_rules_ends_all_matches():
-    tables = _begun()
-    tables.use_rules(tables.spec.resolve("wikipedia"))
-    tables.reset(which=np.array([True, False, False, True]))
-    assert tables.over.tolist() == [False, True, True, False]
-    assert tables.seat.tolist()[1:3] == [-1, -1] and not tables.mask[1:3].any()
-    assert not tables.terminated.any()
-    tables.resample(0, [1, 2, 3, 4])
-
-
-def test_matches_go_on_if_their_rules_are_put_back():
-    tables, other = _begun(), _begun()
-    own = tables.rules
-    tables.use_rules(tables.spec.resolve("wikipedia"))
-    tables.use_rules(own)
-    assert history(tables, 30) == history(other, 30)
-
-
-def test_saved_tables_name_the_rules_that_they_are_played_by():
-    tables, other = _begun(), _begun()
-    saved = tables.save()
-    tables.use_rules(tables.spec.resolve("wikipedia"))
-    other.restore(tables.save())
-    assert other.save() == saved
-
-
 # Threads
 
 
@@ -183,7 +147,7 @@ def test_a_second_thread_is_refused():
     before = shown(tables)
     calls = {**LOOKS, "reset": lambda t: t.reset(), "seed": lambda t: t.seed(1)}
     calls |= {"clone": lambda t: t.clone(), "save": lambda t: t.save()}
-    calls |= {"restore": lambda t: t.restore(saved), "rules": lambda t: t.use_rules(t.rules)}
+    calls |= {"restore": lambda t: t.restore(saved)}
     saved = tables.save()
     for name in ("read", "describe", "result"):  # they show arrays as they are, or one table
         del calls[name]

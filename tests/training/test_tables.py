@@ -222,14 +222,6 @@ def test_a_seated_policy_is_refused_at_another_table(form: str, solved: Path) ->
             SEATED[form](policy, seats, **how)
 
 
-def test_a_reset_to_other_rules_asks_the_opponents(solved: Path) -> None:
-    env = kille_env.SeatVectorEnv("byteskille", 2, 2, opponents=solved, seed=1)
-    env.reset()
-    with pytest.raises(PolicyError, match="stake"):
-        env.reset(options={"rules": {"stake": 4}})
-    assert env.table == Table.of("byteskille", 2)
-
-
 def test_exact_nash_conv_names_its_table_and_score_in_json() -> None:
     found = kt.nash_conv("rule_of_thumb", "byteskille", 2).as_dict()
     assert (found["game"], found["num_players"], found["score"]) == ("byteskille", 2, "earned")
