@@ -139,17 +139,6 @@ def as_policy(
     Raises:
         PolicyError: It is none of these, was made for another table, or does not say how it is
             asked.
-
-    Examples:
-        >>> from kille_agents import as_policy
-        >>> from kille_env import spec
-        >>> rules = spec("knack").resolve(episode="deal")
-        >>> def careful(observation, mask):
-        ...     return mask / mask.sum(axis=1, keepdims=True)
-        >>> as_policy(careful, "knack", 3, rules).name
-        'careful'
-        >>> as_policy("rule_of_thumb", "knack", 3, rules).name
-        'rule_of_thumb'
     """
     player: Player
     if observation is not None or returns is not None:

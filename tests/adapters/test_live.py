@@ -193,21 +193,6 @@ def test_another_process_cannot_follow() -> None:
         pickle.dumps(env)
 
 
-def test_it_is_a_player_of_evaluations_and_populations_too() -> None:
-    from kille_agents import as_policy
-
-    rules = spec("knack").resolve(episode="deal")
-    live = LiveOpponent(
-        Linear("knack", 4), returns="logits", observation="float", name="my network"
-    )
-    player: Any = as_policy(live, "knack", 4, rules)
-    assert player.name == "my network"
-    batch = kille_env.make_batch("knack", 4, 4, rules=rules, seed=1)
-    batch.reset()
-    wanted = player.probabilities(batch.observation, batch.mask)
-    assert wanted.sum(axis=1) == pytest.approx(1.0)
-
-
 @pytest.mark.parametrize("function", [lambda: None, lambda observation: observation])
 def test_a_function_of_other_arguments_is_refused_when_it_is_handed_over(function: Any) -> None:
     with pytest.raises(PolicyError, match="cannot be called with two arguments"):

@@ -137,17 +137,6 @@ class TestTorchModules:
         weights = np.exp(logits) * mask
         assert np.allclose(chances, weights / weights.sum(axis=1, keepdims=True))
 
-    @pytest.mark.parametrize("kind", ["float64", "bfloat16"])
-    def test_a_function_may_return_tensors_with_gradients(self, torch, decisions, kind):
-        observation, mask = decisions
-
-        def policy(observation, mask):
-            first = np.eye(GAME.num_actions)[mask.argmax(axis=1)]
-            return torch.tensor(first, dtype=getattr(torch, kind), requires_grad=True)
-
-        chances = as_policy(policy, "knack", 3, RULES).probabilities(observation, mask)
-        check_probabilities("function", chances, mask)
-
     def test_a_module_stays_in_its_mode(self, torch, decisions):
         module = torch.nn.Sequential(
             torch.nn.Linear(FEATURES, GAME.num_actions), torch.nn.Dropout()
@@ -236,14 +225,3 @@ def test_a_function_is_asked_as_is_said(decisions):
     player = as_policy(scaled, "knack", 3, RULES, observation="float", returns="values")
     assert player.name == "scaled"
     check_probabilities("scaled", player.probabilities(observation, mask), mask)
-
-
-def test_models_of_stable_baselines3_are_policies(decisions):
-    sb3 = pytest.importorskip("stable_baselines3")
-    venv = pytest.importorskip("kille_env.adapters.sb3").SeatVecEnv
-    model = sb3.PPO("MlpPolicy", venv("knack", 2, num_players=3, episode="deal"), device="cpu")
-    player = resolve(model, "knack", 3, RULES)
-    assert player.name == "PPO"
-    check_probabilities("PPO", player.probabilities(*decisions), decisions[1])
-    with pytest.raises(PolicyError, match="the model PPO reads"):
-        resolve(model, "knack", 4, RULES)
