@@ -48,6 +48,8 @@ TABLES = [
 ]
 MOST, VISITS = 3000, 2e10
 """At most this many iterations, and visits of an end by a seat: some minutes."""
+TARGETS = {2: 1e-4, 3: 1e-3}
+"""NashConv at which a table is solved, by its seats."""
 MEMORY = 8.0
 """GiB that a tree may take."""
 
@@ -60,6 +62,7 @@ def measure(game: str, preset: str, seats: int) -> dict:
         game,
         seats,
         rules=rules,
+        target=TARGETS[seats],
         iterations=min(MOST, int(VISITS / (seats * count_ends(seats, rules)))),
         memory=MEMORY,
         out=RUNS / f"{game}-{preset}-{seats}",

@@ -16,7 +16,7 @@ from kille_training.cli import console, options
 @click.option(
     "--target", type=float,
     help="NashConv at which it is solved, in units per deal or match. Default: 1e-9, with 4 seats "
-    "1e-7, of a match 1e-4 of its pot; of other games than byteskille 1e-4 with 2 seats and 1e-3 "
+    "1e-7, of a match 1e-4 of its pot; of other games than byteskille 1e-4 with 2 seats and 2e-3 "
     "with more.",
 )  # fmt: skip
 @options.set_option("memory=8 (GiB that the tree may take), iterations=1000 or method=cfr+")

@@ -81,7 +81,7 @@ def solve(
         episode: "deal", or "match", a whole pot of Byteskille; None is what `rules` say, or else
             "deal".
         target: NashConv at which it is solved, in units per deal or match; the default is 1e-9,
-            with 4 seats 1e-7, of a match 1e-4 of its pot, of other games 1e-4 with 2 seats and 1e-3
+            with 4 seats 1e-7, of a match 1e-4 of its pot, of other games 1e-4 with 2 seats and 2e-3
             with more.
         iterations: At most this many in each hand of a deal; the default is 100,000.
         method: "cfr", "cfr+", "dcfr" (discounted CFR) or "pcfr+" (predictive CFR+); None is "dcfr"
