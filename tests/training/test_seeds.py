@@ -65,6 +65,7 @@ def test_what_they_earn_together_has_an_interval_over_seeds(pair):
     assert json.loads(json.dumps(pair.as_dict()))["runs"][1]["seed"] == 2
 
 
+@pytest.mark.slow
 def test_a_folder_takes_more_seeds_and_no_other_configuration(pair, short, tmp_path):
     folder = shutil.copytree(pair.folder, tmp_path / "moved")
     before = (folder / "seed-1/policy.safetensors").stat().st_mtime_ns
