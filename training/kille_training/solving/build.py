@@ -13,8 +13,8 @@ from kille_env.errors import CardError, KilleError, shortened
 from kille_env.registry import load_game
 from kille_training.progress import ignore
 from kille_training.solving.grow import Growth
-from kille_training.solving.size import MEMORY_LIMIT, check_deal, too_large
-from kille_training.solving.stages import DealStages, Stage, own_cards
+from kille_training.solving.size import MEMORY_LIMIT, check_deal, own_cards, too_large
+from kille_training.solving.stages import DealStages, Stage
 from kille_training.solving.walk import ENDS, NODES
 
 

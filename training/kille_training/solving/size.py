@@ -9,7 +9,6 @@ from kille_env.core.spec import Rules
 from kille_env.core.table import OVER
 from kille_env.errors import KilleError
 from kille_env.registry import load_game
-from kille_training.solving.stages import own_cards
 
 MEMORY_LIMIT = 6 * 2**30
 """Bytes that a tree may take by default."""
@@ -89,6 +88,17 @@ def count_ends(num_players: int, rules: Rules) -> float:
         ends *= np.where(playing, batch.mask.sum(axis=1), 1.0)
         actions = (rng.random(batch.mask.shape) * batch.mask).argmax(axis=1)
         batch.step(actions, which=playing)
+
+
+def own_cards(rules: Rules, num_players: int) -> np.ndarray:
+    """Returns where an information state says what a seat was dealt and what it drew later.
+
+    Empty for games in which nothing is drawn unseen. Which of its cards came when tells a seat
+    nothing of the others, so these are one set: in order, the lowest first.
+    """
+    parts = {part.name: part for part in load_game(rules.game).spec.information_state(num_players)}
+    both = [parts[name].slice for name in ("dealt", "drawn")] if "drawn" in parts else []
+    return np.array([place for part in both for place in range(part.start, part.stop)], np.int64)
 
 
 def _draw(

@@ -16,6 +16,7 @@ from kille_env.core import arguments
 from kille_env.core.spec import Rules, width
 from kille_env.errors import RulesError
 from kille_env.registry import load_game
+from kille_training.solving.size import own_cards
 from kille_training.solving.trees.values import Tree, expected_values
 
 THROWN_IN = 15
@@ -118,17 +119,6 @@ class Stage:
         game, position = load_game(self.rules.game), self.positions[information_set]
         text = game.describe(position, self.rules, int(position["seat"]))
         return "; ".join(" ".join(line.split()) for line in text.splitlines())
-
-
-def own_cards(rules: Rules, num_players: int) -> np.ndarray:
-    """Returns where an information state says what a seat was dealt and what it drew later.
-
-    Empty for games in which nothing is drawn unseen. Which of its cards came when tells a seat
-    nothing of the others, so these are one set: in order, the lowest first.
-    """
-    parts = {part.name: part for part in load_game(rules.game).spec.information_state(num_players)}
-    both = [parts[name].slice for name in ("dealt", "drawn")] if "drawn" in parts else []
-    return np.array([place for part in both for place in range(part.start, part.stop)], np.int64)
 
 
 def known_by(tables: np.ndarray, rules: Rules, num_players: int, seats: np.ndarray) -> np.ndarray:
