@@ -38,8 +38,17 @@ def pot_bounds(num_players: int, ends: int) -> Bounds:
 
 
 def can_go_on(table: Any, rules: Any) -> bool:
-    """Returns whether somebody can deal the next hand."""
-    return table["phase"] != DEAL or table["next_dealer"] >= 0
+    """Returns whether somebody can deal the next hand, and the last one fits its places."""
+    return hands_fit(table) and (table["phase"] != DEAL or table["next_dealer"] >= 0)
+
+
+def hands_fit(table: Any) -> bool:
+    """Returns whether no seat has more cards than a hand holds: observations have no room for more.
+
+    It is asked of tables between two hands, too, whose cards still lie there and are seen.
+    """
+    names = {"hand", "dealt", "drawn_cards", "discarded"}.intersection(table.dtype.names)
+    return all(int(cards).bit_count() <= HAND for name in names for cards in table[name])
 
 
 def undeal(table: Any) -> None:

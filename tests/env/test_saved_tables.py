@@ -137,6 +137,22 @@ def test_a_match_that_cannot_go_on_is_refused(game):
         batch.restore(_changed(batch, **STUCK[game]))
 
 
+@pytest.mark.parametrize(
+    ("name", "field"),
+    [
+        *(("krypkille", field) for field in ("hand", "dealt", "drawn_cards", "discarded")),
+        ("kungsholmskille", "hand"),
+        ("femkortskille", "hand"),
+    ],
+)
+def test_hands_between_deals_fit_their_places(name, field):
+    """Observations of a table between two hands show them and have no room for more cards."""
+    batch = kille_env.make_batch(name, 1, 3, seed=5)
+    batch.reset(deal=False)
+    with pytest.raises(KilleError, match="table 0 has a match that cannot go on"):
+        batch.restore(_changed(batch, **{field: 2**42 - 1}))
+
+
 def test_a_game_that_says_no_bounds_cannot_restore(monkeypatch):
     batch = kille_env.make_batch("femkortskille", 1, seed=5)
     batch.reset()

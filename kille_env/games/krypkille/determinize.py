@@ -41,6 +41,7 @@ from kille_env.tricktaking.saved import (
     card_played,
     discard_bounds,
     discard_made,
+    hands_fit,
     trick_bounds,
 )
 from kille_env.tricktaking.tricks import HAND, NOT_YET, WHOLE_PACK
@@ -354,7 +355,12 @@ def bounds(num_players: int) -> Bounds:
 
 
 def can_go_on(table: Any, rules: Rules) -> bool:
-    """Returns whether at least two seats are in where cards are to be dealt, or have been."""
+    """Returns whether at least two seats are in where cards are to be dealt, or have been.
+
+    No hand may be larger than its places either, see `hands_fit`.
+    """
+    if not hands_fit(table):
+        return False
     if table["phase"] == Phase.OVER:
         return True
     dealt = table["phase"] != Phase.DEAL or table["next_dealer"] >= 0
