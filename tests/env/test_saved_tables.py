@@ -143,14 +143,15 @@ def test_a_match_that_cannot_go_on_is_refused(game):
         *(("krypkille", field) for field in ("hand", "dealt", "drawn_cards", "discarded")),
         ("kungsholmskille", "hand"),
         ("femkortskille", "hand"),
+        ("knack", "turn_up"),
     ],
 )
-def test_hands_between_deals_fit_their_places(name, field):
-    """Observations of a table between two hands show them and have no room for more cards."""
+def test_what_lies_between_two_hands_can_be_observed(name, field):
+    """A hand has as many places as cards, and trumps are of the card turned up."""
     batch = kille_env.make_batch(name, 1, 3, seed=5)
     batch.reset(deal=False)
     with pytest.raises(KilleError, match="table 0 has a match that cannot go on"):
-        batch.restore(_changed(batch, **{field: 2**42 - 1}))
+        batch.restore(_changed(batch, **{field: 11 if field == "turn_up" else 2**42 - 1}))
 
 
 def test_a_game_that_says_no_bounds_cannot_restore(monkeypatch):

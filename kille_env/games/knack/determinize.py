@@ -175,6 +175,8 @@ def bounds(num_players: int) -> dict[str, tuple[float, float]]:
 def can_go_on(table: Any, rules: Any) -> bool:
     """Returns whether the party is not past its end, and the bets are piles with room for more.
 
+    Trumps are of the card turned up, which lies there between two hands, too.
+
     A new bet is one stake larger than the smallest: two sizes are alive besides those of a start.
     """
     number = int(table["num_sizes"])
@@ -185,7 +187,9 @@ def can_go_on(table: Any, rules: Any) -> bool:
     larger = sum(size > sizes[0] + 1 for size in sizes[:number])
     left = deals_left(table, rules.record[0]) >= 0
     dealt = table["phase"] != Phase.DEAL or table["next_dealer"] >= 0
-    return bool(dealt and left) and piled and ordered and empty and larger <= START_SIZES
+    card = int(table["turn_up"])
+    trumps = int(table["trump"]) == (SUIT_OF[card] if card >= 0 else -1)
+    return bool(dealt and left and trumps) and piled and ordered and empty and larger <= START_SIZES
 
 
 def action_before(table: Any, saved: Any) -> int:
