@@ -478,7 +478,7 @@ def main() -> None:
     }
     found = simulate_all(files, options.runs, options.workers)
     blocks = {
-        "coverage": coverage(found),
+        "coverage": coverage(found, DESIGNS),
         "looking": looking(
             np.load(files["byteskille", 2]), largest_of("byteskille", 2), 2 * options.runs
         ),

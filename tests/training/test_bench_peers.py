@@ -45,8 +45,8 @@ def test_the_table_and_the_picture_of_peers(page, tmp_path) -> None:
     assert "prefers-color-scheme: dark" in drawn and "Other 2: Kuhn<" in drawn
 
 
-def test_a_table_without_peers_shows_targets(page, tmp_path) -> None:
-    row = _line("a step", 9.0, "µs", None) | {"target": "10"}
+def test_a_table_without_peers(page, tmp_path) -> None:
+    row = _line("a step", 9.0, "µs", None)
     file = tmp_path / "step.json"
     file.write_text(json.dumps({"machine": dict.fromkeys(page.MACHINE, "one"), "rows": [row]}))
-    assert "| a step | 9.00 | 4.50 to 18.0 | µs | 10 |" in page.bench_table(file)
+    assert "| a step | 9.00 | 4.50 to 18.0 | µs |" in page.bench_table(file)

@@ -159,7 +159,7 @@ def position(seen: Seen) -> tuple[np.ndarray, np.ndarray]:
 
 def knows_a_lower(seen: Seen) -> np.ndarray:
     """Returns whether a seat whose turn is over is known to hold a lower card, [n] bool."""
-    return lower_seats(seen)[:, 1:].any(axis=1)
+    return np.logical_or.reduce(lower_seats(seen)[:, 1:], axis=1)
 
 
 def lower_seats(seen: Seen) -> np.ndarray:
