@@ -11,6 +11,7 @@ from kille_agents import load_policy
 from kille_agents.rules_of_thumb.byteskille import ByteskilleRuleOfThumb
 from kille_env.cards.pack import Kind
 from kille_env.errors import ConfigError, KilleError, PolicyError
+from kille_env.files import read_arrays, write_arrays
 from kille_env.registry import spec
 from kille_training.cli.main import main
 from kille_training.reports.solutions import swap_heat_map, swaps_of, write_pictures
@@ -30,6 +31,7 @@ from kille_training.solving.solve import solve
 from kille_training.solving.text import (
     deal_text,
 )
+from kille_training.solving.trees.cfr import CFR
 from kille_training.solving.trees.values import uniform
 from reference.trees import build_deal
 
@@ -64,8 +66,9 @@ def solved(out, **how):
 
 
 def contents(folder):
-    """What a folder holds, but for the seconds."""
-    found = {path.name: path.read_bytes() for path in folder.path.iterdir()}
+    """What a folder holds, but for checkpoints and seconds."""
+    files = (path for path in folder.path.iterdir() if not path.match("hand-*.npz"))
+    found = {path.name: path.read_bytes() for path in files}
     return {**found, "solution.json": without_seconds(folder.path / "solution.json")}
 
 
@@ -91,6 +94,8 @@ def test_a_solved_deal_can_be_measured_and_played_with(here, capsys):
     assert written == {key: found[key] for key in KEYS[4:]}  # the table is in settings.json
     assert sorted(path.name for path in folder.iterdir()) == [
         "convergence.svg",
+        "hand-0.npz",
+        "hand-1.npz",
         "policy.npz",
         "settings.json",
         "solution.json",
@@ -187,14 +192,67 @@ def test_the_map_of_the_rule_of_thumb_is_its_thresholds():
     assert swap_heat_map(found) == swap_heat_map(found)
 
 
-def test_an_interrupted_solution_begins_again(here, monkeypatch):
-    solved("whole/solved")
+def test_an_interrupted_solution_resumes_to_the_same_bytes(here, monkeypatch):
+    whole, parts = Folder(here / "whole/solved"), Folder(here / "parts/solved")
+    solved(whole.path)
+    iterate, left = CFR._iterate, [0]
+
+    def interrupting(solver, count):
+        iterate(solver, 1)
+        left[0] -= 1
+        if left[0] == 0:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(CFR, "_iterate", interrupting)
+        for after in (1, 12, 100, 150):
+            left[0] = after
+            with pytest.raises(KeyboardInterrupt):
+                solved(parts.path)
+            assert parts.hand(1).is_file()
+    solved(parts.path)
+    assert contents(parts) == contents(whole)
     with monkeypatch.context() as patch:
         patch.setattr("kille_training.solving.solve.save_tabular", interrupted)
         with pytest.raises(KeyboardInterrupt):
-            solved("parts/solved", target=0.5)
-    solved("parts/solved")
-    assert contents(Folder(here / "parts/solved")) == contents(Folder(here / "whole/solved"))
+            solved("twice/solved", target=0.5)
+    assert solved("twice/solved").nash_conv == solved(whole.path).nash_conv
+
+
+def test_interrupted_it_says_how_to_resume(here, capsys, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr("kille_training.solving.solve.save_tabular", interrupted)
+        assert main(WORDS) == 130
+    assert "nothing is lost; resume with: kille solve byteskille" in capsys.readouterr().err
+    assert main(WORDS) == 0
+
+
+def test_a_solution_is_sharpened_in_its_folder(here):
+    rough = solved("solved", target=0.1)
+    sharp = solved("solved", target=1e-7)
+    assert sharp.nash_conv <= 1e-7 < rough.nash_conv
+    assert sharp.iterations == solved(None, target=1e-7).iterations
+    assert len(sharp.progress) > len(rough.progress)
+    with pytest.raises(SolveError, match=r"target is 1e-07, not 0.1"):
+        solved("solved", target=0.1)
+
+
+def test_a_checkpoint_that_is_none_is_named(here):
+    solved("solved", target=0.1)
+    file = here / "solved" / "hand-1.npz"
+    about, arrays = read_arrays(file)
+    for name, wrong in (
+        ("regret", arrays["regret"][1:]),
+        ("average", -arrays["average"]),
+        ("current", arrays["current"] * 2),
+        ("rows", arrays["rows"][:, 1:]),
+    ):
+        write_arrays(file, about, {**arrays, name: wrong})
+        with pytest.raises(KilleError, match=r"hand-1.npz is not a saved solver; delete it"):
+            solved("solved", target=1e-3)
+    file.write_bytes(b"PK")
+    with pytest.raises(KilleError, match=r"hand-1.npz is not a saved solver; delete it"):
+        solved("solved", target=1e-3)
 
 
 def interrupted(*_arguments):
@@ -251,7 +309,7 @@ def test_what_cannot_be_solved_is_refused_before_anything_is_written(here, capsy
 
 def test_a_folder_of_something_else_is_left_alone(here, capsys):
     solved("solved", iterations=3)
-    with pytest.raises(SolveError, match=r"iterations is 3, not 100000; max_redeals is 1, not 2"):
+    with pytest.raises(SolveError, match=r"max_redeals is 1, not 2"):
         solved("solved", rules={"max_redeals": 2})
     (here / "other").mkdir()
     (here / "other" / "letter.txt").write_text("dear")

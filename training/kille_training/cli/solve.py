@@ -44,7 +44,8 @@ def solve(
 
     With 2 seats nobody can beat the strategy. With more, no seat alone gains by leaving it; two
     seats that act together may. The folder holds the strategy as a policy (`kille evaluate FOLDER`)
-    and as text (strategy.md). Once it is solved, the same command prints the results.
+    and as text (strategy.md). Run it again to resume; once it is solved, it prints the results, and
+    a smaller --target sharpens a deal.
     """
     from kille_training.progress import Bars
     from kille_training.reports.solutions import write_pictures
@@ -61,7 +62,8 @@ def solve(
     name = f"solved-{game}-{seats}{'-match' if episode == 'match' else ''}"
     folder = out or Path("runs") / name
     try:
-        with Bars(lines=True) as display:
+        begun = (folder / "settings.json").is_file
+        with console.resumable(begun=begun), Bars(lines=True) as display:
             found = solve_it(
                 game, num_players, rules=rules, target=target, out=folder,
                 observer=display.described, **asked,

@@ -10,7 +10,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from kille_training.solving.solution import METHOD, DealProgress, Found, SolveSettings
+from kille_env.errors import KilleError
+from kille_training.solving.solution import METHOD, DealProgress, Folder, Found, SolveSettings
 from kille_training.solving.stages import DealStages, Stage
 from kille_training.solving.trees.cfr import CFR
 from kille_training.solving.trees.values import (
@@ -20,6 +21,9 @@ from kille_training.solving.trees.values import (
     greedy,
     nash_conv,
 )
+
+SAVE_SECONDS = 20.0
+"""Seconds between two checkpoints of a hand."""
 
 FIRST_UNTIL = 1e-3
 """NashConv at which `pure_first` tries first what regret minimisation has found."""
@@ -31,43 +35,70 @@ MOST_ITERATIONS = 5000
 def solve_deal(
     deal: DealStages,
     settings: SolveSettings,
+    folder: Folder,
     progress: Callable[[DealProgress], None] | None = None,
 ) -> Found:
-    """Solves one hand after the other.
+    """Solves one hand after the other, with a checkpoint of each in a folder: it resumes there.
 
     Args:
         deal: The deal.
         settings: How it is solved.
+        folder: The folder.
         progress: Called after each measurement.
+
+    Raises:
+        KilleError: A checkpoint is broken.
     """
     target, began = settings.target / len(deal.stages), time.monotonic()
-    rows: list[DealProgress] = []
+    rows: dict[tuple[int, int], DealProgress] = {}
     last: tuple[Stage, np.ndarray] | None = None
     iterations = 0
 
     def solve_hand(stage: Stage, tree: Tree) -> np.ndarray:
         """Returns the strategy of a hand, given the tree that pays what follows it."""
-        nonlocal last, iterations
+        nonlocal last, iterations, began
         if last is not None:
             before, strategy = last
             same = np.array_equal(before.tree.first, stage.tree.first)
             if same and nash_conv(tree, strategy).total <= target:
                 return strategy
 
-        def report(iteration: int, found: NashConv) -> None:
-            seconds = round(time.monotonic() - began, 3)
-            rows.append(DealProgress(stage.granted, iteration, seconds, found.total))
-            if progress is not None:
-                progress(rows[-1])
+        solver, file, saved = CFR(tree, settings.method), folder.hand(stage.granted), began
+        if file.is_file() and (before := solver.restore(file)) is not None:
+            try:
+                found = [DealProgress(int(a), int(b), float(c), float(d)) for a, b, c, d in before]
+            except (TypeError, ValueError) as error:
+                raise KilleError(f"{file} is not a saved solver; delete it: {error}") from None
+            began = min(began, time.monotonic() - max((row.seconds for row in found), default=0.0))
+            rows.update({(row.granted, row.iteration): row for row in found})
 
-        solver = CFR(tree, settings.method)
-        solver.run(settings.iterations, until=target, progress=report)
+        def save() -> None:
+            if not folder.checkpoints:
+                return
+            solver.save(file, np.array([r for r in rows.values() if r.granted == stage.granted]))
+
+        def report(iteration: int, found: NashConv) -> None:
+            nonlocal saved
+            seconds = round(time.monotonic() - began, 3)
+            row = DealProgress(stage.granted, iteration, seconds, found.total)
+            rows.setdefault((stage.granted, iteration), row)
+            if progress is not None:
+                progress(row)
+            if time.monotonic() - saved > SAVE_SECONDS:
+                save()
+                saved = time.monotonic()
+
+        try:
+            left = settings.iterations - solver.iteration
+            solver.run(max(0, left), until=target, progress=report)
+        finally:
+            save()
         iterations += solver.iteration
         last = stage, solver.average
         return solver.average
 
     strategies = deal.backwards(solve_hand)
-    return Found(strategies, iterations, time.monotonic() - began, tuple(rows))
+    return Found(strategies, iterations, time.monotonic() - began, tuple(rows.values()))
 
 
 def pure_first(

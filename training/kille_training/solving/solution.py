@@ -4,6 +4,7 @@ runs/NAME/
   settings.json     what is solved, and how
   policy.npz        the strategy as a policy, see `kille_agents.tabular`
   strategy.md       the strategy as text
+  hand-K.npz        a checkpoint of the hand after K granted questions, of a deal
   solution.json     the results, and NashConv while it was solved; written last
 
 `kille solve` adds pictures.
@@ -252,37 +253,65 @@ class DealProgress(NamedTuple):
 
 @dataclass(frozen=True)
 class Folder:
-    """The folder of a solution."""
+    """The folder of a solution, with checkpoints of a deal unless nobody keeps it."""
 
     path: Path
+    checkpoints: bool = True
 
     def __post_init__(self) -> None:
         if self.path.exists() and not self.path.is_dir():
             raise SolveError("out", f"{self.path} is a file; a solution is a folder")
 
+    def hand(self, granted: int) -> Path:
+        """The checkpoint of a hand of a deal."""
+        return self.path / f"hand-{granted}.npz"
+
     def begin(self, settings: SolveSettings) -> None:
-        """Makes the folder, or checks that it holds the same.
+        """Makes the folder; results of a wider target are no results of these settings.
+
+        Raises:
+            SolveError: It holds something else, see `check`.
+        """
+        self.check(settings)
+        if not self.holds(settings):
+            (self.path / SOLUTION).unlink(missing_ok=True)
+        self.path.mkdir(parents=True, exist_ok=True)
+        content = json.dumps(asdict(settings), indent=1) + "\n"
+        write_whole(self.path / SETTINGS, content.encode())
+
+    def holds(self, settings: SolveSettings) -> bool:
+        """Returns whether what was begun here has these settings."""
+        file = self.path / SETTINGS
+        return file.is_file() and _switches(_read_object(file)) == _switches(_plain(settings))
+
+    def check(self, settings: SolveSettings) -> None:
+        """Checks that nothing is here, or something that resumes with these settings.
 
         Raises:
             SolveError: It holds something else; the message names every setting that differs.
         """
-        file, mine = self.path / SETTINGS, json.loads(json.dumps(asdict(settings)))
-        if not (self.path / SOLUTION).is_file():  # nothing, or one that was interrupted
-            if self.path.is_dir() and any(self.path.iterdir()) and not file.is_file():
+        file = self.path / SETTINGS
+        if not file.is_file():
+            if self.path.is_dir() and any(self.path.iterdir()):
                 raise SolveError(
                     "out", f"{self.path} is not the folder of a solution; choose another folder"
                 )
-            self.path.mkdir(parents=True, exist_ok=True)
-            write_whole(file, (json.dumps(mine, indent=1) + "\n").encode())
             return
+        mine = _switches(_plain(settings))
         try:
-            theirs, mine = _switches(_read_object(file)), _switches(mine)
+            theirs = _switches(_read_object(file))
+            sharper = {
+                "target": mine["target"] <= theirs["target"],
+                "iterations": mine["iterations"] >= theirs["iterations"],
+            }
         except (KeyError, TypeError) as error:
             raise _broken(file, error) from None
+        finished = (self.path / SOLUTION).is_file()
         wrong = [
             f"{name} is {theirs.get(name)!r}, not {mine.get(name)!r}"
             for name in sorted(theirs.keys() | mine.keys())
             if theirs.get(name) != mine.get(name)
+            and not (name in sharper and (sharper[name] or not finished))
         ]
         if wrong:
             raise SolveError(
@@ -317,6 +346,11 @@ class Folder:
         """Writes the results."""
         content = json.dumps({**asdict(solved), "progress": progress}, indent=1) + "\n"
         write_whole(self.path / SOLUTION, content.encode())
+
+
+def _plain(settings: SolveSettings) -> dict[str, Any]:
+    """Returns settings as a file holds them."""
+    return json.loads(json.dumps(asdict(settings)))
 
 
 def _switches(settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -87,8 +87,9 @@ def solve(
         method: "cfr", "cfr+", "dcfr" (discounted CFR) or "pcfr+" (predictive CFR+); None is "dcfr"
             for Byteskille and "pcfr+" for other games.
         memory: GiB that a tree may take.
-        out: Folder in which the solution is kept; one that is finished there is read. None keeps
-            nothing.
+        out: Folder in which the solution is kept, with checkpoints of a deal: an interrupted one
+            resumes, a finished one is read, or sharpened if `target` is smaller or `iterations`
+            more than they were. None keeps nothing.
         observer: Called with how far it has come; `describe()` of its argument is a line of text.
             None shows it in terminals and notebooks.
 
@@ -109,7 +110,8 @@ def solve(
                 return _solve(Folder(Path(out)), settings, limit, observer)
             place = stack.enter_context(tempfile.TemporaryDirectory())
             whole = "-match" if settings.rules["episode"] == "match" else ""
-            folder = Folder(Path(place) / f"solved-{game}-{settings.num_players}{whole}")
+            name = f"solved-{game}-{settings.num_players}{whole}"
+            folder = Folder(Path(place) / name, checkpoints=False)
             return _solve(folder, settings, limit, observer)
     except TreeTooLargeError as error:
         raise SolveError("memory", str(error)) from None
@@ -119,7 +121,7 @@ class _Kind(NamedTuple):
     """What there is to solve: a deal, of which `trees` are `DealStages`, or a `Match`."""
 
     build: Callable[..., Any]
-    solve: Callable[[Any, SolveSettings, Observer | None], Found]
+    solve: Callable[[Any, SolveSettings, Folder, Observer | None], Found]
     policy_of: Callable[..., Any]
     strategy_of: Callable[[Any, Any], Any]
     greedy: Callable[[Any, Any], Any]
@@ -127,7 +129,9 @@ class _Kind(NamedTuple):
     text: Callable[[Any, Any, Any], str]
 
 
-def _solve_match(match: Match, settings: SolveSettings, observer: Observer | None) -> Found:
+def _solve_match(
+    match: Match, settings: SolveSettings, _folder: Folder, observer: Observer | None
+) -> Found:
     return solve_match(match, target=settings.target / match.pot, progress=observer)
 
 
@@ -160,14 +164,14 @@ def _solve(
     """Solves a deal or a match into a folder, or reads what is there."""
     seats, rules, file = settings.num_players, settings.resolve(), folder.path / TABULAR
     if folder.path.exists():
-        folder.begin(settings)
-        if (found := folder.read()) is not None:
+        folder.check(settings)
+        if folder.holds(settings) and (found := folder.read()) is not None:
             policy = load_tabular(file, settings.game, seats, rules)
             return _solution(folder, settings, *found, policy)
     kind = KINDS[settings.rules["episode"]]
     trees = kind.build(seats, rules, memory_limit=memory_limit)
     folder.begin(settings)
-    strategy, iterations, seconds, progress = kind.solve(trees, settings, observer)
+    strategy, iterations, seconds, progress = kind.solve(trees, settings, folder, observer)
     made = {"method": settings.method, "target": settings.target}
     if rules["episode"] == "deal":
         made["iterations"] = iterations

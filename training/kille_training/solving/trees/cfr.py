@@ -15,6 +15,7 @@ and the next strategy may count the last regrets once more, as a forecast of the
 
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -22,10 +23,12 @@ import numpy as np
 from kille_env.core import arguments
 from kille_env.core.jit import kernel
 from kille_env.errors import KilleError, did_you_mean
+from kille_env.files import BROKEN, read_arrays, write_arrays
 from kille_training.solving.trees.sequences import sequence_form
 from kille_training.solving.trees.values import (
     NashConv,
     Tree,
+    check_strategy,
     nash_conv,
     normalised,
     uniform,
@@ -34,6 +37,9 @@ from kille_training.solving.trees.values import (
 
 SLICE = 0.2
 """Seconds of one compiled call, about: during it Ctrl-C waits."""
+
+STATE = ("regret", "average", "current")
+"""The numbers of a solver, [S] each: all that it needs to resume."""
 
 ALWAYS, NEVER = float("inf"), float("-inf")
 """Exponents that keep a regret unchanged, and that forget it at once."""
@@ -161,7 +167,7 @@ class CFR:
         """Iterates, and measures NashConv of the average on the way if asked to.
 
         Ctrl-C stops it after the compiled call that runs (a fraction of a second); the solver can
-        then be read or run on. Neither that nor how it is split into runs changes the
+        then be read, saved or run on. Neither that nor how it is split into runs changes the
         result, or the iterations at which it is measured: each a tenth further than the one before.
 
         Args:
@@ -188,6 +194,45 @@ class CFR:
                 progress(stop, found)
             if found.total <= until or stop == goal:
                 return found
+
+    def save(self, path: Path, rows: np.ndarray) -> None:
+        """Writes the state and rows of a caller, whole or not at all."""
+        about = {
+            "method": self.method,
+            "iteration": self.iteration,
+            "tree": self.tree.fingerprint(),
+        }
+        state = {name: getattr(self._memory, name)[self.form.slot] for name in STATE}
+        write_arrays(path, about, {**state, "rows": rows})
+
+    def restore(self, path: Path) -> np.ndarray | None:
+        """Takes over what `save` has written, and returns the rows.
+
+        Returns:
+            None if the file is of another tree or method: nothing is taken over.
+
+        Raises:
+            KilleError: The file cannot be read, or holds numbers that no solver can have.
+        """
+        try:
+            about, arrays = read_arrays(path)
+            if (about["method"], about["tree"]) != (self.method, self.tree.fingerprint()):
+                return None
+            regret, average, current = (arrays[name] for name in STATE)
+            for array in (regret, average, current):
+                if array.shape != (self.tree.num_sequences,) or array.dtype != np.float64:
+                    raise KilleError(f"an array has the shape {array.shape}, type {array.dtype}")
+            if not np.isfinite(regret + average).all() or (average < 0.0).any():
+                raise KilleError("its numbers are not finite, or below 0")
+            check_strategy(self.tree, current)
+            self._memory.iterations[0] = arguments.whole("iteration", about["iteration"], 0)
+            rows = arrays["rows"]
+        except BROKEN as error:
+            raise KilleError(f"{path} is not a saved solver; delete it: {error}") from None
+        for name in STATE:
+            getattr(self._memory, name)[self.form.slot] = arrays[name]
+        _spread(self.form, self._memory)
+        return rows
 
     def _iterate_to(self, goal: int) -> None:
         """Iterates in compiled calls of about `SLICE` seconds."""

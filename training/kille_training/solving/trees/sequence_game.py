@@ -13,6 +13,7 @@ chance and the others do. That loses nothing, since all that follows is the same
 recall", ICML 2012), and makes games several times smaller.
 """
 
+from hashlib import sha256
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -68,6 +69,14 @@ class SequenceGame(NamedTuple):
     def recalls(self) -> bool:
         """Whether one sequence alone leads to each information set."""
         return len(self.before) == self.num_infosets
+
+    def fingerprint(self) -> str:
+        """Returns a digest of the whole game."""
+        digest = sha256(str(self.num_players).encode())
+        for array in self[1:]:
+            digest.update(f"{array.dtype}{array.shape}".encode())
+            digest.update(np.ascontiguousarray(array).data)
+        return digest.hexdigest()
 
     def gaining(self, more: np.ndarray) -> Self:
         """Returns the game that pays so much more at its ends, times their chance, [T, P]."""
