@@ -1,7 +1,7 @@
-"""Draws the pictures of the README: docs/front/*.svg and docs/front/table.gif.
+"""Draws the pictures of the README, docs/front/*.svg, and the badges that launch the notebooks.
 
 python docs/front.py            write them again (`make docs`)
-python docs/front.py --check    exit with 1 and name the SVG files that are stale
+python docs/front.py --check    exit with 1 and name the files that are stale
 
 The map of swaps is drawn from the table in docs/solutions.md, the badges from pyproject.toml.
 """
@@ -12,8 +12,9 @@ import tomllib
 from collections.abc import Iterator
 from html import escape
 from pathlib import Path
+from typing import Any
 
-from blocks import write
+from blocks import filled, write
 
 import kille_env
 from kille_env.pictures.cards import HEIGHT, WIDTH, symbols
@@ -22,6 +23,7 @@ from kille_env.pictures.style import COLOURS, style
 
 DOCS = Path(__file__).parent
 FRONT = DOCS / "front"
+NOTEBOOKS = DOCS.parent / "notebooks" / "README.md"
 PACK = kille_env.spec("byteskille").pack
 RULES, SEATS = "svensk", 3
 STEP, CARD, LEFT, TOP = 38.0, 0.55, 148.0, 112.0
@@ -120,13 +122,34 @@ def _words(x: float, y: float, text: str, *, size: float) -> str:
 
 def badges() -> dict[str, tuple[str, str]]:
     """Returns what the badges say, by the name of the file."""
-    project = tomllib.loads((DOCS.parent / "pyproject.toml").read_text())["project"]
-    oldest = project["requires-python"].removeprefix(">=")
+    found = project()
+    oldest = found["requires-python"].removeprefix(">=")
     return {
         "python": ("Python", f"{oldest} or newer"),
-        "licence": ("licence", project["license"]),
+        "licence": ("licence", found["license"]),
         "games": ("games", str(len(kille_env.list_games()))),
+        "launch": ("launch", "Binder"),
     }
+
+
+def project() -> dict[str, Any]:
+    """Returns what pyproject.toml says of the project."""
+    return tomllib.loads((DOCS.parent / "pyproject.toml").read_text())["project"]
+
+
+def launchers(address: str | None) -> str:
+    """Returns badges that open each notebook on Binder, by the repository's address on GitHub."""
+    if address is None:
+        return (
+            "Badges that launch them on Binder appear here with the repository's address, which "
+            "`[project.urls]` of pyproject.toml\ndoes not have yet."
+        )
+    place = "https://mybinder.org/v2/gh/" + address.removeprefix("https://github.com/").strip("/")
+    return "\n".join(
+        f"[![{notebook.stem[3:].replace('_', ' ')}](../docs/front/launch.svg)]"
+        f"({place}/HEAD?labpath=notebooks/{notebook.name}) {notebook.stem[3:].replace('_', ' ')}\\"
+        for notebook in sorted(NOTEBOOKS.parent.glob("*.ipynb"))
+    ).rstrip("\\")
 
 
 def badge(label: str, says: str) -> str:
@@ -146,9 +169,11 @@ def badge(label: str, says: str) -> str:
 
 
 def built() -> dict[Path, str]:
-    """Returns what each SVG file should hold."""
+    """Returns what each file should hold."""
     drawn = {FRONT / f"{name}.svg": badge(*says) for name, says in badges().items()}
-    return {FRONT / "swaps.svg": swap_map(), **drawn}
+    address = project().get("urls", {}).get("Repository")
+    launch = filled(NOTEBOOKS, {"launch": lambda: launchers(address)})
+    return {FRONT / "swaps.svg": swap_map(), **drawn, NOTEBOOKS: launch}
 
 
 if __name__ == "__main__":

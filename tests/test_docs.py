@@ -213,6 +213,16 @@ def test_the_map_of_swaps_says_what_the_solution_does() -> None:
     assert swaps == [[*codes[:count], "KI"] for count in (7, 8, 9)]
 
 
+def test_notebooks_are_launched_by_the_address_of_the_repository():
+    launchers = SCRIPTS["front"].launchers
+    found = re.findall(
+        r"\(https://mybinder.org/v2/gh/(\S+)\)", launchers("https://github.com/a/b/")
+    )
+    names = sorted(path.name for path in (ROOT / "notebooks").glob("*.ipynb"))
+    assert found == [f"a/b/HEAD?labpath=notebooks/{name}" for name in names]
+    assert "[project.urls]" in launchers(None)
+
+
 def test_the_readmes_animation_is_small() -> None:
     file = ROOT / "docs" / "front" / "table.gif"
     assert file.read_bytes()[:6] == b"GIF89a"
