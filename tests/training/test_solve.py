@@ -233,8 +233,8 @@ def test_a_solution_is_sharpened_in_its_folder(here):
     assert sharp.nash_conv <= 1e-7 < rough.nash_conv
     assert sharp.iterations == solved(None, target=1e-7).iterations
     assert len(sharp.progress) > len(rough.progress)
-    with pytest.raises(SolveError, match=r"target is 1e-07, not 0.1"):
-        solved("solved", target=0.1)
+    again = solved("solved", target=0.1)  # what is sharper is good enough
+    assert (again.nash_conv, again.iterations) == (sharp.nash_conv, sharp.iterations)
 
 
 def test_a_checkpoint_that_is_none_is_named(here):

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     type=click.IntRange(min=1),
     default=1,
     show_default=True,
-    help="Matches; with --rules episode=deal single deals.",
+    help="Single deals; with --rules episode=match whole matches.",
 )
 @click.option(
     "--seed",

@@ -218,10 +218,12 @@ class Solution(Solved, Result):
             ("could gain", *gains),
         ]
         sets = " + ".join(f"{number:,}" for number in self.information_sets)
+        short = self.nash_conv > self.settings.target
+        missed = f", short of its target {self.settings.target:g}" if short else ""
         return [
             f"{self.table}, solved by {self.settings.method}",
             TextTable(f"Units per {unit}, exactly", ["each seat", *names], rows),
-            f"NashConv {self.nash_conv:.3g} units per {unit}",
+            f"NashConv {self.nash_conv:.3g} units per {unit}{missed}",
             f"{self.deals:,} ways to deal, {self.nodes:,} nodes, {sets} information sets; "
             f"{self.iterations:,} iterations in {self.seconds:.1f} s",
         ]
@@ -280,9 +282,13 @@ class Folder:
         write_whole(self.path / SETTINGS, content.encode())
 
     def holds(self, settings: SolveSettings) -> bool:
-        """Returns whether what was begun here has these settings."""
+        """Returns whether what was begun here meets these settings, which `check` has let pass."""
         file = self.path / SETTINGS
-        return file.is_file() and _switches(_read_object(file)) == _switches(_plain(settings))
+        if not file.is_file():
+            return False
+        theirs = _read_object(file)
+        target, iterations = theirs["target"], theirs["iterations"]
+        return settings.target >= target and settings.iterations <= iterations
 
     def check(self, settings: SolveSettings) -> None:
         """Checks that nothing is here, or something that resumes with these settings.
@@ -300,18 +306,16 @@ class Folder:
         mine = _switches(_plain(settings))
         try:
             theirs = _switches(_read_object(file))
-            sharper = {
-                "target": mine["target"] <= theirs["target"],
-                "iterations": mine["iterations"] >= theirs["iterations"],
-            }
+            for name in ("target", "iterations"):  # these may change, see `holds`
+                if not isinstance(theirs.pop(name), int | float):
+                    raise TypeError(f"its {name} is no number")
+                del mine[name]
         except (KeyError, TypeError) as error:
             raise _broken(file, error) from None
-        finished = (self.path / SOLUTION).is_file()
         wrong = [
             f"{name} is {theirs.get(name)!r}, not {mine.get(name)!r}"
             for name in sorted(theirs.keys() | mine.keys())
             if theirs.get(name) != mine.get(name)
-            and not (name in sharper and (sharper[name] or not finished))
         ]
         if wrong:
             raise SolveError(

@@ -30,7 +30,7 @@ def players_named(
     if len(words) not in (1, places):
         raise PolicyError(
             f"{names!r} names {len(words)} players for {places} seats; "
-            f"name one for all of them, or {places} with commas between them"
+            f"name one for all of them, or one for each of the {places}"
         )
     made = {word: as_policy(word, game, num_players, rules, trust=trust) for word in words}
     return [made[word] for word in (words * places)[:places]]
