@@ -12,9 +12,10 @@ from kille_env.core.spec import Rules
 from kille_env.errors import KilleError, PolicyError
 from kille_env.play.decisions import Decisions
 from kille_env.registry import spec
-from kille_training.solving.build import grow_stage
-from kille_training.solving.policies import strategy_of
-from kille_training.solving.stages import Stage
+from kille_training.evaluation.exact import exact_rows
+from kille_training.solving.build import build_deal, grow_stage
+from kille_training.solving.policies import as_strategy, strategy_of
+from kille_training.solving.stages import Stage, known_by
 from kille_training.solving.trees.build import Chance, Decision, Terminal, flatten
 from kille_training.solving.trees.cfr import CFR
 from kille_training.solving.trees.values import (
@@ -237,3 +238,43 @@ class Forgetful:
 
 def uniform_policy(observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
     return mask / mask.sum(axis=1, keepdims=True)
+
+
+class ReadsDraws:
+    """A player that minds which of its cards it drew; its observation does not say it."""
+
+    name, keyless = "reads draws", True
+
+    def decide(self, decisions: Decisions) -> np.ndarray:
+        return by_draws(decisions.draw(1).tables, decisions.mask)
+
+
+def by_draws(tables: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    """Returns what it does at tables, [N, A]: later actions the more, the higher its draw."""
+    drawn = tables["drawn_cards"][np.arange(len(tables)), tables["seat"]].astype(np.float64)
+    weight = mask * (1.0 + np.log2(1.0 + drawn)[:, None] * np.arange(mask.shape[1]))
+    return weight / weight.sum(axis=1, keepdims=True)
+
+
+def test_a_player_that_minds_its_draws_is_measured_in_a_tree_that_knows_them() -> None:
+    rules = spec("krypkille").resolve("tiny", episode="deal")
+    plain = grow_stage(2, rules, nodes=True)
+    strategy = as_strategy(by_draws(plain.positions, plain.masks), plain.masks, plain.tree)
+    found = kt.nash_conv(ReadsDraws(), "krypkille", 2, rules="tiny")
+    assert float(found) == pytest.approx(nash_conv(plain.tree, strategy).total, abs=1e-9)
+    with pytest.raises(KilleError, match="grow it with recall=True"):
+        exact_rows(ReadsDraws(), 2, rules, ("sampled",), deal=build_deal(2, rules))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("game", ["krypkille", "kungsholmskille", "femkortskille", "knack"])
+def test_all_that_a_forgetful_set_holds_is_observed_alike(game: str) -> None:
+    batch = kille_env.make_batch(game, 512, 2, rules="tiny", episode="deal", seed=3)
+    batch.reset()
+    rng, seen = np.random.default_rng(4), {}
+    for _ in range(40):
+        states = known_by(batch.tables, batch.rules, 2, batch.seat)
+        for seat, state, observation in zip(batch.seat, states, batch.observation, strict=True):
+            known = seen.setdefault((seat, state.tobytes()), observation.tobytes())
+            assert known == observation.tobytes()
+        batch.step((batch.mask * rng.random(batch.mask.shape)).argmax(axis=1))
+    assert len(seen) > 1000

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from kille_env.errors import KilleError
 from kille_env.play.decisions import Decisions
 from kille_env.play.policy import Decider, decide
 from kille_training.progress import ignore
@@ -25,8 +26,14 @@ def ask_everywhere(
         progress: Called with the information sets that have been answered.
 
     Raises:
+        KilleError: The deal forgets what the searcher may read, see `Stage.forgets`.
         PolicyError: It returned what is no distribution over the legal actions.
     """
+    if any(stage.forgets for stage in deal.stages):
+        raise KilleError(
+            f"{searcher.name} can tell the cards that it drew from those that it was dealt, and "
+            "this tree cannot: grow it with recall=True"
+        )
     return tuple(_ask_stage(searcher, stage, progress) for stage in deal.stages)
 
 

@@ -60,7 +60,7 @@ def measure_exactly(
     Also returns the player to play with: for a searcher the table of its answers, so that it is not
     asked again about the same hand, dealt as the second one.
     """
-    deal, asking = build_deal(num_players, rules), ignore
+    deal, asking = build_deal(num_players, rules, recall=searches(focal)), ignore
     if searches(focal):
         asking = part_of(progress, f"asking {focal.name}", sum(deal.information_sets))
     asked = strategies_at(focal, deal, asking)
@@ -97,7 +97,7 @@ def exact_rows(
         PolicyError: The policy returned what is no distribution over the legal actions; the message
             describes the information set.
     """
-    deal = deal or build_deal(num_players, rules)
+    deal = deal or build_deal(num_players, rules, recall=searches(policy))
     sampled = strategies_at(policy, deal) if asked is None else asked
     if len(plays) > 1 and all(np.isin(part, (0.0, 1.0)).all() for part in sampled):
         plays = (DETERMINISTIC,)

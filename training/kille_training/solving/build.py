@@ -67,6 +67,7 @@ def grow_stage(
     shared: Sequence[int] = (),
     outcomes: int = 0,
     nodes: bool = False,
+    recall: bool = False,
     memory_limit: int = MEMORY_LIMIT,
     progress: Callable[[int], None] = ignore,
 ) -> Stage:
@@ -83,6 +84,8 @@ def grow_stage(
             the other seats are the players before, in order.
         outcomes: How many of the game's outcomes of a hand are told apart; see `Stage.outcomes`.
         nodes: Whether the tree has its nodes (`FlatTree`), to be exported or walked in.
+        recall: Whether seats know which of their cards they were dealt and which they drew, as a
+            tree with nodes has it: for players that read more than the observation.
         memory_limit: Bytes that the tree may take.
         progress: Called with the nodes that are done.
 
@@ -100,7 +103,7 @@ def grow_stage(
     for name, value in (start or {}).items():
         tables[name] = value
     end = len(game.spec.left_out(rules)) + len(cards) if cards else game.spec.pack.size
-    forgets = own_cards(rules, num_players)[: 0 if nodes else None]
+    forgets = own_cards(rules, num_players)[: 0 if nodes or recall else None]
     growth = Growth(
         game, rules, tables, end,
         owner=owner, outcomes=outcomes, nodes=nodes, forgets=forgets,
@@ -114,7 +117,8 @@ def grow_stage(
                 raise too_large(rules.game, num_players, ends, taken, memory_limit)
             progress(int(growth.size[NODES]) - before)
     tree, known = growth.finished(not game.spec.zero_sum)
-    return Stage(rules=rules, num_players=num_players, tree=tree, granted=granted, **known)
+    known |= {"granted": granted, "forgets": len(forgets) > 0}
+    return Stage(rules=rules, num_players=num_players, tree=tree, **known)
 
 
 def _starts(

@@ -64,9 +64,9 @@ def solve_deal(
                 return strategy
 
         solver, file, saved = CFR(tree, settings.method), folder.hand(stage.granted), began
-        if file.is_file() and (before := solver.restore(file)) is not None:
+        if file.is_file() and (kept := solver.restore(file)) is not None:
             try:
-                found = [DealProgress(int(a), int(b), float(c), float(d)) for a, b, c, d in before]
+                found = [DealProgress(int(a), int(b), float(c), float(d)) for a, b, c, d in kept]
             except (TypeError, ValueError) as error:
                 raise KilleError(f"{file} is not a saved solver; delete it: {error}") from None
             began = min(began, time.monotonic() - max((row.seconds for row in found), default=0.0))

@@ -34,7 +34,6 @@ from kille_training.solving.trees.values import (
     expected_values,
     greedy,
     infoset_reach,
-    without_nodes,
 )
 
 Asked = Policy | Decider
@@ -91,7 +90,7 @@ def _ask_in_order(player: Decider, stage: Stage, sets: np.ndarray, answers: np.n
         PolicyError: The stage is one of several hands of a deal, or the player returned what is no
             distribution over the legal actions.
     """
-    if stage.forced or not without_nodes(stage.tree).recalls:
+    if stage.forced or stage.forgets:
         raise PolicyError(
             f"{player.name} remembers the decisions at which it had no choice, and the tree of "
             f"{stage.rules.game} has none of them; measure it with exact=False"

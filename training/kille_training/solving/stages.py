@@ -45,6 +45,8 @@ class Stage:
             unless asked for.
         thrown_in: How likely a hand is dealt again because of its cards.
         forced: Whether seats come to decisions at which they have no choice.
+        forgets: Whether seats forget which of their cards they were dealt and which they drew, so
+            that only what answers by the observation can be asked.
         granted: Times that the cards were dealt again before this hand.
     """
 
@@ -59,6 +61,7 @@ class Stage:
     outcomes: np.ndarray
     thrown_in: float = 0.0
     forced: bool = False
+    forgets: bool = False
     granted: int = 0
 
     @property

@@ -65,11 +65,6 @@ class SequenceGame(NamedTuple):
         """Bytes of its arrays."""
         return sum(array.nbytes for array in self[1:])
 
-    @property
-    def recalls(self) -> bool:
-        """Whether one sequence alone leads to each information set."""
-        return len(self.before) == self.num_infosets
-
     def fingerprint(self) -> str:
         """Returns a digest of the whole game."""
         digest = sha256(str(self.num_players).encode())
