@@ -18,6 +18,11 @@ from blocks import filled, table, write
 from scipy.stats import spearmanr
 
 from kille_agents.greedy import PLAYS
+from kille_training.benchmark.page import (
+    overall_rows,
+    reached_rows,
+    write_pictures,
+)
 from kille_training.benchmark.results import (
     Line,
     Results,
@@ -25,11 +30,6 @@ from kille_training.benchmark.results import (
     read_results,
     rule_of_thumb_units,
     sampled_nash_conv,
-)
-from kille_training.reports.benchmark import (
-    overall_rows,
-    reached_rows,
-    write_pictures,
 )
 from kille_training.statistics.aggregate import interquartile_mean
 

@@ -40,7 +40,7 @@ from kille_training.benchmark.tables import TABLES
 from kille_training.evaluation.duplicate import payoff
 from kille_training.evaluation.exact import can_be_asked, exact_rows
 from kille_training.learn.runs import versions
-from kille_training.reports.pages import figure, signed
+from kille_training.pages.page import figure, signed
 
 DOCS = Path(__file__).parent
 PAGE, DATA = DOCS / "leaderboard.md", DOCS / "data" / "leaderboard.jsonl"

@@ -25,8 +25,8 @@ from matplotlib.figure import Figure
 
 from kille_agents.greedy import PLAYS
 from kille_env.registry import list_games
-from kille_training.reports.palette import SERIES
-from kille_training.reports.plots import STYLE
+from kille_training.pages.palette import SERIES
+from kille_training.pages.plots import STYLE
 
 DOCS = Path(__file__).parent
 PAGE, TRAINING = DOCS / "learning.md", DOCS / "training.md"

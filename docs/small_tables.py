@@ -24,8 +24,8 @@ from matplotlib.figure import Figure
 
 from kille_agents.greedy import PLAYS
 from kille_env.registry import spec
-from kille_training.reports.palette import SERIES
-from kille_training.reports.plots import STYLE, as_svg
+from kille_training.pages.palette import SERIES
+from kille_training.pages.plots import STYLE, as_svg
 from kille_training.solving.build import grow_stage
 from kille_training.solving.policies import nash_conv_of, strategies_of
 from kille_training.solving.size import TreeTooLargeError, check_deal, count_ends

@@ -21,8 +21,6 @@ from kille_env.cards.pack import KILLE_PACK, Kind
 from kille_env.games.byteskille.rules import Event, Phase
 from kille_env.registry import spec
 from kille_training.labels import position_names
-from kille_training.reports.plots import convergence
-from kille_training.reports.solutions import REACHED, curves_of, swap_heat_map, swaps_of
 from kille_training.solving.build import build_deal
 from kille_training.solving.byteskille.match_solving import (
     MatchNashConv,
@@ -30,6 +28,7 @@ from kille_training.solving.byteskille.match_solving import (
     match_strategy_of,
 )
 from kille_training.solving.byteskille.matches import Match, MatchStrategy, build_match
+from kille_training.solving.pictures import REACHED, convergence, curves_of, swap_heat_map, swaps_of
 from kille_training.solving.policies import strategy_of
 from kille_training.solving.solution import Solution
 from kille_training.solving.solve import solve

@@ -84,7 +84,7 @@ ALLOWED = {
         "kille_agents.catalog",
     ),  # players by name
     ("kille_env.core.seen", "kille_env.pictures.svg"),  # a table in a notebook
-    ("kille_training.arena.results", "kille_training.reports.report"),  # a result in a notebook
+    ("kille_training.arena.results", "kille_training.reports"),  # a result in a notebook
 }
 """Imports against the layers that are only made when somebody asks for them."""
 NAME = re.compile(rf"(?:{'|'.join(PACKAGES)})(?:\.\w+)+(?::\w+)?")
@@ -213,7 +213,7 @@ def test_every_game_has_the_same_files(game: str) -> None:
 
 
 TRAINING = """
-import kille_training.cli.train, kille_training.reports.training
+import kille_training.cli.train, kille_training.learn.page
 import kille_training.learn.training, kille_training.learn.methods.maskable_ppo
 kt.evaluate("uniform", "knack", 4, baselines="uniform", deals=2, play="sampled")
 """
@@ -221,7 +221,7 @@ TOURNAMENT = """
 from pathlib import Path
 import kille_training.cli.tournament
 from kille_training.arena.tournament import Folder
-from kille_training.reports.tournament import write_tournament_page
+from kille_training.arena.tournament_page import write_tournament_page
 kt.play_tournament(["uniform", "rule_of_thumb"], "knack", num_players=2, deals=5, out="run")
 write_tournament_page(Folder(Path("run")))
 """

@@ -9,7 +9,7 @@ from kille_env.core.batch import Batch
 from kille_env.play.play import Players
 from kille_env.records import Recorder
 from kille_env.registry import load_game
-from kille_training.reports.replay import Numbered
+from kille_training.evaluation.replay import Numbered
 
 
 def matches(

@@ -17,7 +17,7 @@ sys.path.append(str(Path(__file__).parents[1]))
 import kille_training as kt
 from browser.machine import SCREENS, chromium
 from browser.matches import matches
-from kille_training.reports.replay import replay_page
+from kille_training.evaluation.replay import replay_page
 
 FOLDER = Path("runs/screenshots")
 NAMES = ["Astrid", "Bertil", "Cecilia"]

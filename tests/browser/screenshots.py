@@ -18,7 +18,7 @@ from browser.machine import SCREENS, chromium, serving
 from browser.matches import matches
 from browser.people import click, open_table, phases
 from kille_env.registry import list_games, spec
-from kille_training.reports.replay import replay_page
+from kille_training.evaluation.replay import replay_page
 
 FOLDER = Path("runs/screenshots")
 DOCS = {

@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 from browser.matches import matches
 from kille_env.registry import list_games, load_game
-from kille_training.reports.replay import replay_page
+from kille_training.evaluation.replay import replay_page
 
 
 @pytest.fixture(scope="module")

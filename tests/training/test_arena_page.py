@@ -4,6 +4,7 @@ import pytest
 import yaml
 
 from kille_env.errors import KilleError
+from kille_training.arena import tournament_page as words
 from kille_training.arena.results import Standing
 from kille_training.arena.settings import (
     MatchmakingSettings,
@@ -11,9 +12,8 @@ from kille_training.arena.settings import (
     TournamentSettings,
 )
 from kille_training.arena.tournament import Folder
+from kille_training.arena.tournament_page import write_tournament_page
 from kille_training.cli.main import main
-from kille_training.reports import tournament_words as words
-from kille_training.reports.tournament import write_tournament_page
 
 
 def play(folder, **changes):
@@ -95,7 +95,7 @@ def test_the_verdict_says_who_is_best_or_who_cannot_be_told_apart():
 
 def test_names_lose_the_game_before_them_unless_that_makes_two_alike():
     names = ["knack/a", "knack/b", "b", "byteskille/c"]
-    assert words.labels(names, "knack") == ["a", "knack/b", "b", "byteskille/c"]
+    assert words.short_names(names, "knack") == ["a", "knack/b", "b", "byteskille/c"]
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,12 @@ pytest.importorskip("torch")
 from kille_env.errors import ConfigError, KilleError
 from kille_env.play.policy import resolve
 from kille_training.benchmark.grid import Grid
+from kille_training.benchmark.page import (
+    PICTURES,
+    overall_rows,
+    reached_rows,
+    write_pictures,
+)
 from kille_training.benchmark.results import gather, read_results
 from kille_training.benchmark.runs import do_run, is_finished, path_of, read_run
 from kille_training.benchmark.tables import table_named
@@ -21,12 +27,6 @@ from kille_training.benchmark.tuning import tried, write_tried
 from kille_training.benchmark.workers import do_grid
 from kille_training.learn.method import method_named, method_names, settings_of
 from kille_training.pool.jobs import Here
-from kille_training.reports.benchmark import (
-    PICTURES,
-    overall_rows,
-    reached_rows,
-    write_pictures,
-)
 from kille_training.settings import load
 from reference.scripts import script
 

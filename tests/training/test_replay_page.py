@@ -17,10 +17,10 @@ from kille_env.pictures.frame import frame
 from kille_env.play.play import Players
 from kille_env.records import Recorder, check_record, read_records, replay, write_records
 from kille_env.registry import list_games, load_game
+from kille_training.evaluation import replay as page_of
+from kille_training.evaluation.replay import Asked, Numbered, first_deals, replay_page
 from kille_training.evaluation.review import review
 from kille_training.evaluation.worth import worth
-from kille_training.reports import replay as page_of
-from kille_training.reports.replay import Asked, Numbered, first_deals, replay_page
 
 
 def match(game="byteskille", seats=3, episode="deal", seed=0, names=None, player="uniform"):

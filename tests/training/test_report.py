@@ -11,10 +11,10 @@ from kille_env.errors import KilleError
 from kille_env.registry import Table, spec
 from kille_training.evaluation.duplicate import Estimate, Row
 from kille_training.evaluation.results import ExactNashConv
-from kille_training.reports import pages, palette, plots
-from kille_training.reports.report import report
-from kille_training.reports.scales import LogScale, Scale
-from kille_training.reports.training import distance, verdict
+from kille_training.learn.page import distance, learning_curve, nash_conv_curve, verdict
+from kille_training.pages import page, palette
+from kille_training.pages.scales import LogScale, Scale
+from kille_training.reports import report
 
 TABLE = Table.of("byteskille", 2)
 
@@ -39,8 +39,8 @@ def measured(*baselines):
 
 def test_equal_plots_are_equal_bytes():
     rows = measured("uniform")
-    assert plots.learning_curve(rows, "deal") == plots.learning_curve(rows, "deal")
-    assert plots.learning_curve([], "deal").startswith("<svg")
+    assert learning_curve(rows, "deal") == learning_curve(rows, "deal")
+    assert learning_curve([], "deal").startswith("<svg")
 
 
 def colours(svg):
@@ -55,19 +55,19 @@ def test_greedy_and_sampled_play_have_one_colour_each_on_all_plots():
     ]
     ways = {palette.GREEDY, palette.SAMPLED}
     for svg in (
-        plots.learning_curve(measured("uniform", "a $x_ & <b>"), "units per deal"),
-        plots.nash_conv_curve(points, "units per deal"),
+        learning_curve(measured("uniform", "a $x_ & <b>"), "units per deal"),
+        nash_conv_curve(points, "units per deal"),
     ):
         assert ways <= colours(svg) <= {value for value, _ in palette.COLOURS.values()}
         assert not colours(palette.themed(svg)), "a page chooses light or dark colours itself"
-    only = plots.nash_conv_curve(points[2:], "units per deal")
+    only = nash_conv_curve(points[2:], "units per deal")
     assert palette.GREEDY not in colours(only)
 
 
 def test_names_with_markup_mathematics_and_other_letters_can_be_drawn():
     names = ["<b> $x_", "日本 🂡"]
     rows = [{**row, "against": name} for name in names for row in measured(name)]
-    svg = plots.learning_curve(rows, "units per deal")
+    svg = learning_curve(rows, "units per deal")
     assert "&lt;b&gt; $x_" in svg and "日本" in svg
 
 
@@ -116,7 +116,7 @@ def test_a_logarithmic_chart_gives_each_power_of_ten_as_much_room():
 
 def test_a_page_that_cannot_be_written_says_where_else_it_could_be(tmp_path):
     with pytest.raises(KilleError, match=r"cannot write the page .*report\(FOLDER, PAGE\)"):
-        pages.write(tmp_path / "missing" / "report.html", b"")
+        page.write(tmp_path / "missing" / "report.html", b"")
 
 
 def test_a_folder_of_neither_kind_has_no_report(tmp_path):

@@ -14,12 +14,12 @@ from kille_env.errors import ConfigError, KilleError, PolicyError
 from kille_env.files import read_arrays, write_arrays
 from kille_env.registry import spec
 from kille_training.cli.main import main
-from kille_training.reports.solutions import swap_heat_map, swaps_of, write_pictures
 from kille_training.solving.byteskille.match_solving import (
     match_nash_conv,
     match_strategy_of,
 )
 from kille_training.solving.byteskille.matches import build_match
+from kille_training.solving.pictures import swap_heat_map, swaps_of, write_pictures
 from kille_training.solving.policies import (
     nash_conv,
     nash_conv_of,

@@ -14,9 +14,9 @@ from kille_env.play.play import Players
 from kille_env.play.policy import UniformPolicy
 from kille_env.records import Recorder
 from kille_env.registry import load_game
+from kille_training.evaluation.replay import Asked, Numbered, replay_page
 from kille_training.evaluation.review import review
 from kille_training.evaluation.worth import expected, worth
-from kille_training.reports.replay import Asked, Numbered, replay_page
 
 GAME = load_game("byteskille")
 

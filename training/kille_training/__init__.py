@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from kille_training.learn.api import best_response
     from kille_training.learn.callbacks import NashConvCallback
     from kille_training.learn.train import train
-    from kille_training.reports.report import report
+    from kille_training.reports import report
     from kille_training.solving.export import export_efg
     from kille_training.solving.solve import solve
 
@@ -35,7 +35,7 @@ _NAMES = {
     "play_tournament": "kille_training.arena.tournament:play_tournament",
     "compare": "kille_training.arena.compare:compare",
     "compare_seeds": "kille_training.arena.seeds:compare_seeds",
-    "report": "kille_training.reports.report:report",
+    "report": "kille_training.reports:report",
     "NashConvCallback": "kille_training.learn.callbacks:NashConvCallback",
 }
 """Everything and where it is defined ("module:name"); imported when it is first used."""

@@ -49,8 +49,8 @@ def _told(text: str) -> None:
 
 def _report(folder: Path, as_json: bool, *, runs: Path) -> None:
     """Write the results of runs as one file, with pictures; print what was reached."""
+    from kille_training.benchmark.page import reached_tables, write_pictures
     from kille_training.benchmark.results import gather
-    from kille_training.reports.benchmark import reached_tables, write_pictures
 
     results = gather(runs)
     written = results.write(folder / "results.jsonl")
@@ -64,8 +64,8 @@ def _report(folder: Path, as_json: bool, *, runs: Path) -> None:
 
 def _report_candidates(grid: "Grid", folder: Path, as_json: bool) -> None:
     """Write what candidates reached, and print it with the best of each method."""
+    from kille_training.benchmark.page import tuned_table
     from kille_training.benchmark.tuning import tried, write_tried
-    from kille_training.reports.benchmark import tuned_table
 
     lines = tried(grid, folder)
     written = write_tried(lines, folder / "tuning.jsonl")

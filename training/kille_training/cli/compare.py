@@ -56,9 +56,9 @@ def compare(
         return
     from kille_training.arena.compare import Scores
     from kille_training.arena.compare import compare as play_comparison
+    from kille_training.arena.comparison_page import write_comparison_page
     from kille_training.arena.tournament import Folder
     from kille_training.progress import Bars
-    from kille_training.reports.comparison import write_comparison_page
     from kille_training.tables import table_of
 
     table = table_of([better, worse], game, num_players, rules=rules)
@@ -100,8 +100,8 @@ def _compare_seeds(
 ) -> None:
     """Compare two folders of runs by seed, write the page and print the differences."""
     from kille_training.arena.seeds import compare_seeds
+    from kille_training.arena.seeds_page import write_seeds_page
     from kille_training.progress import Bars
-    from kille_training.reports.seeds import write_seeds_page
 
     context = click.get_current_context()
     given = {

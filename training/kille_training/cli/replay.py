@@ -85,7 +85,7 @@ def _page(
     deals: str | None,
     trust: bool,
 ) -> bytes:
-    from kille_training.reports.replay import Asked, Numbered, replay_page
+    from kille_training.evaluation.replay import Asked, Numbered, replay_page
 
     names = (
         None if policies is None else [word.strip() for word in policies.split(",") if word.strip()]
@@ -110,7 +110,7 @@ def _span(words: str) -> tuple[int, int]:
 
 
 def _write(page: Path, made: bytes, file: Path, matches: int, as_json: bool) -> None:
-    from kille_training.reports.pages import write
+    from kille_training.pages.page import write
 
     write(page, made, f"kille replay {file} --html PAGE.html")
     result = {"file": str(file), "page": str(page), "bytes": len(made), "matches": matches}
@@ -123,7 +123,7 @@ def _write(page: Path, made: bytes, file: Path, matches: int, as_json: bool) -> 
 def _tell(file: Path, numbered: "list[tuple[int, Record]]", check: bool, as_json: bool) -> None:
     from kille_env.records import describe
     from kille_env.records import replay as play_again
-    from kille_training.reports.matches import match_lines
+    from kille_training.evaluation.replay import match_lines
 
     games: list[tuple[int, Replay]] = []
     lines: list[str] = []

@@ -48,8 +48,8 @@ def solve(
     a smaller --target sharpens a deal.
     """
     from kille_training.progress import Bars
-    from kille_training.reports.solutions import write_pictures
     from kille_training.solving.export import export_efg
+    from kille_training.solving.pictures import write_pictures
     from kille_training.solving.solution import SolveError
     from kille_training.solving.solve import solve as solve_it
 

@@ -36,8 +36,8 @@ def tournament(
     """
     from kille_training.arena.settings import load_tournament
     from kille_training.arena.tournament import Folder, play_in_folder
+    from kille_training.arena.tournament_page import write_tournament_page
     from kille_training.progress import Bars
-    from kille_training.reports.tournament import write_tournament_page
 
     values |= {"transfer": transfer or None}
     path = recipes.find(config, "tournament")

@@ -67,7 +67,7 @@ def _train_seeds(config: str, seeds: int | None, as_json: bool, **given: Any) ->
 def _finish_seed(run: "Run") -> None:
     """Measure a run and write its page, in its own process."""
     from kille_training.learn.api import measure_run
-    from kille_training.reports.training import write_run_page
+    from kille_training.learn.page import write_run_page
 
     measure_run(run)
     if not run.report.is_file():
@@ -97,7 +97,7 @@ def finish(run: "Run", settings: "TrainSettings | None", as_json: bool) -> None:
                 run, settings, progress=progress, measured=partial(_show, progress, measure),
                 warn=lambda text: click.echo(f"kille: {text}", err=True),
             )  # fmt: skip
-            from kille_training.reports.training import write_run_page  # loads matplotlib
+            from kille_training.learn.page import write_run_page  # loads matplotlib
 
             measure_run(run, progress)
             write_run_page(run)

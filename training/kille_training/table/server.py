@@ -56,7 +56,7 @@ from kille_env.pictures.style import style
 from kille_env.play.policy import Player
 from kille_env.records import Record
 from kille_env.registry import list_games, spec
-from kille_training.reports.palette import css
+from kille_training.pages.palette import css
 from kille_training.table.names import LABELS, label_of
 from kille_training.table.online import (
     Order,
@@ -287,7 +287,7 @@ class House:
 
     async def replay(self, request: Request) -> Response:
         """Shows the last match that was played to the end."""
-        from kille_training.reports.replay import Numbered, first_deals, replay_page
+        from kille_training.evaluation.replay import Numbered, first_deals, replay_page
 
         records = self._open().records()
         if not records:

@@ -15,9 +15,9 @@ from kille_training.arena.compare import Scores, retrace
 from kille_training.arena.comparison import Comparison
 from kille_training.arena.tournament import Folder
 from kille_training.labels import BEYOND_MEAN
-from kille_training.reports.pages import Verdict, plot, render, signed, write, yaml_lines
-from kille_training.reports.palette import GREEDY, INK, SAMPLED, SOFT
-from kille_training.reports.plots import STYLE, WIDE, as_svg
+from kille_training.pages.page import WIDE, Verdict, plot, render, signed, write, yaml_lines
+from kille_training.pages.palette import GREEDY, INK, SAMPLED, SOFT
+from kille_training.pages.plots import STYLE, as_svg
 from kille_training.settings import plain
 from kille_training.statistics.sequential import ABOVE, BELOW, GOING
 
@@ -47,7 +47,7 @@ def write_comparison_page(
         )
     found = path[-1]
     page = render(
-        "comparison.html.j2",
+        "arena/comparison.html.j2",
         name=folder.path.resolve().name,
         verdict=verdict(found),
         found=found,

@@ -10,9 +10,9 @@ from matplotlib.figure import Figure
 from kille_env.registry import spec
 from kille_training.arena.seeds import Difference, SeedComparison
 from kille_training.learn.runs import seed_runs
-from kille_training.reports.pages import Verdict, plot, render, write, yaml_lines
-from kille_training.reports.palette import GREEDY, SAMPLED, SOFT
-from kille_training.reports.plots import STYLE, WIDE, as_svg
+from kille_training.pages.page import WIDE, Verdict, plot, render, write, yaml_lines
+from kille_training.pages.palette import GREEDY, SAMPLED, SOFT
+from kille_training.pages.plots import STYLE, as_svg
 from kille_training.settings import plain, versions
 from kille_training.statistics.aggregate import interquartile_mean
 
@@ -31,7 +31,7 @@ def write_seeds_page(found: SeedComparison, out: Path | None = None) -> Path:
     out = out or found.page()
     out.parent.mkdir(parents=True, exist_ok=True)
     page = render(
-        "seeds.html.j2",
+        "arena/seeds.html.j2",
         found=found,
         game=spec(found.table.game),
         verdict=verdict(found),

@@ -27,14 +27,13 @@ from kille_env.pictures.style import style
 from kille_env.play.policy import Player
 from kille_env.records import Record, Replay, check_record, describe
 from kille_env.registry import load_game
-from kille_env.words.text import labels, listed
+from kille_env.words.text import labels, listed, printable, signed
 from kille_env.words.view import View
 from kille_training.evaluation.review import Decision, Moment, review
 from kille_training.evaluation.worth import is_solved
 from kille_training.labels import unit_of
-from kille_training.reports.matches import match_lines
-from kille_training.reports.pages import render
-from kille_training.reports.palette import css
+from kille_training.pages.page import render
+from kille_training.pages.palette import css
 
 MOST_PICTURES = 10_000
 """Moments times views that a page may hold."""
@@ -246,12 +245,12 @@ class _Page:
             "deals": self._starts,
             "moments": self.moments,
         }
-        script = _own("table", "table.js") + _own("reports", "replay.js")
-        looks = css(), style("both"), _own("table", "table.css"), _own("reports", "replay.css")
+        script = _own("table/static/table.js") + _own("evaluation/replay.js")
+        looks = css(), style("both"), _own("table/static/table.css"), _own("evaluation/replay.css")
         styles = "\n".join(looks)
         worst = sorted(self._mistakes, key=lambda each: -each["loss"])[:MOST_MISTAKES]
         return render(
-            "replay.html.j2",
+            "evaluation/replay.html.j2",
             source=source,
             back=back,
             game=listed(list(dict.fromkeys(match["game"] for match in self._matches))),
@@ -380,9 +379,9 @@ def _packed(data: Mapping[str, Any]) -> str:
     return base64.b64encode(zlib.compress(text.encode(), 9)).decode()
 
 
-def _own(room: str, name: str) -> str:
-    """Returns a script or a style sheet of a room of this package."""
-    return (files("kille_training") / room / "static" / name).read_text(encoding="utf-8")
+def _own(name: str) -> str:
+    """Returns a script or a style sheet of this package."""
+    return (files("kille_training") / name).read_text(encoding="utf-8")
 
 
 def _policy(script: str, styles: str) -> str:
@@ -395,3 +394,44 @@ def _policy(script: str, styles: str) -> str:
         f"default-src 'none'; script-src 'sha256-{ours}'; style-src 'sha256-{looks}'; "
         "img-src data:; base-uri 'none'; form-action 'none'"
     )
+
+
+# Matches in words
+
+
+def match_lines(record: Record, game: Replay, told: list[str], number: int) -> list[str]:
+    """Returns a match in words: who played, what happened, how it ended.
+
+    Args:
+        record: The match.
+        game: It replayed.
+        told: What `describe` says of it.
+        number: Its number, for the first line.
+    """
+    num_players = record["num_players"]
+    who = labels(record.get("names"), num_players)
+    rules = f"preset {game.rules['preset']}, episode {game.rules['episode']}"
+    unit = unit_of(game.rules["episode"])
+    lines = [f"{unit.capitalize()} {number}: {record['game']}, {num_players} players, {rules}"]
+    if record.get("names"):
+        lines.append(f"Seats: {', '.join(f'{seat} {name}' for seat, name in enumerate(who))}")
+    for text in told:
+        if text.startswith("Deal "):
+            lines.append("")
+        lines.append(text)
+    lines.append("")
+    if game.returns is None:
+        lines.append(_stop(game, who))
+    else:
+        money = [f"{name} {signed(units)}" for name, units in zip(who, game.returns, strict=True)]
+        lines.append(f"End of the {unit}: {', '.join(money)}.")
+    lines += [f"The record differs: {difference}" for difference in game.differences]
+    return [printable(line) for line in (*lines, "")]
+
+
+def _stop(game: Replay, who: Sequence[str]) -> str:
+    """Says where a record stops that does not go to the end of its match."""
+    if game.steps and game.steps[-1].action is None:
+        step = game.steps[-1]
+        return f"Here the record stops: {who[step.seat]} is to decide ({listed(step.legal, 'or')})."
+    return "Here the record stops."

@@ -41,18 +41,18 @@ def report(
     """
     page = None if out is None else Path(out)
     if isinstance(run, SeedComparison):
-        from kille_training.reports.seeds import write_seeds_page
+        from kille_training.arena.seeds_page import write_seeds_page
 
         return write_seeds_page(run, page)
     path = run.folder if isinstance(run, Run) else Path(run)
     folder = Folder(path)
     if folder.comparison.is_file():
-        from kille_training.reports.comparison import write_comparison_page as write_page
+        from kille_training.arena.comparison_page import write_comparison_page as write_page
     else:
-        from kille_training.reports.tournament import write_tournament_page as write_page
+        from kille_training.arena.tournament_page import write_tournament_page as write_page
     if folder.comparison.is_file() or folder.results.is_file():
         return write_page(folder, page)
-    from kille_training.reports.training import write_run_page
+    from kille_training.learn.page import write_run_page
 
     measure_run(Run(path), progress)
     return write_run_page(Run(path), page)

@@ -13,7 +13,7 @@ from markupsafe import Markup
 from kille_env.errors import KilleError
 from kille_env.files import write_whole
 from kille_env.words.text import printable
-from kille_training.reports.palette import css, themed
+from kille_training.pages.palette import css, themed
 
 WIDE, NARROW = 9.6, 4.6
 """Widths of plots in inches: for the width of a page, and for a phone."""
@@ -48,11 +48,11 @@ def render(template: str, **values: Any) -> bytes:
     """Returns a page.
 
     Args:
-        template: Its name.
+        template: Its file in this package, as "arena/tournament.html.j2".
         values: What it shows.
     """
     environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("kille_training.reports"),
+        loader=jinja2.PackageLoader("kille_training", "."),
         autoescape=True,
         finalize=_shown,
         undefined=jinja2.StrictUndefined,

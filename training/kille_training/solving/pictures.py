@@ -1,8 +1,8 @@
 """Pictures of solved deals and matches."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import compress
+from itertools import compress, cycle
 from pathlib import Path
 
 import matplotlib as mpl
@@ -13,9 +13,9 @@ from kille_env.cards.pack import KILLE_CODES
 from kille_env.files import write_whole
 from kille_env.registry import load_game
 from kille_training.labels import position_names
-from kille_training.reports.pages import WIDE
-from kille_training.reports.palette import NO_DATA, PAPER, SHARES
-from kille_training.reports.plots import STYLE, as_svg, convergence
+from kille_training.pages.page import WIDE
+from kille_training.pages.palette import NO_DATA, PAPER, SERIES, SHARES, SOFT
+from kille_training.pages.plots import DASHED, STYLE, as_svg, logarithmic
 from kille_training.solving.size import OWN
 from kille_training.solving.solution import DealProgress, Solution
 from kille_training.solving.stages import Stage
@@ -135,3 +135,28 @@ def curves_of(
         iterations.append(row.iteration)
         found.append(row.nash_conv)
     return curves
+
+
+def convergence(
+    curves: Mapping[str, tuple[Sequence[int], Sequence[float]]], target: float | None = None
+) -> str:
+    """Returns the plot of NashConv over the iterations, both on logarithmic axes.
+
+    Args:
+        curves: Iterations and NashConv by name.
+        target: Where it was to end, if that is to be drawn.
+    """
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(WIDE, 3.4), layout="constrained")
+        axes = figure.subplots()
+        if target is not None:
+            axes.axhline(target, color=SOFT, linewidth=0.8, linestyle=DASHED)
+        for (name, (iterations, found)), colour in zip(curves.items(), cycle(SERIES), strict=False):
+            axes.plot(iterations, found, color=colour, linewidth=1.6, label=name)
+        if curves:  # empty axes have no logarithm
+            logarithmic(axes, "xy")
+        axes.set_xlabel("iterations")
+        axes.set_ylabel("NashConv, units per deal")
+        if len(curves) > 1:
+            axes.legend(loc="upper right", fontsize=8)
+        return as_svg(figure)

@@ -4,20 +4,23 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import matplotlib as mpl
 import numpy as np
+from matplotlib.figure import Figure
 
 from kille_agents import as_policy
 from kille_env.core.spec import Rules
 from kille_env.errors import ConfigError
 from kille_env.registry import spec
-from kille_training.evaluation.duplicate import Row
+from kille_training.evaluation.duplicate import DETERMINISTIC, PLAYS, Row
 from kille_training.evaluation.results import MOST_POSITIONS, ExactNashConv
 from kille_training.labels import measure_of, plural_of, position_names, unit_of
 from kille_training.learn.metrics import EXACT, MEASUREMENTS, PROGRESS, Table
 from kille_training.learn.runs import Run
-from kille_training.reports.pages import Verdict, plot, render, signed, write, yaml_lines
-from kille_training.reports.plots import learning_curve, nash_conv_curve
-from kille_training.reports.scales import LogScale, Scale
+from kille_training.pages.page import WIDE, Verdict, plot, render, signed, write, yaml_lines
+from kille_training.pages.palette import GREEDY, SAMPLED, SOFT
+from kille_training.pages.plots import DASHED, LEAST, STYLE, as_svg, logarithmic
+from kille_training.pages.scales import LogScale, Scale
 from kille_training.settings import plain
 
 YARDSTICKS = {"rule_of_thumb": "the rule of thumb", "uniform": "random play"}
@@ -49,7 +52,7 @@ def write_run_page(run: Run, out: Path | None = None) -> Path:
     points = Table(run.exact, EXACT).read()
     yardsticks = _yardsticks(table.num_players, rules) if exact else {}
     page = render(
-        "training.html.j2",
+        "learn/training.html.j2",
         verdict=distance(exact, yardsticks) if exact else verdict(rows, measure),
         first=distances(exact, yardsticks) if exact else earnings(rows, measure),
         settings=settings,
@@ -166,3 +169,86 @@ def earnings(rows: Sequence[Row], measure: str) -> dict[str, Any]:
 def _short(stakes: float) -> str:
     """Returns stakes with two digits that count; nothing is below zero."""
     return f"{max(stakes, 0.0):.2g}"
+
+
+# Plots
+
+
+def learning_curve(
+    measurements: Sequence[Mapping[str, str]], measure: str, width: float = WIDE
+) -> str:
+    """Returns the plot of what the policy earned while it learned, with 95% intervals.
+
+    Args:
+        measurements: Lines of measurements.csv.
+        measure: What they hold, as "units per deal".
+        width: In inches.
+    """
+    baselines = list(dict.fromkeys(row["against"] for row in measurements))
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(width, 0.8 + 2.1 * max(1, len(baselines))), layout="constrained")
+        panels = figure.subplots(max(1, len(baselines)), sharex=True, squeeze=False)[:, 0]
+        for axes, against in zip(panels, baselines, strict=False):
+            axes.axhline(0.0, color=SOFT, linewidth=0.8)
+            axes.set_title(f"against {against}", loc="left", fontsize=9)
+            axes.set_ylabel(measure)
+            mine = [row for row in measurements if row["against"] == against]
+            for play, rows in _by_play(mine).items():
+                decisions = [int(row["decisions"]) / 1e6 for row in rows]
+                mean, low, high = (
+                    [float(row[name]) for row in rows] for name in ("mean", "low", "high")
+                )
+                look = _look(play)
+                axes.fill_between(decisions, low, high, color=look["color"], alpha=0.15, lw=0)
+                axes.plot(decisions, mean, label=play, **look)
+            axes.legend(loc="lower right", ncols=2)
+        _count_decisions(panels[-1])
+        return as_svg(figure)
+
+
+def nash_conv_curve(points: Sequence[Mapping[str, str]], measure: str, width: float = WIDE) -> str:
+    """Returns the plot of exact NashConv while the policy learned, on a logarithmic axis.
+
+    Args:
+        points: Lines of exact.csv.
+        measure: What NashConv is counted in, as "units per deal".
+        width: In inches.
+    """
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(width, 3.0), layout="constrained")
+        axes = figure.subplots()
+        for play, rows in _by_play(points).items():
+            decisions = [int(row["decisions"]) / 1e6 for row in rows]
+            values = [max(LEAST, float(row["nash_conv"])) for row in rows]
+            axes.plot(decisions, values, label=play, **_look(play))
+        logarithmic(axes, "y")
+        axes.set_ylabel(f"NashConv, {measure}")
+        axes.grid(axis="y")
+        axes.legend(loc="upper right", ncols=2)
+        _count_decisions(axes)
+        return as_svg(figure)
+
+
+def _by_play(rows: Sequence[Mapping[str, str]]) -> dict[str, list[Mapping[str, str]]]:
+    """Returns lines by way of playing; one that is deterministic belongs to both."""
+    plays = {row["play"] for row in rows}
+    return {
+        play: [row for row in rows if row["play"] in (play, DETERMINISTIC)]
+        for play in (*PLAYS, DETERMINISTIC)
+        if play in plays and (play != DETERMINISTIC or len(plays) == 1)
+    }
+
+
+def _look(play: str) -> dict[str, Any]:
+    """Returns how the line of a way of playing looks: the same on every plot.
+
+    What was measured is marked: a short run has one point, and no line.
+    """
+    colour, line = (SAMPLED, DASHED) if play == "sampled" else (GREEDY, "-")
+    return {"color": colour, "linestyle": line, "linewidth": 1.6, "marker": "o", "markersize": 3}
+
+
+def _count_decisions(axes: Any) -> None:
+    """Labels the axis that counts decisions, from 0."""
+    axes.set_xlabel("decisions, millions")
+    axes.set_xlim(left=0.0)

@@ -1,1 +1,0 @@
-"""Pages, plots and templates."""
