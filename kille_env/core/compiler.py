@@ -12,7 +12,9 @@ they are translated only; their callers, into which they vanish, are optimized a
 """
 
 import hashlib
+import signal
 import sys
+import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -112,6 +114,7 @@ def compiled(
     folder = folder_of(key) if Path(function.__code__.co_filename).is_file() else None
     # The linker takes two functions of one name for the same, wherever they came from.
     made = make(_renamed(function, f"{function.__qualname__}_{key}"))
+    made.compile = _whole(made.compile)
     if folder:
         before = settings.CACHE_DIR
         # Numba reads the setting here; other packages' functions keep theirs.
@@ -121,6 +124,34 @@ def compiled(
         finally:
             settings.CACHE_DIR = before
     return made
+
+
+def _whole(compile_: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Returns a dispatcher's `compile` in which Ctrl-C waits until the kernel is there.
+
+    LLVM calls back into Python, and what is raised there is printed and forgotten, with the kernel.
+    A second Ctrl-C waits for nothing.
+    """
+
+    def compile_whole(signature: Any) -> Any:
+        main = threading.current_thread() is threading.main_thread()
+        if not main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+            return compile_(signature)
+        waiting: list[int] = []
+
+        def wait(number: int, _frame: Any) -> None:
+            waiting.append(number)
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+
+        signal.signal(signal.SIGINT, wait)
+        try:
+            return compile_(signature)
+        finally:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            if waiting:
+                signal.raise_signal(signal.SIGINT)
+
+    return compile_whole
 
 
 def _renamed(function: Any, name: str) -> Any:

@@ -3,6 +3,7 @@
 import errno
 import gc
 import os
+import signal
 import subprocess
 import sys
 from functools import cache
@@ -319,6 +320,18 @@ def test_nothing_is_said_where_nothing_is_compiled(capsys, monkeypatch):
     with jit.announce_compilation("tiny"):
         pass
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.compiled
+def test_ctrl_c_ends_with_a_whole_kernel(base):
+    double = jit.kernel(lambda x: 2 * x)
+    with (
+        pytest.raises(KeyboardInterrupt),
+        compiler.before_compiling(lambda: signal.raise_signal(signal.SIGINT)),
+    ):
+        double(4)
+    assert double.compiled.signatures
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 # A full disk

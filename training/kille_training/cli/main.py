@@ -4,21 +4,26 @@ It exits with 0, with 1 and a sentence on standard error that says what to do, o
 was interrupted. Standard output carries the result and nothing else.
 """
 
-import importlib
-import io
-import os
 import sys
-from collections.abc import Sequence
-from importlib.util import find_spec
-from pathlib import Path
-from sysconfig import get_path
-from traceback import walk_tb
 
-import click
+try:
+    import importlib
+    import io
+    import os
+    from collections.abc import Sequence
+    from importlib.util import find_spec
+    from pathlib import Path
+    from sysconfig import get_path
+    from traceback import walk_tb
 
-import kille_env
-from kille_env.errors import KilleError, did_you_mean
-from kille_env.extras import EXTRAS, missing
+    import click
+
+    import kille_env
+    from kille_env.errors import KilleError, did_you_mean
+    from kille_env.extras import EXTRAS, missing
+except KeyboardInterrupt:
+    print("kille: interrupted", file=sys.stderr)
+    sys.exit(130)
 
 COMMANDS = {
     "games": ("games:games", "List the games, or show one: seats, actions, switches."),
