@@ -45,7 +45,7 @@ def columns(rows: Sequence[Sequence[str]], indent: str = "  ", gap: str = "  ") 
 
 def counted(number: int, one: str, many: str) -> str:
     """Returns "1 match" or "3 matches"."""
-    return f"{number} {one if number == 1 else many}"
+    return f"{number:,} {one if number == 1 else many}"
 
 
 def does(name: str, verb: str) -> str:

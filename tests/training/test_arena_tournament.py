@@ -146,9 +146,24 @@ def test_a_new_entrant_plays_only_what_is_new(tmp_path, matchmaking, new):
 def test_more_deals_play_only_what_is_new(tmp_path):
     play(tmp_path / "a")
     assert play(tmp_path / "a", matchmaking={"deals": 9}).deals == 3
-    assert play(tmp_path / "a", matchmaking={"deals": 4}).deals == 0
     play(tmp_path / "b", matchmaking={"deals": 9})
     assert same(kept(tmp_path / "a"), kept(tmp_path / "b"))
+
+
+@pytest.mark.parametrize(
+    ("less", "words"),
+    [
+        ({"matchmaking": {"deals": 4}}, "6 deals at 2 seats, and the settings ask for 4"),
+        ({"table": {"num_players": [3]}}, "6 deals at 2 seats, and the settings ask for 0"),
+    ],
+)
+def test_settings_shown_beside_results_made_them(tmp_path, less, words):
+    usual = {"table": {"num_players": [2, 3]}}
+    play(tmp_path / "a", **usual)
+    before = (tmp_path / "a" / "config.yaml").read_bytes()
+    with pytest.raises(ConfigError, match=words):
+        play(tmp_path / "a", **{**usual, **less})
+    assert (tmp_path / "a" / "config.yaml").read_bytes() == before
 
 
 @pytest.mark.parametrize("format", ["round_robin", "random", "swiss"])
@@ -365,6 +380,25 @@ def test_the_command_plays_shows_and_goes_on(tmp_path, capsys):
     assert "keeps its place and its seed" in capsys.readouterr().err
 
 
+def test_a_finished_folder_is_shown_without_loading_anybody(tmp_path, capsys, monkeypatch):
+    table, deals = {"num_players": [2]}, {"matchmaking": {"deals": 4}}
+    assert command(tmp_path, table=table, **deals) == 0
+    first = capsys.readouterr().out
+    monkeypatch.setattr(Tournament, "__init__", lambda *_, **__: pytest.fail("somebody is loaded"))
+    assert main(["tournament", str(tmp_path / "t")]) == 0
+    assert capsys.readouterr().out == first
+    for more in ("matchmaking.deals=5", "entrants.luck=rule_of_thumb"):
+        with pytest.raises(pytest.fail.Exception):
+            main(["tournament", str(tmp_path / "t"), "--set", more])
+
+
+def test_the_plan_says_who_is_out(tmp_path, capsys):
+    entrants = {**TRIO, "bad": "training.bad_players:Raises"}
+    assert command(tmp_path, entrants=entrants, matchmaking={"deals": 4}) == 0
+    plan = "Plan: 3 entrants (1 out), round robin, 4 deals, each from all seats: at most 4 lineups"
+    assert plan in capsys.readouterr().err
+
+
 def test_where_all_fail_it_is_said_who_and_why(tmp_path, capsys):
     bad = {"bad": "training.bad_players:Raises", "sad": "training.bad_players:Raises"}
     words = {"table": {"num_players": [2]}, "entrants": bad}
@@ -467,7 +501,8 @@ def test_the_time_is_told_before_most_is_played(tmp_path):
 def test_from_python_the_plan_is_said_and_ctrl_c_says_how_to_resume(tmp_path, monkeypatch, capsys):
     words = {"game": "byteskille", "num_players": 2, "deals": 5}
     play_tournament(["rule_of_thumb", "uniform"], **words)
-    assert "Plan: 2 entrants, round robin, 5 deals" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "Plan: 2 entrants, round robin, 5 deals, each from all seats: 1 lineup in every" in said
 
     def interrupt(*_):
         raise KeyboardInterrupt

@@ -26,7 +26,7 @@ from kille_env.errors import ConfigError
 from kille_env.files import write_whole
 from kille_env.play.policy import PlayerLike
 from kille_env.registry import Table, spec
-from kille_env.words.text import printable
+from kille_env.words.text import counted, printable
 from kille_training.arena.draws import Draw
 from kille_training.arena.entrants import OBJECT, Entrant
 from kille_training.arena.parquet import remove_unkept, write_shard
@@ -129,10 +129,9 @@ class Tournament:
         if folder.results.is_file():
             with Store(folder.results, readonly=True) as store:
                 settings = settings.with_format(store.tables.get("format"))
-                check_same(store, _identity(settings))
+                check_same(store, settings)
                 entered, entrants = store.entrants, store.with_new(entrants)
         self.settings = settings = settings.with_format()
-        same = _identity(settings)
         self._check_draws(entrants)
         self._play = Play(
             settings.table.game, rules, settings.seed, entrants, objects or {},
@@ -150,7 +149,7 @@ class Tournament:
             self.store.enter(found.entrants)
             for number, reason in found.failed.items():
                 self.store.put_out(number, reason)
-            self.store.tables = same
+            self.store.tables = _identity(settings)
             self.store.made_with = self.store.made_with or versions()
             remove_unkept(folder.shards, self.store)
             self._write_settings()
@@ -249,20 +248,24 @@ class Tournament:
     def _plan(self, amounts: Mapping[int, tuple[int, int]]) -> str:
         """Return what is to be played, in a sentence; `amounts` as `_amounts` returns them."""
         chosen, unit = self.settings.matchmaking, self.settings.table.episode
-        sizes = []
+        sizes, out = [], len(self.store.absent)
+        most = "at most " if out else ""  # lineups are drawn with those that are out, and left out
         for seats, (total, _) in amounts.items():
-            lineups = f"{total / chosen.deals:,.0f}"
+            lineups = round(total / chosen.deals)
+            many = counted(lineups, "lineup", "lineups")
             if chosen.format == "random":
-                lineups += f" of {self.settings.all_lineups(seats):,}"
-            each = f"{chosen.rounds} rounds" if chosen.format == "swiss" else f"every {unit}"
-            sizes.append(f"{lineups} lineups in {each} at {seats} seats")
+                many = f"{lineups:,} of {self.settings.all_lineups(seats):,} lineups"
+            rounds = counted(chosen.rounds, "round", "rounds")
+            each = rounds if chosen.format == "swiss" else f"every {unit}"
+            sizes.append(f"{most}{many} in {each} at {seats} seats")
         total, left = (sum(each) for each in zip(*amounts.values(), strict=True))
         there = "" if left == total else f", {left:,} of them left to play"
         text = (
-            f"Plan: {sum(each.out is None for each in self.store.entrants)} entrants, "
+            f"Plan: {counted(len(self.store.entrants) - out, 'entrant', 'entrants')}"
+            f"{f' ({out:,} out)' if out else ''}, "
             f"{str(chosen.format).replace('_', ' ')}, {chosen.deals:,} {plural_of(unit)}, each "
-            f"from all seats: {', '.join(sizes)}. That is {total:,} observations (a lineup at a "
-            f"{unit}){there}."
+            f"from all seats: {', '.join(sizes)}. That is {most}{total:,} observations (a lineup "
+            f"at a {unit}){there}."
         )
         if chosen.format == "random":
             text += (
@@ -360,21 +363,58 @@ class Tournament:
         write_whole(self._folder.config, (text + as_yaml(self.settings)).encode())
 
 
-def check_same(store: Store, tables: Mapping[str, Any]) -> None:
-    """Refuse a tournament of other tables than those of the kept results.
+def check_same(store: Store, settings: TournamentSettings) -> None:
+    """Refuse a tournament of other tables than those of the kept results, or of less than them.
 
     Raises:
         ConfigError: The message says what differs.
     """
-    kept = store.tables
+    kept, tables, folder = store.tables, _identity(settings), store.path.parent
     # The game first, for with another game every switch differs.
     for old, new in ((kept, tables), (kept["rules"], tables["rules"])):
         for key in new:
             if key != "rules" and old.get(key) != new[key]:
                 raise ConfigError(
-                    f"{store.path.parent} holds a tournament whose {key} is {old.get(key)!r}, not "
+                    f"{folder} holds a tournament whose {key} is {old.get(key)!r}, not "
                     f"{new[key]!r}; choose another name for this one, or remove that folder"
                 )
+    asked = _asked(settings)
+    for seats, deals in store.deals().items():
+        if deals > asked.get(str(seats), 0):
+            raise ConfigError(
+                f"{folder} holds results of {deals:,} deals at {seats} seats, and the settings ask "
+                f"for {asked.get(str(seats), 0):,}; what has been played stays, so ask for at "
+                "least as much, or choose another name"
+            )
+
+
+def finished(folder: Folder, settings: TournamentSettings) -> TournamentResult | None:
+    """Return the result of a tournament that has been played to its end, loading no player.
+
+    None if there is something to play.
+
+    Args:
+        folder: Where it lies.
+        settings: What is to be played.
+
+    Raises:
+        KilleError: The folder holds another tournament, or cannot be read.
+    """
+    if not folder.results.is_file():
+        return None
+    with Store(folder.results, readonly=True) as store:
+        check_same(store, settings.with_format(store.tables.get("format")))
+        new = store.with_new(settings.taking_part()) != store.entrants
+        if new or _asked(settings) not in store.ends[-1:]:
+            return None
+        return TournamentResult.of(store, settings.table.episode, folder.path)
+
+
+def _asked(settings: TournamentSettings) -> dict[str, int]:
+    """Return how many deals are to be played, by table size as the store's `ends` name it."""
+    chosen = settings.matchmaking
+    deals = chosen.deals * (chosen.rounds if chosen.format == "swiss" else 1)
+    return {str(seats): deals for seats in settings.table.num_players}
 
 
 def _identity(settings: TournamentSettings) -> dict[str, Any]:

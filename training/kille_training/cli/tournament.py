@@ -32,27 +32,29 @@ def tournament(
 
     CONFIG is the name of a recipe (each game has one), a file of settings, or the folder
     of a tournament. Run it again to resume; with more entrants or deals in the settings, only
-    those are played.
+    those are played. A finished folder is shown as it was played, and no player is loaded.
     """
     from kille_training.arena.settings import load_tournament
-    from kille_training.arena.tournament import Folder, play_in_folder
+    from kille_training.arena.tournament import Folder, finished, play_in_folder
     from kille_training.arena.tournament_page import write_tournament_page
     from kille_training.progress import Bars
 
     values |= {"transfer": transfer or None}
     path = recipes.find(config, "tournament")
+    result = None
     if path.is_dir():
         if values["seed"] is not None or out is not None:
             raise click.UsageError(f"{path} is a tournament; it keeps its place and its seed.")
         folder = Folder(path)
         folder.settings()
         settings = load_tournament(folder.config, overrides, **values)
+        result = finished(folder, settings)
     else:
         name = None if out is None else out.resolve().name
         settings = load_tournament(path, overrides, name=name, **values)
         folder = Folder(out or Path("runs") / settings.name)
     with console.resumable(), Bars(lines=True) as display:
-        result = play_in_folder(folder, settings, display, display.say, trust=trust)
+        result = result or play_in_folder(folder, settings, display, display.say, trust=trust)
         page = write_tournament_page(folder)
     console.report(
         {"run": str(folder.path), "report": str(page), **result.as_dict()},
