@@ -38,11 +38,16 @@ $(VENV)/.made:
 # Installed by itself first, what `make demo` takes is there in a minute.
 $(VENV)/.installed: pyproject.toml constraints.txt | $(VENV)/.made
 	$(PIP) --no-build-isolation --editable '.[train]'
+	@touch $@ $(VENV)/.installed-measure
+
+# What compiles kernels, there in a few seconds: the gate compiles them beside the rest of the installation.
+$(VENV)/.installed-measure: pyproject.toml constraints.txt | $(VENV)/.made
+	$(PIP) --no-build-isolation --editable '.[measure]'
 	@touch $@
 
 $(VENV)/.installed-dev: pyproject.toml constraints.txt | $(VENV)/.made
 	$(PIP) --no-build-isolation --editable '.[train,render,web,dev]'
-	@touch $@ $(VENV)/.installed
+	@touch $@ $(VENV)/.installed $(VENV)/.installed-measure
 
 $(VENV)/.installed-all: $(VENV)/.installed-dev
 	$(PIP) --no-build-isolation --editable '.[train,render,web,dev,interop]'
@@ -70,6 +75,10 @@ DOORS := tests/env/test_doors.py tests/env/test_experience.py tests/adapters/tes
 KERNEL_TESTS := tests/env tests/adapters/test_playing_doors.py tests/adapters/test_streams.py tests/adapters/test_sb3_buffer.py \
     tests/agents/test_policy_doors.py tests/agents/test_search.py $(wildcard tests/training/test_solving_*.py)
 
+.PHONY: kernels
+kernels: $(VENV)/.installed-measure ## compile the kernels that most tests wait for
+	$(KERNELS)
+
 .PHONY: test
 test: $(VENV)/.installed-dev ## run the tests with compiled kernels, but for the slow ones
 	$(if $(ARGS),,$(KERNELS))
@@ -80,8 +89,8 @@ test-nojit: $(VENV)/.installed-dev ## run the tests of the rules as plain Python
 	NUMBA_DISABLE_JIT=1 $(PYTEST) -n $(JOBS) --dist worksteal -m 'not compiled and not slow' $(or $(ARGS),$(RULES))
 
 .PHONY: test-bounds
-test-bounds: $(VENV)/.installed-dev ## run the tests of rules and doors of kernels with every index checked
-	NUMBA_BOUNDSCHECK=1 $(PYTEST) -n $(JOBS) --dist worksteal -m 'not slow' $(or $(ARGS),$(RULES) $(DOORS))
+test-bounds: $(VENV)/.installed-dev ## run the tests of rules and doors of kernels with every index checked, a fifth of the games
+	NUMBA_BOUNDSCHECK=1 KILLE_TEST_SCALE=0.2 $(PYTEST) -n $(JOBS) --dist worksteal -m 'not slow' $(or $(ARGS),$(RULES) $(DOORS))
 
 .PHONY: test-browser
 test-browser: $(VENV)/.installed-dev ## run the tests of the web pages in the machine's Chromium, but for the slow ones

@@ -15,11 +15,14 @@ from kille_training.learn.settings import (
 
 @pytest.fixture(scope="session")
 def tiny():
-    """Makes the settings of a run of five updates; `learner` and `table` change them."""
+    """Makes the settings of a run of five updates; `learner` and `table` change them.
+
+    It has two seats: of three, measuring exactly takes most of the time.
+    """
 
     def make(form="streams", learner=None, table=None, **changes):
         return TrainSettings(
-            table=TableSettings(**{"num_players": 3, **(table or {})}),
+            table=TableSettings(**{"num_players": 2, **(table or {})}),
             learner=LearnerSettings(
                 **{
                     "form": form,

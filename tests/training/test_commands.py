@@ -18,7 +18,7 @@ from kille_training.progress import Bars
 
 TINY = """
 name: tiny
-table: {num_players: 3}
+table: {num_players: 2}
 learner: {decisions: 512, num_tables: 16, n_steps: 8, batch_size: 64, n_epochs: 1, layers: [8]}
 measure: {every: 256, deals: 10, final_deals: 20}
 """
@@ -55,7 +55,7 @@ def test_train(config, answer):
 
 def test_evaluate(run, answer, kille):
     found = answer("evaluate", "runs/tiny", "--deals", "30")
-    assert found["num_players"] == 3
+    assert found["num_players"] == 2
     assert [row["estimate"]["groups"] for row in found["rows"]] == [30] * len(found["rows"])
     words = ["--baselines", "runs/tiny", "--deals", "9"]
     printed = kille("evaluate", "runs/tiny", *words)
@@ -73,7 +73,7 @@ def test_built_in_players_are_evaluated_without_any_run(answer):
 @pytest.mark.parametrize(
     ("words", "difference"),
     [
-        (["--players", "4"], "made for 3 seats, not 4"),
+        (["--players", "4"], "made for 2 seats, not 4"),
         (["--rules", "episode=match"], "its rule episode is 'deal', not 'match'"),
         (["--rules", "gok_call=off"], "its rule gok_call is 'any_time', not 'off'"),
         (["--rules", "wikipedia"], "its rule ante is 'pot', not 'deal'"),

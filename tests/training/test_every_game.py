@@ -12,7 +12,7 @@ from kille_training.table import terminal
 
 CONFIGS = Path(__file__).parents[2] / "configs" / "train"
 TINY = {
-    "table.num_players": 3,  # a tree of Byteskille with more seats takes seconds
+    "table.num_players": 2,  # a tree of Byteskille with more seats takes seconds
     "learner.decisions": 1024,
     "learner.num_tables": 8,
     "learner.n_steps": 64,
@@ -79,19 +79,19 @@ def test_play(kille, game, number, monkeypatch):
 
 
 def test_evaluate(kille, answer, game):
-    words = ["rule_of_thumb", "--game", game, "--baselines", "uniform", "--players", 3]
+    words = ["rule_of_thumb", "--game", game, "--baselines", "uniform", "--players", 2]
     words += ["--rules", "episode=deal"]
     found = answer("evaluate", *words, "--deals", 60)
-    assert (found["game"], found["num_players"]) == (game, 3)
+    assert (found["game"], found["num_players"]) == (game, 2)
     row = found["rows"][0]
     assert row["estimate"]["low"] > 0
-    assert len(row["by_position"]) == 3
+    assert len(row["by_position"]) == 2
     told = kille("evaluate", *words, "--deals", 5).out
     # Krypkille's points do not sum to zero: the gain over the other player is shown.
     measure = "Gain" if game == "krypkille" else "Units"
     score = "beyond the baseline" if game == "krypkille" else "earned"
     assert told.startswith(
-        f"rule_of_thumb at {kille_env.Table.of(game, 3)}\n{measure} per deal, {score}, 95% interval"
+        f"rule_of_thumb at {kille_env.Table.of(game, 2)}\n{measure} per deal, {score}, 95% interval"
     )
 
 

@@ -90,7 +90,7 @@ def test_a_loaded_policy_sits_down_at_another_table(run):
 def test_it_is_measured_where_the_settings_say_and_described_with_all_its_tables(run):
     table = seat([run.folder]).table
     seats, rules = table.num_players, table.rules
-    assert (seats, rules["episode"]) == (3, "deal")
+    assert (seats, rules["episode"]) == (2, "deal")
     table = seat([run.folder], num_players=5, episode="match").table
     seats, rules = table.num_players, table.rules
     assert (seats, rules["episode"]) == (5, "match")
@@ -101,11 +101,11 @@ def test_it_is_measured_where_the_settings_say_and_described_with_all_its_tables
 def test_settings_that_do_not_go_together_are_refused(tiny):
     for learner, table, said in (
         ({"table_sizes": (2, 3, 5)}, {}, "num_tables is 16, which 3 kinds of tables cannot share"),
-        ({"table_sizes": (2, 4)}, {}, "table.num_players is 3, where the policy is measured"),
-        ({"table_sizes": (2, 21)}, {"num_players": 2}, "is played by 2 to 20"),
+        ({"table_sizes": (3, 4)}, {}, "table.num_players is 2, where the policy is measured"),
+        ({"table_sizes": (2, 21)}, {}, "is played by 2 to 20"),
         ({"episodes": ("deal",)}, {}, "learner.episodes is for learner.table_sizes"),
-        ({"table_sizes": (3,), "episodes": ("match",)}, {}, "table.episode is 'deal', where"),
-        ({"table_sizes": (3,), "form": "seats"}, {}, "learner.table_sizes needs learner.form"),
+        ({"table_sizes": (2,), "episodes": ("match",)}, {}, "table.episode is 'deal', where"),
+        ({"table_sizes": (2,), "form": "seats"}, {}, "learner.table_sizes needs learner.form"),
     ):
         form = learner.pop("form", "streams")
         with pytest.raises(KilleError, match=said):

@@ -89,7 +89,7 @@ def test_a_plain_buffer_may_collect_there_and_only_there(credit, tiny):
 
 
 def test_points_of_a_run_are_exact(curves, tiny):
-    settings = tiny(table={"num_players": 2, "rules": RULES})
+    settings = tiny(table={"rules": RULES})
     deal = build_deal(2, settings.table.resolve())
     points = list(curves.learn(settings, deal))
     assert [point["decisions"] for point in points] == [256, 512, 640]

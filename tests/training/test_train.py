@@ -179,14 +179,14 @@ def test_a_run_leaves_everything_behind(tmp_path, tiny):
 def test_nash_conv_is_measured_on_the_way_where_a_tree_fits(tmp_path, tiny):
     run = Run(tmp_path / "exact")
     measure = MeasureSettings(every=256, deals=10, exact=True)
-    train(run, replace(tiny(table={"num_players": 2}), measure=measure))
+    train(run, replace(tiny(), measure=measure))
     found = lines(run.exact)
     assert [(row["decisions"], row["play"]) for row in found] == [
         (decisions, play) for decisions in ("0", "256", "512") for play in ("greedy", "sampled")
     ]
     assert all(0 < float(row["nash_conv"]) < 4 for row in found)
     without = Run(tmp_path / "match")
-    table = {"num_players": 2, "episode": "match"}
+    table = {"episode": "match"}
     train(without, replace(tiny(table=table), measure=measure))
     assert not without.exact.exists()
 
@@ -195,10 +195,10 @@ def test_the_exported_policy_is_the_network(tmp_path, tiny):
     settings = tiny(learner={"layers": (16, 12), "activation": "relu"})
     learner = learner_of(settings)
     policy = learner.policy("mine")
-    batch = make_batch("byteskille", 500, 3, episode="deal", seed=9)
+    batch = make_batch("byteskille", 500, 2, episode="deal", seed=9)
     batch.reset()
     observation, mask = batch.observation.copy(), batch.mask.copy()
-    seen = torch.as_tensor(observation * feature_scale(spec("byteskille").observation(3)))
+    seen = torch.as_tensor(observation * feature_scale(spec("byteskille").observation(2)))
     with torch.no_grad():
         theirs = learner.model.policy.get_distribution(seen, action_masks=mask)
     mine = policy.probabilities(observation, mask)
@@ -210,9 +210,9 @@ def test_playing_a_trained_policy_needs_no_torch(short):
         "import sys; sys.modules['torch'] = None\n"
         "from kille_agents import load_policy\n"
         "from kille_env.registry import make_batch\n"
-        "batch = make_batch('byteskille', 4, 3, episode='deal', seed=1)\n"
+        "batch = make_batch('byteskille', 4, 2, episode='deal', seed=1)\n"
         "batch.reset()\n"
-        f"policy = load_policy({str(short.folder)!r}, 'byteskille', 3, batch.rules)\n"
+        f"policy = load_policy({str(short.folder)!r}, 'byteskille', 2, batch.rules)\n"
         "print(policy.probabilities(batch.observation, batch.mask).shape)\n"
     )
     done = subprocess.run(
@@ -236,7 +236,7 @@ def test_a_run_is_never_overwritten(short, tiny):
 @pytest.mark.parametrize(
     ("changes", "difference"),
     [
-        ({"table": {"num_players": 4}}, "its num_players is 3, not 4"),
+        ({"table": {"num_players": 4}}, "its num_players is 2, not 4"),
         ({"table": {"episode": "match"}}, "its rules.episode is 'deal', not 'match'"),
         ({"table": {"rules": {"gok_call": "off"}}}, "its rules.gok_call is 'any_time', not 'off'"),
         ({"seed": 2}, "its seed is 1, not 2"),
@@ -349,7 +349,7 @@ def test_a_folder_without_a_run_is_refused(tmp_path):
 
 
 def test_a_trained_agent_is_refused_at_another_table(short):
-    with pytest.raises(PolicyError, match="made for 3 seats, not 4"):
+    with pytest.raises(PolicyError, match="made for 2 seats, not 4"):
         load_policy(short.folder, "byteskille", 4, spec("byteskille").resolve(episode="deal"))
 
 
