@@ -28,11 +28,10 @@ from kille_env.play.policy import Player
 from kille_env.registry import make_batch, spec
 from kille_training.arena.entrants import Entrant
 from kille_training.arena.schedule import Pairing, draws
-from kille_training.scores import most_apart
-from kille_training.statistics.crosstable import crosstable
-from kille_training.statistics.grouping import group, grouping
-from kille_training.statistics.intervals import ScoreRange, differences, units
+from kille_training.labels import most_apart
+from kille_training.statistics.intervals import ScoreRange
 from kille_training.statistics.plackett_luce import fit
+from kille_training.statistics.standings import crosstable, differences, group, grouping, units
 from kille_training.statistics.tally import Tally
 from markdown_tables import fill, table
 

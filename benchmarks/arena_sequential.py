@@ -23,7 +23,7 @@ from kille_env.core.spec import Rules
 from kille_env.play.play import Players, play_out
 from kille_env.play.policy import Player
 from kille_env.registry import list_games, make_batch, spec
-from kille_training.scores import bounds_of, uncut_of
+from kille_training.labels import bounds_of, uncut_of
 from kille_training.statistics.sequential import ABOVE, BELOW, GOING, Hypotheses, SequentialTest
 from markdown_tables import table
 

@@ -16,7 +16,7 @@ from kille_training.arena.comparison import Comparison, Question
 from kille_training.arena.play import identified
 from kille_training.arena.store import StoreError
 from kille_training.cli.main import main
-from kille_training.scores import bounds_of, uncut_of
+from kille_training.labels import bounds_of, uncut_of
 from kille_training.statistics.sequential import ABOVE, BELOW, Hypotheses, SequentialTest
 
 

@@ -14,11 +14,10 @@ from kille_env.play.policy import Policy, check_probabilities
 from kille_env.registry import make_batch
 from kille_training.benchmark.tables import TABLES, BenchmarkTable, table_named
 from kille_training.evaluation.exact import exact_rows
-from kille_training.learn.distinct import distinct
 from kille_training.learn.method import Learned, Learner, method_named, settings_of
 from kille_training.learn.methods.mmd import weights
 from kille_training.learn.methods.psro import equilibrium
-from kille_training.learn.networks import Network
+from kille_training.learn.networks import Network, distinct
 
 UNIFORM = 0.75
 """NashConv of uniform play with two seats, in stakes."""

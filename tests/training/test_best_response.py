@@ -17,9 +17,9 @@ from kille_env.errors import ConfigError, PolicyError
 from kille_env.play.policy import UniformPolicy
 from kille_env.registry import spec
 from kille_training.evaluation.duplicate import estimates
+from kille_training.labels import most_apart
 from kille_training.learn import best_response as module
 from kille_training.learn.best_response import LEARNER, Search, gains, search_response
-from kille_training.scores import most_apart
 from kille_training.solving.policies import nash_conv, strategies_of
 from kille_training.solving.trees.values import expected_values
 from reference.trees import build_deal

@@ -12,7 +12,7 @@ from kille_env.play.policy import UniformPolicy
 from kille_env.registry import make_batch, spec
 from kille_training.evaluation.duplicate import estimates, payoff, payoff_table
 from kille_training.evaluation.exact import exact_rows
-from kille_training.scores import most_apart
+from kille_training.labels import most_apart
 
 DEAL = spec("byteskille").resolve(episode="deal")
 MATCH = spec("byteskille").resolve(episode="match")

@@ -13,8 +13,7 @@ from kille_agents.llm.player import LimitError
 from kille_env.cards.pack import KILLE_PACK
 from kille_env.errors import KilleError
 from kille_env.registry import spec
-from kille_training.evaluation.exact import strategies_at
-from kille_training.evaluation.losses import largest_losses
+from kille_training.evaluation.exact import largest_losses, strategies_at
 from kille_training.solving.policies import nash_conv_of
 from reference.trees import build_deal
 

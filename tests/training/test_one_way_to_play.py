@@ -12,7 +12,7 @@ from kille_env.records import Recorder
 from kille_env.registry import make_batch, spec
 from kille_training.arena.shards import rotations
 from kille_training.evaluation.duplicate import estimates, payoff
-from kille_training.scores import most_apart
+from kille_training.labels import most_apart
 
 DEALS, SEED = 12, 3
 GAMES = [("byteskille", 3), ("kungsholmskille", 2), ("knack", 3)]

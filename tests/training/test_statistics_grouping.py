@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from kille_training.statistics.grouping import group, grouping
 from kille_training.statistics.intervals import Intervals
+from kille_training.statistics.standings import group, grouping
 from kille_training.statistics.tally import Tally
 from reference.tallies import tallied
 

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from kille_training.statistics import intervals
-from kille_training.statistics.crosstable import crosstable
-from kille_training.statistics.holm import holm
+from kille_training.statistics import intervals, standings
 from kille_training.statistics.intervals import ScoreRange
+from kille_training.statistics.standings import crosstable, holm
 from kille_training.statistics.tally import Tally
 from reference.tallies import tallied
 
@@ -65,19 +64,19 @@ def test_as_many_observations_a_deal_are_students_interval():
     rng = np.random.default_rng(0)
     scores = rng.normal(size=30)
     given = np.column_stack([scores, -scores])
-    found = intervals.units(tallied([[0, 1]] * 30, given))
+    found = standings.units(tallied([[0, 1]] * 30, given))
     assert found.freedom == pytest.approx([29, 29])
     known = stats.t.interval(0.95, 29, scores.mean(), stats.sem(scores))
     assert (found.low[0], found.high[0]) == pytest.approx(known)
     assert found.mean[1] == pytest.approx(-scores.mean())
     assert found.count.tolist() == [30, 30]
     again = tallied([[0, 1]] * 60, np.tile(given, (2, 1)), [*range(30)] * 2)
-    twice = intervals.units(again)
+    twice = standings.units(again)
     assert twice.half == pytest.approx(found.half), "playing a deal again adds nothing"
 
 
 def test_one_deal_has_no_interval():
-    found = intervals.units(tallied([[0, 0, 1], [1, 0, 2]], [[1, 3, -4], [2, -1, -1]], [0, 0]))
+    found = standings.units(tallied([[0, 0, 1], [1, 0, 2]], [[1, 3, -4], [2, -1, -1]], [0, 0]))
     assert found.mean.tolist() == [0.5, -1.0, -1.0]
     assert np.isnan(found.low).all() and np.isnan(found.p_values()).all()
 
@@ -91,7 +90,7 @@ def test_differences_are_paired_by_folds():
         [[0, 2]] * 60 + [[1, 2]] * 60, np.column_stack([scores, -scores]), [*range(60)] * 2,
         entrants=4,
     )  # fmt: skip
-    found = intervals.differences(told)
+    found = standings.differences(told)
     known = stats.ttest_1samp(own[0] - own[1], 0)
     interval = known.confidence_interval()
     assert (found.low[0, 1], found.high[0, 1]) == pytest.approx((interval.low, interval.high))
@@ -104,11 +103,11 @@ def test_differences_are_paired_by_folds():
 
 def test_where_no_difference_was_seen_the_rule_of_three_holds():
     told = tallied([[0, 2], [1, 2]] * 90, [[0.3, 0], [0.3, 0]] * 90, np.repeat(range(90), 2))
-    twins = intervals.differences(told)
+    twins = standings.differences(told)
     assert twins.mean[0, 1] == 0 and np.isnan(twins.half[0, 1]), "nothing is known of the scores"
-    twins = intervals.differences(told, ScoreRange(largest=4.0, deals=90))
+    twins = standings.differences(told, ScoreRange(largest=4.0, deals=90))
     assert twins.half[0, 1] == pytest.approx(3 * 4.0 / 90) and twins.p_values()[0, 1] == 1
-    fewer = intervals.differences(told, ScoreRange(largest=4.0, deals=30))
+    fewer = standings.differences(told, ScoreRange(largest=4.0, deals=30))
     assert fewer.half[0, 1] == pytest.approx(3 * 4.0 / 30), "deals count, not observations"
     cell = crosstable(told, ScoreRange(4.0, 90))
     assert cell.half[0, 2] == pytest.approx(3 * 4.0 / 90)
@@ -153,7 +152,7 @@ def test_more_deals_than_folds_have_intervals_as_long_and_as_true():
         scores += rng.normal(0, 0.3, scores.shape)
         made = Tally.empty(3, 4)
         made.add_scores(members, deal, scores)
-        found = intervals.units(made)
+        found = standings.units(made)
         hits.append((found.low <= 0) & (found.high >= 0))
         if len(hits) <= 20:
             alone = 1.96 * stats.sem(scores[::3, 2])  # at one table of each deal

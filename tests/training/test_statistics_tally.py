@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from kille_env.errors import KilleError
-from kille_training.statistics import intervals, tally
-from kille_training.statistics.crosstable import crosstable
-from kille_training.statistics.grouping import grouping
+from kille_training.statistics import standings, tally
 from kille_training.statistics.plackett_luce import fit
+from kille_training.statistics.standings import crosstable, grouping
 from kille_training.statistics.tally import ARRAYS, Tally
 from reference.tallies import clustered, seen, tallied
 from reference.tallies import same as all_same
@@ -64,7 +63,7 @@ def test_statistics_are_those_of_raw_observations_with_deals_as_clusters():
     made = counted(*given)
     assert made.observations == (given[0][:, 0] >= 0).sum()
     assert (made.folds, made.entrants, made.seats) == (tally.FOLDS, ENTRANTS, SEATS)
-    units = intervals.units(made)
+    units = standings.units(made)
     finishes = made.finishes.sum(axis=0) / tally.NANO
     for entrant in range(ENTRANTS):
         rows = np.array(own[entrant]).reshape(-1, 2 + SEATS)
@@ -104,11 +103,11 @@ def test_numbers_of_entrants_mean_nothing():
     one = counted(members, deal, earned)
     other = counted(np.where(members < 0, -1, number[members]), deal, earned)
     cells = np.ix_(number, number)
-    for statistic in (intervals.units, fit):
+    for statistic in (standings.units, fit):
         for name in ("low", "high"):
             again = getattr(statistic(other), name)[number]
             assert again == pytest.approx(getattr(statistic(one), name), nan_ok=True)
-    for statistic in (intervals.differences, crosstable):
+    for statistic in (standings.differences, crosstable):
         again = statistic(other).low[cells]
         assert again == pytest.approx(statistic(one).low, nan_ok=True)
     assert (grouping(other).worst[number] == grouping(one).worst).all()

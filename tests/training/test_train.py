@@ -22,9 +22,14 @@ from kille_agents import load_policy
 from kille_env.core.spec import feature_scale
 from kille_env.errors import ConfigError, PolicyError
 from kille_env.registry import make_batch, spec
-from kille_training.learn.checkpoints import read_checkpoint
-from kille_training.learn.metrics import MEASUREMENTS, PROGRESS, Table, TensorBoard
-from kille_training.learn.runs import Run
+from kille_training.learn.runs import (
+    MEASUREMENTS,
+    PROGRESS,
+    Run,
+    Table,
+    TensorBoard,
+    read_checkpoint,
+)
 from kille_training.learn.settings import MeasureSettings
 from kille_training.learn.training import Training, interruptible, learner_of, train
 

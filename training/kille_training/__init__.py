@@ -18,18 +18,18 @@ if TYPE_CHECKING:
     from kille_training.arena.tournament import play_tournament
     from kille_training.evaluation.api import evaluate
     from kille_training.evaluation.exact import nash_conv
-    from kille_training.learn.api import best_response
+    from kille_training.learn.best_response import best_response
     from kille_training.learn.callbacks import NashConvCallback
-    from kille_training.learn.train import train
+    from kille_training.learn.seeds import train
     from kille_training.reports import report
     from kille_training.solving.export import export_efg
     from kille_training.solving.solve import solve
 
 _NAMES = {
-    "train": "kille_training.learn.train:train",
+    "train": "kille_training.learn.seeds:train",
     "evaluate": "kille_training.evaluation.api:evaluate",
     "nash_conv": "kille_training.evaluation.exact:nash_conv",
-    "best_response": "kille_training.learn.api:best_response",
+    "best_response": "kille_training.learn.best_response:best_response",
     "export_efg": "kille_training.solving.export:export_efg",
     "solve": "kille_training.solving.solve:solve",
     "play_tournament": "kille_training.arena.tournament:play_tournament",

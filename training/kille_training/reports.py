@@ -4,8 +4,7 @@ from pathlib import Path
 
 from kille_training.arena.seeds import SeedComparison
 from kille_training.arena.tournament import Folder
-from kille_training.learn.api import measure_run
-from kille_training.learn.runs import Run
+from kille_training.learn.runs import Run, measure_run
 from kille_training.progress import Progress
 
 

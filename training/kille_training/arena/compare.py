@@ -33,12 +33,11 @@ from kille_training.arena.tournament import (
     settings_of,
     tidy,
 )
-from kille_training.labels import SEED, unit_of
+from kille_training.labels import SEED, bounds_of, uncut_of, unit_of
 from kille_training.learn.runs import seed_runs
 from kille_training.pool.jobs import Failed, Here, Pool
 from kille_training.pool.processes import Processes
 from kille_training.progress import Bars, resumable
-from kille_training.scores import bounds_of, uncut_of
 from kille_training.settings import versions
 from kille_training.statistics.sequential import FIRST, GOING, Hypotheses, SequentialTest
 from kille_training.tables import RulesLike, table_of

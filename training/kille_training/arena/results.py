@@ -17,12 +17,17 @@ from kille_env.registry import Table, spec
 from kille_env.words.text import listed, printable
 from kille_training.arena.entrants import Entrant
 from kille_training.arena.store import Store
-from kille_training.labels import BEYOND_MEAN, places_of, unit_of
+from kille_training.labels import BEYOND_MEAN, most_apart, places_of, unit_of
 from kille_training.results import Result, TextTable
-from kille_training.scores import most_apart
-from kille_training.statistics.crosstable import CrossTable, crosstable
-from kille_training.statistics.grouping import Grouping, group
-from kille_training.statistics.intervals import Intervals, ScoreRange, differences, units
+from kille_training.statistics.intervals import Intervals, ScoreRange
+from kille_training.statistics.standings import (
+    CrossTable,
+    Grouping,
+    crosstable,
+    differences,
+    group,
+    units,
+)
 from kille_training.statistics.tally import Tally
 
 if TYPE_CHECKING:

@@ -20,8 +20,7 @@ from kille_env.play.policy import resolve
 from kille_env.registry import Table
 from kille_training.evaluation.duplicate import deal_scores
 from kille_training.labels import measure_of
-from kille_training.learn.api import measure_run, unfinished
-from kille_training.learn.runs import Run, seed_runs
+from kille_training.learn.runs import Run, measure_run, seed_runs, unfinished
 from kille_training.learn.seeds import FEWEST, NASH_CONV, ends, figures_of
 from kille_training.progress import Progress, part_of, shown
 from kille_training.results import Result, TextTable

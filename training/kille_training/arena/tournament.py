@@ -48,8 +48,7 @@ from kille_training.arena.shards import Shard, cut
 from kille_training.arena.store import Result, Store, StoreError
 from kille_training.labels import SEED, duration, plural_of
 from kille_training.pool import pool_of
-from kille_training.pool.jobs import Failed, Pool
-from kille_training.pool.processes import cores
+from kille_training.pool.jobs import Failed, Pool, cores
 from kille_training.progress import Progress, ignore, resumable, shown
 from kille_training.settings import as_yaml, versions
 from kille_training.tables import RulesLike, table_of

@@ -33,9 +33,9 @@ from kille_training.pages.page import (
 from kille_training.pages.scales import Scale
 from kille_training.settings import plain
 from kille_training.statistics import plackett_luce
-from kille_training.statistics.crosstable import CrossTable, crosstable
-from kille_training.statistics.intervals import Intervals, ScoreRange, differences
+from kille_training.statistics.intervals import Intervals, ScoreRange
 from kille_training.statistics.plackett_luce import ELO, Ratings
+from kille_training.statistics.standings import CrossTable, crosstable, differences
 from kille_training.statistics.tally import NANO, Tally
 
 MOST_IN_CROSSTABLE = 60

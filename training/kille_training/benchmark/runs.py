@@ -27,7 +27,7 @@ from kille_training.benchmark.grid import RunSettings
 from kille_training.benchmark.tables import BenchmarkTable, table_named
 from kille_training.evaluation.duplicate import Estimate, payoff
 from kille_training.evaluation.exact import exact_rows
-from kille_training.learn.api import best_response
+from kille_training.learn.best_response import best_response
 from kille_training.learn.method import Learner, method_named, save_policy, settings_of
 
 DEALS_SEED = 314_159

@@ -36,7 +36,7 @@ def best_response(
     The gain is a lower bound: a better response may exist that was not found. It is measured by
     position, over other deals than the learners were chosen by, with 95% intervals.
     """
-    from kille_training.learn.api import best_response as respond
+    from kille_training.learn.best_response import best_response as respond
     from kille_training.progress import Bars
 
     asked |= options.arguments_of(respond, overrides, "play")

@@ -38,8 +38,7 @@ def evaluate(policy: str, baselines: str, as_json: bool, **asked: Any) -> None:
     """
     from kille_agents.llm import PREFIX, LanguageModel
     from kille_training.evaluation.api import evaluate as measure
-    from kille_training.learn.api import unfinished
-    from kille_training.learn.runs import Run, seed_runs
+    from kille_training.learn.runs import Run, seed_runs, unfinished
     from kille_training.progress import Bars
 
     if runs := [str(run.folder) for run in seed_runs(Path(policy)).values()]:

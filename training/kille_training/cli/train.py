@@ -44,8 +44,7 @@ def train(
     with one thread; `kille compare` compares two such folders.
     """
     path = recipes.find(config, "train")  # says what is missing before libraries are loaded
-    from kille_training.learn.api import open_run
-    from kille_training.learn.runs import seed_runs
+    from kille_training.learn.runs import open_run, seed_runs
 
     if seeds is not None or seed_runs(path):
         _train_seeds(config, seeds, as_json, out=out, seed=seed, set=overrides)
@@ -66,8 +65,8 @@ def _train_seeds(config: str, seeds: int | None, as_json: bool, **given: Any) ->
 
 def _finish_seed(run: "Run") -> None:
     """Measure a run and write its page, in its own process."""
-    from kille_training.learn.api import measure_run
     from kille_training.learn.page import write_run_page
+    from kille_training.learn.runs import measure_run
 
     measure_run(run)
     if not run.report.is_file():
@@ -83,7 +82,7 @@ def finish(run: "Run", settings: "TrainSettings | None", as_json: bool) -> None:
         as_json: Whether to print one JSON object.
     """
     from kille_training.labels import measure_of
-    from kille_training.learn.api import measure_run
+    from kille_training.learn.runs import measure_run
     from kille_training.learn.training import train
     from kille_training.progress import Bars
 
@@ -122,7 +121,7 @@ def _show(bars: "Bars", measure: str, decisions: int, rows: "Sequence[Row]") -> 
 
 def learning_speed(run: "Run") -> str:
     """Returns how fast a run has learned, as a sentence."""
-    from kille_training.learn.metrics import PROGRESS, Table
+    from kille_training.learn.runs import PROGRESS, Table
 
     rows = Table(run.progress, PROGRESS).read()
     if not rows:

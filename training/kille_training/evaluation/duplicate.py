@@ -28,8 +28,8 @@ from kille_env.play.own import Function, paid
 from kille_env.play.play import Players, play_out
 from kille_env.play.policy import Player, decides_by_kernel
 from kille_env.registry import make_batch
+from kille_training.labels import most_apart
 from kille_training.progress import ignore
-from kille_training.scores import most_apart
 from kille_training.statistics.intervals import ScoreRange, means
 
 TABLES = 16_384
@@ -102,7 +102,7 @@ def estimates(scores: np.ndarray, largest: float) -> tuple[Estimate, ...]:
 
     Args:
         scores: [D, K], of D independent deals, at least 2.
-        largest: The most by which two scores of one deal can differ, see `scores.most_apart`.
+        largest: The most by which two scores of one deal can differ, see `labels.most_apart`.
     """
     if len(scores) < 2:
         raise KilleError(f"an interval needs 2 deals or more, got {len(scores)}")

@@ -1,4 +1,4 @@
-"""What a tree says exactly: NashConv of a policy."""
+"""What a tree says exactly: NashConv of a policy, and where it loses most."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -10,34 +10,41 @@ from kille_agents.greedy import in_play
 from kille_agents.identity import UNSTEADY, remarked
 from kille_env.core.spec import Rules
 from kille_env.errors import KilleError, PolicyError
+from kille_env.play.decisions import Decisions
 from kille_env.play.policy import (
     Decider,
     Player,
     PlayerLike,
     Policy,
+    decide,
     has_memory,
     resolve,
     searches,
 )
-from kille_env.registry import Table, load_game
-from kille_training.evaluation.asking import ask_everywhere
+from kille_env.registry import Table, load_game, spec
 from kille_training.evaluation.duplicate import DETERMINISTIC
-from kille_training.evaluation.losses import largest_losses
 from kille_training.evaluation.results import ExactNashConv, Loss
 from kille_training.progress import Progress, ignore, part_of
 from kille_training.solving.build import build_deal
-from kille_training.solving.byteskille.match_solving import match_nash_conv, match_strategy_of
-from kille_training.solving.byteskille.matches import build_match
 from kille_training.solving.policies import (
     Asked,
+    as_strategy,
     greedy_of,
     nash_conv_of,
     policy_of,
     strategies_of,
+    tables_of,
 )
 from kille_training.solving.size import OWN
-from kille_training.solving.stages import DealStages
+from kille_training.solving.stages import DealStages, Stage
+from kille_training.solving.trees.sequence_game import SequenceGame
+from kille_training.solving.trees.values import best_response, end_reach, infoset_reach, losses
 from kille_training.tables import RulesLike, seat
+
+AT_ONCE = 64
+"""Information sets per call of a searcher, so that progress is seen."""
+LEAST = 1e-9
+"""Units per deal below which a loss is rounding."""
 
 
 def stake_of(rules: Rules) -> int:
@@ -124,6 +131,9 @@ def match_row(policy: Player, num_players: int, rules: Rules) -> ExactNashConv:
         raise KilleError(
             f"whole matches have exact trees in {OWN} only; of {rules.game}, measure single deals"
         )
+    from kille_training.solving.byteskille.match_solving import match_nash_conv, match_strategy_of
+    from kille_training.solving.byteskille.matches import build_match
+
     match = build_match(num_players, rules)
     found = match_nash_conv(match_strategy_of(cast(Policy, policy), match), match)
     improvement, values = tuple(found.improvement.tolist()), tuple(found.values.tolist())
@@ -170,6 +180,85 @@ def strategies_at(
     if searches(policy):
         return ask_everywhere(cast(Decider, policy), deal, progress)
     return strategies_of(cast(Asked, policy), deal)
+
+
+def ask_everywhere(
+    searcher: Decider, deal: DealStages, progress: Callable[[int], None] = ignore
+) -> tuple[np.ndarray, ...]:
+    """Returns what a searcher does in each stage of a deal, [S] each.
+
+    Args:
+        searcher: One whose answers depend on what the seat sees alone (`keyless`).
+        deal: The deal.
+        progress: Called with the information sets that have been answered.
+
+    Raises:
+        KilleError: The deal forgets what the searcher may read, see `Stage.forgets`.
+        PolicyError: It returned what is no distribution over the legal actions.
+    """
+    if any(stage.forgets for stage in deal.stages):
+        raise KilleError(
+            f"{searcher.name} can tell the cards that it drew from those that it was dealt, and "
+            "this tree cannot: grow it with recall=True"
+        )
+    return tuple(_ask_stage(searcher, stage, progress) for stage in deal.stages)
+
+
+def _ask_stage(searcher: Decider, stage: Stage, progress: Callable[[int], None]) -> np.ndarray:
+    batch = tables_of(stage)
+    decisions = Decisions(batch, np.arange(batch.num_tables), np.zeros(batch.num_tables, np.uint64))
+    answers = np.zeros(stage.masks.shape)
+    for begin in range(0, len(answers), AT_ONCE):
+        some = slice(begin, begin + AT_ONCE)
+        found = decide(searcher, decisions.take(np.arange(len(answers))[some]))
+        answers[some] = found
+        progress(len(found))
+    return as_strategy(answers, stage.masks, stage.tree)
+
+
+def largest_losses(strategies: Sequence[np.ndarray], deal: DealStages, most: int) -> list[Loss]:
+    """Returns the information sets where a policy loses most, the largest loss first.
+
+    Args:
+        strategies: What the policy does in each stage, [S] each.
+        deal: The deal.
+        most: How many to return.
+    """
+    comes = _comes_to(strategies, deal)
+    continuation, found = np.zeros(deal.num_players), list[Loss]()
+    for stage, strategy, chance in reversed(list(zip(deal.stages, strategies, comes, strict=True))):
+        tree, seats = stage.worth(continuation), range(deal.num_players)
+        answers = [best_response(tree, strategy, seat) for seat in seats]
+        lost = chance * np.sum([losses(tree, strategy, seat) for seat in seats], axis=0)
+        reach = chance * infoset_reach(tree, strategy)
+        best = [stage.by_action(answer.strategy).argmax(axis=1) for answer in answers]
+        for number in np.argsort(-lost, kind="stable")[:most].tolist():
+            if lost[number] > LEAST:
+                better = int(best[tree.player[number]][number])
+                measured = float(reach[number]), float(lost[number])
+                found.append(_loss(stage, strategy, number, better, *measured))
+        continuation = np.array([answer.value for answer in answers])
+    return sorted(found, key=lambda one: -one.loss)[:most]
+
+
+def _comes_to(strategies: Sequence[np.ndarray], deal: DealStages) -> list[float]:
+    """Returns how likely a deal comes to each of its stages."""
+    comes = [1.0]
+    for stage, strategy in zip(deal.stages, strategies, strict=True):
+        assert isinstance(stage.tree, SequenceGame)  # grown without nodes
+        again = stage.again @ end_reach(stage.tree, strategy)
+        comes.append(comes[-1] * float(again))
+    return comes[:-1]
+
+
+def _loss(
+    stage: Stage, strategy: np.ndarray, number: int, best: int, reach: float, loss: float
+) -> Loss:
+    first, legal = stage.tree.first, np.flatnonzero(stage.masks[number])
+    actions, chances = spec(stage.rules.game).actions, strategy[first[number] : first[number + 1]]
+    plays = {actions[a]: float(c) for a, c in zip(legal, chances, strict=True)}
+    seat, seen = int(stage.tree.player[number]), stage.describe(number)
+    return Loss(seat, stage.granted, seen, plays, actions[best], reach, loss)
 
 
 def nash_conv(

@@ -20,21 +20,22 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import Field
 
-from kille_agents.greedy import Greedy
+from kille_agents.greedy import Greedy, in_play
+from kille_env.core import arguments
 from kille_env.core.keys import deal_seeds
 from kille_env.core.spec import Rules
 from kille_env.errors import ConfigError
 from kille_env.play.play import Players, play_out
-from kille_env.play.policy import Player, Policy
+from kille_env.play.policy import Player, PlayerLike, Policy, resolve
 from kille_env.registry import Table, make_batch
 from kille_env.words.text import counted
 from kille_training.evaluation.duplicate import DECIMALS, TABLES, Estimate, estimates
-from kille_training.labels import SEED, position_names, unit_of
+from kille_training.labels import SEED, most_apart, position_names, unit_of
 from kille_training.learn.settings import LearnerSettings
-from kille_training.progress import ignore
+from kille_training.progress import Progress, ignore, part_of, shown
 from kille_training.results import Result, TextTable
-from kille_training.scores import most_apart
 from kille_training.settings import settings
+from kille_training.tables import RulesLike, seat
 
 LEARNER = LearnerSettings(
     form="seats",
@@ -167,6 +168,69 @@ class Response(Result):
             "decisions": list(self.decisions),
             "seconds": round(self.seconds, 3),
         }
+
+
+def best_response(
+    policy: PlayerLike,
+    game: str | None = None,
+    num_players: int | None = None,
+    *,
+    rules: RulesLike = None,
+    episode: str | None = None,
+    decisions: int | None = None,
+    seeds: int = 3,
+    deals: int = 20_000,
+    seed: int = SEED,
+    play: str = "sampled",
+    transfer: bool = False,
+    trust: bool = False,
+    progress: Progress | None = None,
+) -> Response:
+    """Learns to beat a player that sits in all other seats, and measures by how much.
+
+    Example:
+        >>> import kille_training as kt
+        >>> found = kt.best_response("uniform", "byteskille", 2, decisions=4_096, seeds=1, deals=9)
+        >>> len(found.gains)
+        2
+
+    Args:
+        policy: The player.
+        game: The game; the default is the one that the policy was made for, or byteskille.
+        num_players: Seats; the default is what the policy was made for, or the game's.
+        rules: A preset or switches; likewise.
+        episode: "deal" or "match"; likewise.
+        decisions: Decisions of each learner; 400,000 by default.
+        seeds: Learners; the best of them plays each position.
+        deals: Deals that the gain is measured over; half as many choose the learners.
+        seed: Seed of everything.
+        play: "sampled" or "greedy": how the policy plays.
+        transfer: Whether a policy that was made for another table may be measured at this one; the
+            result says so.
+        trust: Whether model files that can run code may be loaded.
+        progress: Called with how far it is; None shows bars in terminals and notebooks.
+
+    Returns:
+        The gain by position: a lower bound on what can be gained.
+
+    Raises:
+        KilleError: There is no such player or table, or the options exclude each other.
+    """
+    deals = arguments.whole("deals", deals, 2)
+    table, (policy,), transferred = seat(
+        [policy], game, num_players, episode, rules, transfer=transfer, trust=trust
+    )
+    player = in_play(resolve(policy, table.game, table.num_players, table.rules, trust=trust), play)
+    search = Search(
+        learner=LEARNER if decisions is None else replace(LEARNER, decisions=decisions),
+        seeds=seeds,
+        choice_deals=max(2, deals // 2),
+        deals=deals,
+        seed=seed,
+    )
+    advance = part_of(shown(progress), "learning to respond", seeds * PARTS)
+    found = search_response(player, table.num_players, table.rules, search, advance)
+    return replace(found, transferred=next(iter(transferred.values()), None))
 
 
 def search_response(

@@ -1,4 +1,4 @@
-"""Learning methods: what each file of `methods/` offers.
+"""Learning methods: what each file of `methods/` offers, and the state of a learner as arrays.
 
 A method is a module with `Settings`, its hyperparameters, `FIGURES`, the names of what an update
 says of itself, and `Learner`:
@@ -13,6 +13,7 @@ clock. Equal seeds give equal policies to the bit, also where the state of a lea
 generators of torch and NumPy are kept, and a new learner continues from them.
 """
 
+import json
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from pathlib import Path
@@ -24,10 +25,9 @@ import numpy as np
 from kille_agents.network import NetworkPolicy, save_network
 from kille_agents.tabular import TabularPolicy, save_tabular
 from kille_env.core.batch import Batch
-from kille_env.errors import ConfigError, did_you_mean
+from kille_env.errors import ConfigError, PolicyError, did_you_mean
 from kille_env.registry import Table, make_batch
 from kille_training.learn import methods
-from kille_training.learn.state import below, loaded, state_of
 from kille_training.settings import build
 
 Left = Callable[[], float]
@@ -164,3 +164,92 @@ def save_policy(policy: Learned, folder: Path) -> None:
         save_network(policy, folder)
     else:
         save_tabular(policy, folder / "policy.npz")
+
+
+def state_of(part: Any) -> dict[str, np.ndarray]:
+    """Return the state of a part of a learner.
+
+    Args:
+        part: A network, an optimizer, tables, a generator of NumPy, an array, a number, a list of
+            such, or an object with `state` and `load`.
+    """
+    import torch
+
+    match part:
+        case torch.nn.Module():
+            return {name: tensor.numpy().copy() for name, tensor in part.state_dict().items()}
+        case torch.optim.Optimizer():
+            return {
+                f"{number}/{name}": np.asarray(value).copy()
+                for number, state in part.state_dict()["state"].items()
+                for name, value in state.items()
+            }
+        case Batch():
+            return {"bytes": np.frombuffer(part.save(), dtype=np.uint8).copy()}
+        case np.random.Generator():
+            return {"json": _text(json.dumps(part.bit_generator.state))}
+        case list():
+            parts = dict(enumerate(map(state_of, part)))
+            return {f"{n}/{key}": array for n, one in parts.items() for key, array in one.items()}
+        case int() | float() | np.ndarray():
+            return {"value": np.array(part)}
+    return part.state()
+
+
+def loaded(part: Any, state: Mapping[str, np.ndarray]) -> Any:
+    """Return a part with a state, the same object where it can be changed.
+
+    Raises:
+        PolicyError: The state is of another network.
+    """
+    import torch
+
+    match part:
+        case torch.nn.Module():
+            tensors = {name: torch.from_numpy(array.copy()) for name, array in state.items()}
+            try:
+                part.load_state_dict(tensors)
+            except RuntimeError as error:
+                said = " ".join(str(error).split())
+                raise PolicyError(f"the checkpoint holds another network: {said}") from None
+        case torch.optim.Optimizer():
+            numbers = sorted({int(name.partition("/")[0]) for name in state})
+            kept = {
+                number: {
+                    name: torch.from_numpy(np.array(array))
+                    for name, array in below(state, str(number)).items()
+                }
+                for number in numbers
+            }
+            part.load_state_dict({**part.state_dict(), "state": kept})
+        case Batch():
+            part.restore(state["bytes"].tobytes())
+        case np.random.Generator():
+            part.bit_generator.state = json.loads(state["json"].tobytes())
+        case list():
+            return [loaded(one, below(state, str(number))) for number, one in enumerate(part)]
+        case int() | float():
+            return type(part)(state["value"])
+        case np.ndarray():
+            return state["value"].copy()
+        case _:
+            part.load(state)
+    return part
+
+
+def below(arrays: Mapping[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
+    """Return the arrays whose names begin with a prefix and "/", without it."""
+    return {
+        name.removeprefix(f"{prefix}/"): array
+        for name, array in arrays.items()
+        if name.startswith(f"{prefix}/")
+    }
+
+
+def count_of(arrays: Mapping[str, np.ndarray], prefix: str) -> int:
+    """Return how long a list is in a state."""
+    return len({name.partition("/")[0] for name in below(arrays, prefix)})
+
+
+def _text(text: str) -> np.ndarray:
+    return np.frombuffer(text.encode(), dtype=np.uint8).copy()

@@ -15,8 +15,7 @@ from kille_env.registry import spec
 from kille_training.evaluation.duplicate import DETERMINISTIC, PLAYS, Row
 from kille_training.evaluation.results import MOST_POSITIONS, ExactNashConv
 from kille_training.labels import measure_of, plural_of, position_names, unit_of
-from kille_training.learn.metrics import EXACT, MEASUREMENTS, PROGRESS, Table
-from kille_training.learn.runs import Run
+from kille_training.learn.runs import EXACT, MEASUREMENTS, PROGRESS, Run, Table
 from kille_training.pages.page import WIDE, Verdict, plot, render, signed, write, yaml_lines
 from kille_training.pages.palette import GREEDY, SAMPLED, SOFT
 from kille_training.pages.plots import DASHED, LEAST, STYLE, as_svg, logarithmic

@@ -1,4 +1,4 @@
-"""The folder of a run: which file holds what.
+"""The folder of a run: which file holds what, and how it is opened and measured.
 
 runs/NAME/
   config.yaml              the resolved settings, with the seed and the versions that made the run
@@ -11,19 +11,58 @@ runs/NAME/
   policy.json              its metadata
   evaluation.json          what it earned at the end
   report.html              the report
+
+A checkpoint is a safetensors file, named arrays and a JSON header, so reading one runs no code: the
+state of the learner (networks, optimizers, tables, open decisions) and the generators of torch and
+NumPy. It is written between two updates, whole or not at all. The header holds a digest of the
+whole file, so a damaged checkpoint is refused and never trained on.
 """
 
+import csv
+import hashlib
+import io
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from kille_env.errors import ConfigError
-from kille_env.files import write_whole
+import numpy as np
+from safetensors import SafetensorError
+from safetensors.numpy import load, save
+
+from kille_env.errors import ConfigError, PolicyError, shortened
+from kille_env.files import parse_json, write_whole
+from kille_training import recipes
+from kille_training.evaluation.api import evaluate
+from kille_training.evaluation.duplicate import known_play
 from kille_training.evaluation.results import Evaluation
+from kille_training.learn.method import Learner, below
 from kille_training.learn.settings import TrainSettings, differences, load_settings
-from kille_training.settings import as_yaml, plain, versions
+from kille_training.progress import Progress
+from kille_training.settings import Overrides, as_yaml, plain, versions
 
 SEED_PREFIX = "seed-"
 """What the folders of runs begin with that differ in nothing but their seed, see `seeds`."""
+FORMAT = "kille-checkpoint 5"
+BLANK = "0" * 64
+"""Stands where the digest will be while it is computed."""
+_DIGEST = re.compile(rb'digest\\": \\"([0-9a-f]{64})\\"')
+REMEDY = "delete it, and kille train begins the run again from its settings"
+PROGRESS = (
+    "decisions",
+    "updates",
+    "seconds",
+    "decisions_per_second",
+)
+"""First columns of progress.csv, one line per update; then come those of the method."""
+MEASUREMENTS = ("decisions", "seconds", "against", "play", "mean", "low", "high", "deals")
+"""Columns of measurements.csv: units per deal with a 95% interval."""
+EXACT = ("decisions", "seconds", "play", "nash_conv")
+"""Columns of exact.csv: NashConv in units per deal."""
+TEXTS = ("against", "play")
+"""Columns that hold no numbers."""
 
 
 class Run:
@@ -96,3 +135,246 @@ def seed_runs(folder: Path) -> dict[int, Run]:
         if number.isdecimal() and (run := Run(path)).config.is_file():
             found[int(number)] = run
     return dict(sorted(found.items()))
+
+
+def open_run(
+    config: str | Path | TrainSettings,
+    *,
+    out: str | Path | None = None,
+    seed: int | None = None,
+    set: Overrides = (),
+) -> tuple[Run, TrainSettings | None]:
+    """Returns a run and its settings, which are None for a run that is to be resumed.
+
+    Arguments as for `train`.
+
+    Raises:
+        ConfigError: There is no such run, file or recipe, or the settings cannot be used.
+    """
+    if not isinstance(config, TrainSettings) and Path(config).is_dir():
+        if out is not None or seed is not None or set:
+            raise ConfigError(f"{config} is a run; it keeps its place, seed and settings")
+        return Run(Path(config)), None
+    settings = load_named(config, out=out, seed=seed, set=set)
+    return Run(Path("runs") / settings.name if out is None else Path(out)), settings
+
+
+def load_named(
+    config: str | Path | TrainSettings,
+    *,
+    out: str | Path | None = None,
+    seed: int | None = None,
+    set: Overrides = (),
+) -> TrainSettings:
+    """Returns the settings in a file or recipe, named after the folder that they are for.
+
+    Raises:
+        ConfigError: There is none, or it cannot be used.
+    """
+    if isinstance(config, TrainSettings):
+        return config
+    path = recipes.find(config, "train")
+    if path.is_dir():
+        raise ConfigError(f"{path} is a folder; name a recipe or a file of settings")
+    name = None if out is None else Path(out).resolve().name
+    return load_settings(path, set, name=name, seed=seed)
+
+
+def unfinished(run: Run) -> str | None:
+    """Return a sentence if a run has not made all its decisions; None if it has, or is no run."""
+    if not run.config.is_file():
+        return None
+    done, total = decisions_of(run.checkpoint), run.settings().total
+    if done >= total:
+        return None
+    return (
+        f"{run.folder} has made {done:,} of {total:,} decisions; finish it first: "
+        f"kille train {run.folder}"
+    )
+
+
+def measure_run(run: Run, progress: Progress | None = None) -> Evaluation:
+    """Measures the policy of a finished run, once: later calls read what was found.
+
+    Raises:
+        ConfigError: The run is not finished, or its evaluation.json is damaged.
+    """
+    settings, found = run.settings(), run.read_evaluation()
+    if found is not None:
+        kept, wanted = (
+            (found.deals, found.seed),
+            (settings.measure.final_deals, settings.measure.seed),
+        )
+        if kept != wanted:
+            raise ConfigError(
+                f"{run.evaluation} was measured over {kept[0]:,} deals of seed {kept[1]}, and "
+                f"measure.final_deals and measure.seed are {wanted[0]:,} and {wanted[1]} now; "
+                "delete it to measure again, or set them back"
+            )
+        return found
+    if said := unfinished(run):
+        raise ConfigError(said)
+    table, measure = settings.table, settings.measure
+    found = evaluate(
+        run.folder, table.game, table.num_players, rules=table.resolve(), episode=table.episode,
+        baselines=measure.baselines, deals=measure.final_deals, seed=measure.seed,
+        progress=progress,
+    )  # fmt: skip
+    write_whole(run.evaluation, (json.dumps(found.as_dict(), indent=1) + "\n").encode())
+    return found
+
+
+class Table:
+    """A CSV file that grows by a line at a time; its first column counts decisions.
+
+    The file may have more columns than are asked for, behind these.
+    """
+
+    def __init__(self, path: Path, columns: tuple[str, ...]) -> None:
+        self.path, self.columns = path, columns
+
+    def begin(self, up_to: int) -> None:
+        """Keeps the lines up to a number of decisions; later ones will be computed again."""
+        kept = [row for row in self.read() if int(row["decisions"]) <= up_to]
+        text = io.StringIO()
+        writer = csv.DictWriter(text, self.columns, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(kept)
+        write_whole(self.path, text.getvalue().encode())
+
+    def add(self, row: Mapping[str, Any]) -> None:
+        """Appends a line."""
+        with self.path.open("a", encoding="utf-8", newline="") as file:
+            csv.DictWriter(file, self.columns, lineterminator="\n").writerow(row)
+
+    def read(self) -> list[dict[str, str]]:
+        """Returns the lines; none if there is no file, and not the last one if it is cut off.
+
+        Raises:
+            ConfigError: The file has other columns, or something else than numbers in them.
+        """
+        if not self.path.is_file():
+            return []
+        try:
+            text = self.path.read_text(encoding="utf-8")
+            reader = csv.DictReader(io.StringIO(text[: text.rfind("\n") + 1]), strict=True)
+            rows = list(reader)
+            self._check(reader.fieldnames, rows)
+        except (ValueError, csv.Error) as error:
+            raise ConfigError(
+                f"{self.path} is damaged: {error}. Move it away and run the command again; the run "
+                "continues without its history"
+            ) from None
+        return rows
+
+    def _check(self, columns: Sequence[str] | None, rows: list[dict[str, str]]) -> None:
+        """Raises a `ValueError` where the content is no such table."""
+        if tuple(columns or ())[: len(self.columns)] != self.columns:
+            raise ValueError(f"expected the columns {', '.join(self.columns)}")
+        for number, row in enumerate(rows, start=2):
+            for name, value in row.items():
+                try:
+                    if name not in TEXTS:
+                        float(value)
+                except (TypeError, ValueError):
+                    raise ValueError(f"line {number} has no number under {name}") from None
+        if "play" in self.columns:
+            for row in rows:
+                known_play(row["play"])
+
+
+class TensorBoard:
+    """Writes the same numbers for TensorBoard."""
+
+    def __init__(self, folder: Path, up_to: int) -> None:
+        """Opens an event file that hides what an earlier one holds beyond `up_to` decisions."""
+        from torch.utils.tensorboard import SummaryWriter  # only a run needs it
+
+        self._writer = SummaryWriter(str(folder), purge_step=up_to + 1)
+
+    def add(self, prefix: str, row: Mapping[str, Any], names: Iterable[str]) -> None:
+        """Writes some columns of a line."""
+        for name in names:
+            self._writer.add_scalar(f"{prefix}/{name}", float(row[name]), int(row["decisions"]))
+        self._writer.flush()
+
+    def close(self) -> None:
+        """Closes the event file."""
+        self._writer.close()
+
+
+def write_checkpoint(path: Path, learner: Learner, header: Mapping[str, Any]) -> None:
+    """Write the state of a learner between two updates.
+
+    Args:
+        path: The file.
+        learner: The learner.
+        header: What else the run must remember, as JSON can hold it.
+
+    Raises:
+        OSError: The file cannot be written; the last checkpoint stays as it was.
+    """
+    import torch  # reading a checkpoint needs it not
+
+    generator = np.random.get_state(legacy=False)  # the stream that SB3 shuffles with
+    arrays = {
+        "torch_generator": torch.get_rng_state().numpy(),
+        "numpy_generator": generator["state"]["key"],
+        "numpy_position": np.array(generator["state"]["pos"]),
+        **{f"learner/{name}": array for name, array in learner.state().items()},
+    }
+    content = {"format": FORMAT, "digest": BLANK, "decisions": learner.decisions, **header}
+    whole = {name: np.array(array, order="C") for name, array in arrays.items()}
+    data = save(whole, metadata={"checkpoint": json.dumps(content)})
+    digest = hashlib.sha256(data).hexdigest()
+    write_whole(path, data.replace(BLANK.encode(), digest.encode(), 1))
+
+
+def read_checkpoint(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Returns the header and the arrays of a checkpoint.
+
+    Raises:
+        PolicyError: The file is no checkpoint, is of another version's format, or differs from what
+            was written by a single bit.
+    """
+    data = path.read_bytes()
+    found = _DIGEST.search(data, 0, 1 << 20)
+    if found is None:
+        raise PolicyError(
+            f"{path} is no checkpoint of a run ({FORMAT}), or its beginning is damaged; {REMEDY}"
+        )
+    begin, end = found.span(1)
+    blanked = b"".join([data[:begin], BLANK.encode(), data[end:]])
+    if hashlib.sha256(blanked).hexdigest().encode() != found[1]:
+        raise PolicyError(f"the checkpoint {path} is damaged, its digest does not match; {REMEDY}")
+    length = int.from_bytes(data[:8], "little")
+    try:
+        header = parse_json(parse_json(data[8 : 8 + length])["__metadata__"]["checkpoint"])
+        made = header["format"]
+        arrays = load(data) if made == FORMAT else {}
+    except (SafetensorError, KeyError, TypeError, ValueError) as error:
+        raise PolicyError(
+            f"{path} is no checkpoint of a run ({shortened(str(error))}); {REMEDY}"
+        ) from None
+    if made != FORMAT:
+        raise PolicyError(f"{path} is a {shortened(made)}, expected {FORMAT!r}; {REMEDY}")
+    return header, arrays
+
+
+def restore(learner: Learner, arrays: Mapping[str, np.ndarray]) -> None:
+    """Put a checkpoint into a learner that was made with the same settings.
+
+    Raises:
+        PolicyError: The checkpoint is of another network.
+    """
+    import torch
+
+    learner.load(below(arrays, "learner"))
+    torch.set_rng_state(torch.from_numpy(arrays["torch_generator"].copy()))
+    state = {"key": arrays["numpy_generator"], "pos": int(arrays["numpy_position"])}
+    np.random.set_state({"bit_generator": "MT19937", "state": state, "has_gauss": 0, "gauss": 0.0})
+
+
+def decisions_of(path: Path) -> int:
+    """Return the decisions that a checkpoint was written after; 0 without one."""
+    return int(read_checkpoint(path)[0]["decisions"]) if path.is_file() else 0

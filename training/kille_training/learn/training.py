@@ -23,10 +23,18 @@ from kille_agents import load_policy
 from kille_env.errors import ConfigError
 from kille_env.registry import spec
 from kille_training.evaluation.duplicate import PLAYS, Row, payoff_table
-from kille_training.learn.checkpoints import read_checkpoint, restore, write_checkpoint
 from kille_training.learn.method import Learned, Learner, method_named, save_policy, settings_of
-from kille_training.learn.metrics import EXACT, MEASUREMENTS, PROGRESS, Table, TensorBoard
-from kille_training.learn.runs import Run
+from kille_training.learn.runs import (
+    EXACT,
+    MEASUREMENTS,
+    PROGRESS,
+    Run,
+    Table,
+    TensorBoard,
+    read_checkpoint,
+    restore,
+    write_checkpoint,
+)
 from kille_training.learn.settings import DEFAULT_METHOD, TrainSettings, differences
 from kille_training.progress import Progress, ignore, part_of
 from kille_training.settings import build, plain, versions

@@ -15,6 +15,7 @@ as a player's, it says whose code that is, so that whatever happens meanwhile ha
             ...  # arrays by name, or `Failed`
 """
 
+import os
 import sys
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, redirect_stdout
@@ -146,3 +147,10 @@ def shown(reason: str) -> str:
 
 def _report(whose: int, task: str, seconds: float) -> AbstractContextManager[None]:
     return blaming(whose)
+
+
+def cores() -> int:
+    """Return how many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

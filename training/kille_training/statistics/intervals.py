@@ -31,8 +31,6 @@ from dataclasses import dataclass, fields
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
-from kille_training.statistics.tally import NANO, Tally
-
 CONFIDENCE = 0.95
 LEAN = 2.0
 """Weights of a rare difference by which half an interval grows, see above."""
@@ -109,36 +107,11 @@ def means(total: np.ndarray, count: np.ndarray, scale: ScoreRange | None = None)
     Returns:
         Intervals of the shape [...]; NaN where fewer than two folds say something.
     """
-    share, residual, mean = _residuals(total, count)
-    return _intervals(mean, share, residual, count.sum(axis=0), scale)
+    share, residual, mean = residuals(total, count)
+    return intervals_of(mean, share, residual, count.sum(axis=0), scale)
 
 
-def units(tally: Tally, scale: ScoreRange | None = None) -> Intervals:
-    """Returns the units per deal that each entrant earns, less the mean of its table, [E]."""
-    return means(tally.total / NANO, tally.count, scale)
-
-
-def differences(tally: Tally, scale: ScoreRange | None = None) -> Intervals:
-    """Returns how much more the row's entrant earns than the column's, [E, E].
-
-    Deals are the same for all lineups, so the luck of the cards that meets both is no part of the
-    error; they need not have sat at one table. The diagonal is NaN. Behind a difference are as many
-    observations as the entrant has that sat less often.
-    """
-    share, residual, mean = _residuals(tally.total / NANO, tally.count)
-    count = tally.count.sum(axis=0)
-    rows = []
-    for entrant in range(tally.entrants):
-        own = slice(entrant, entrant + 1)
-        found = mean[own] - mean
-        found[entrant] = np.nan
-        joint = (share[:, own] + share) / 2
-        less = np.minimum(count[entrant], count)
-        rows.append(_intervals(found, joint, residual[:, own] - residual, less, scale))
-    return stacked(rows)
-
-
-def _residuals(total: np.ndarray, count: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def residuals(total: np.ndarray, count: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Returns each fold's share of the observations, its adjusted residual, and the means."""
     number = count.sum(axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -151,7 +124,7 @@ def _residuals(total: np.ndarray, count: np.ndarray) -> tuple[np.ndarray, np.nda
     return share, np.where(share < 1, residual, np.nan), mean
 
 
-def _intervals(
+def intervals_of(
     mean: np.ndarray,
     share: np.ndarray,
     residual: np.ndarray,

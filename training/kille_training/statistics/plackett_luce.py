@@ -42,8 +42,8 @@ from scipy.sparse.csgraph import connected_components
 from scipy.special import expit, stdtrit
 
 from kille_env.errors import KilleError
-from kille_training.statistics.crosstable import HALF
 from kille_training.statistics.intervals import CONFIDENCE, LEAN, UNSEEN, lean, rarity
+from kille_training.statistics.standings import HALF
 from kille_training.statistics.tally import Tally
 
 ELO = 400 / log(10)

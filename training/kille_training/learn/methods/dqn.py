@@ -20,8 +20,7 @@ from kille_agents.network import NetworkPolicy
 from kille_env.play.experience import Transitions, collect
 from kille_env.registry import Table
 from kille_training.learn.method import DealLearner, Left
-from kille_training.learn.networks import Network
-from kille_training.learn.rows import Rows
+from kille_training.learn.networks import Network, Rows
 from kille_training.settings import List, settings
 
 FIGURES = ()

@@ -28,10 +28,9 @@ from kille_env.core.spec import feature_scale
 from kille_env.errors import ConfigError
 from kille_env.play.play import Players, play_out
 from kille_env.registry import Table, spec
-from kille_training.learn.method import Left
+from kille_training.learn.method import Left, below, loaded, state_of
 from kille_training.learn.networks import as_policy
 from kille_training.learn.settings import LearnerSettings as Settings
-from kille_training.learn.state import below, loaded, state_of
 
 FIGURES = (
     "learning_rate",

@@ -23,8 +23,7 @@ from kille_agents.tabular import TabularPolicy
 from kille_env.core.jit import announce_compilation, kernel
 from kille_env.errors import KilleError
 from kille_env.registry import Table
-from kille_training.learn.method import Left
-from kille_training.learn.state import loaded, state_of
+from kille_training.learn.method import Left, loaded, state_of
 from kille_training.settings import settings
 from kille_training.solving.build import build_deal
 from kille_training.solving.policies import policy_of

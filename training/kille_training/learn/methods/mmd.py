@@ -21,9 +21,8 @@ import torch
 from kille_agents.network import NetworkPolicy
 from kille_env.play.experience import Transitions, collect
 from kille_env.registry import Table
-from kille_training.learn.distinct import distinct
 from kille_training.learn.method import DealLearner, Left
-from kille_training.learn.networks import Network
+from kille_training.learn.networks import Network, distinct
 from kille_training.settings import List, settings
 
 FIGURES = ()

@@ -14,10 +14,9 @@ import numpy as np
 
 from kille_env.play.experience import collect
 from kille_env.registry import Table
-from kille_training.learn.method import Left
+from kille_training.learn.method import Left, count_of
 from kille_training.learn.methods import ppo
 from kille_training.learn.networks import Network
-from kille_training.learn.state import count_of
 from kille_training.settings import settings
 
 FIGURES = ()

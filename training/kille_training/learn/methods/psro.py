@@ -28,11 +28,9 @@ from kille_env.core.batch import Batch
 from kille_env.errors import KilleError
 from kille_env.play.experience import Collector, PolicyFunction, collect
 from kille_env.registry import Table
-from kille_training.learn.distinct import distinct
-from kille_training.learn.method import DealLearner, Left
+from kille_training.learn.method import DealLearner, Left, count_of
 from kille_training.learn.methods import monte_carlo
-from kille_training.learn.networks import Network
-from kille_training.learn.state import count_of
+from kille_training.learn.networks import Network, distinct
 from kille_training.settings import List, settings
 
 GREEDY = 1e-3
