@@ -3,11 +3,15 @@
 For positions with too many determinizations to list: they are counted, place after place.
 """
 
+import importlib
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from scipy.stats import chisquare
+
+from env.hidden_cards import draw
+from env.trick_tables import Table
 
 BY_CHANCE = 1e-4
 """A p-value that a right sampler comes below once in ten thousand tests."""
@@ -92,3 +96,57 @@ def place_after_place(may: np.ndarray, number: int, seed: int) -> np.ndarray:
         else:
             drawn.append(one)
     return np.array(drawn)
+
+
+# A full table of a game in which what is played says what else is held
+
+Places = list[tuple[int, int]]
+"""Whose hidden cards a seat does not see, and which card lies there; the talon is seat -1."""
+
+
+def allowed(table: Table, places: Places) -> np.ndarray:
+    """[places, places] Which hidden card may lie where: the decisions stay legal with it there.
+
+    Each place is judged alone: the slow twin plays with one card more in the pack.
+    """
+    match_of = importlib.import_module(f"reference.{table.game}").Match
+    words = [text for text in table.actions if not text.startswith("play")]
+    may = np.ones((len(places), len(places)), dtype=bool)
+    for row, (owner, old) in enumerate(places):
+        for column, (_, new) in enumerate(places if owner >= 0 else ()):
+            before, after = table.spec.pack.code(old), table.spec.pack.code(new)
+            match = match_of(
+                table.players, table.rules.as_dict(), table.first_dealer, lambda: table.decks[0]
+            )
+            for text in words:
+                match.play(text)
+            match.hand[owner][match.hand[owner].index(before)] = after
+            try:
+                for text in table.actions[len(words) :]:
+                    mine = match.seat == owner and text == f"play *{before}"
+                    match.play(f"play *{after}" if mine else text)
+            except ValueError:
+                may[row, column] = False
+    return may
+
+
+def check_full_table(
+    table: Table, seat: int, places: Places, pairs: Sequence[tuple[int, int]], number: int = 30_000
+) -> None:
+    """Checks how often cards were drawn for pairs of places; that it can fail is checked, too.
+
+    Args:
+        table: The table; none of its discards are hidden.
+        seat: Whose determinizations.
+        places: The hidden ones.
+        pairs: Numbers of places that are looked at together.
+        number: How many are drawn.
+    """
+    may, cards = allowed(table, places), np.array([card for _, card in places])
+    lies = draw(table.batch, seat, number)[1][:, cards]
+    drawn = (lies[:, :, None] == cards).argmax(axis=2)
+    assert (cards[drawn] == lies).all()
+    assert may[np.arange(len(cards)), drawn].all()
+    assert min(pair_p_value(may, drawn, *pair) for pair in pairs) > BY_CHANCE
+    wrong = place_after_place(may, 2000, seed=0)
+    assert min(pair_p_value(may, wrong, *pair) for pair in pairs) < BY_CHANCE / 1000

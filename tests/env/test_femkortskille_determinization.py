@@ -14,10 +14,11 @@ from typing import Any
 
 import numba
 import numpy as np
+import pytest
 from scipy.stats import chisquare
 
 import kille_env
-from env.arrangements import BY_CHANCE, pair_p_value, place_after_place
+from env.arrangements import BY_CHANCE, check_full_table
 from env.trick_tables import Table, play
 from kille_env.cards.sets import members
 
@@ -164,57 +165,14 @@ def full_table() -> Table:
     return play(GAME, hands, script, talon, dealer=4, follow="lowest")
 
 
-def hidden_places(table: Table, seat: int) -> list[tuple[int, int]]:
-    """Whose hidden cards a seat does not see, and which card lies there; the talon is seat -1."""
-    record = table.record
-    others = [other for other in range(table.players) if other != seat]
-    places = [(other, card) for other in others for card in members(record["hand"][other])]
-    return places + [(-1, card) for card in record["deck"][record["drawn"] :].tolist()]
-
-
-def allowed(table: Table, seat: int) -> np.ndarray:
-    """[places, cards] Which hidden card may lie where: the decisions stay legal with it there.
-
-    Both are in the order of `hidden_places`. Each place is judged alone.
-    """
-    places = hidden_places(table, seat)
-    words = [text for text in table.actions if not text.startswith("play")]
-    may = np.ones((len(places), len(places)), dtype=bool)
-    for row, (owner, old) in enumerate(places):
-        for column, (_, new) in enumerate(places if owner >= 0 else ()):
-            match = MATCH(
-                table.players, table.rules.as_dict(), table.first_dealer, lambda: table.decks[0]
-            )
-            for text in words:
-                match.play(text)
-            match.hand[owner][match.hand[owner].index(CODE(old))] = CODE(new)
-            try:
-                for text in table.actions[len(words) :]:
-                    match.play(text)
-            except ValueError:
-                may[row, column] = False
-    return may
-
-
 PAIRS = tuple((place, (3 * place + 1) % 15) for place in range(15) if place != 7)
 
 
+@pytest.mark.compiled
 def test_hands_of_a_full_table_are_drawn_as_often_as_there_are_ways_to_deal_the_others():
-    table, seat = full_table(), 1
-    places = np.array([card for _, card in hidden_places(table, seat)])
+    table = full_table()
+    hands, deck = table.record["hand"], table.record["deck"].tolist()
+    places = [(seat, card) for seat in range(8) if seat != 1 for card in members(hands[seat])]
+    places += [(-1, card) for card in deck[table.record["drawn"] :]]
     assert len(places) == 15
-    may = allowed(table, seat)
-    batch = table.batch.take(np.zeros(50 if SLOW else 30000, dtype=np.int64))
-    lies = batch.resample(seat, np.arange(batch.num_tables))[:, places]
-    drawn = (lies[:, :, None] == places).argmax(axis=2)
-    assert (places[drawn] == lies).all()
-    assert may[np.arange(len(places)), drawn].all()
-    if not SLOW:
-        assert min(pair_p_value(may, drawn, *pair) for pair in PAIRS) > BY_CHANCE
-
-
-def test_a_sampler_that_deals_place_after_place_is_found_out():
-    """The test before this one can fail."""
-    may = allowed(full_table(), 1)
-    drawn = place_after_place(may, 2000, seed=0)
-    assert min(pair_p_value(may, drawn, *pair) for pair in PAIRS) < BY_CHANCE / 1000
+    check_full_table(table, 1, places, PAIRS)

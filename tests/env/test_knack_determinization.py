@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import kille_env
-from env.arrangements import BY_CHANCE, pair_p_value, place_after_place
+from env.arrangements import BY_CHANCE, Places, check_full_table
 from env.hidden_cards import draw, p_value
 from env.knack_tables import Table, play
 from kille_env.play.decisions import Decisions, History
@@ -182,38 +182,13 @@ def full_table() -> Table:
     )
 
 
-Places = list[tuple[int, str]]
-
-
 def hidden_places(table: Table, seat: int) -> Places:
-    """Whose hidden cards a seat does not see, and which card lies there; the talon is seat -1."""
+    """Whose hidden cards a seat does not see, and which card lies there."""
     match = table._twin()
     places = [(s, card) for s in range(table.players) if s != seat for card in match.hand[s]]
     places += [(s, card) for s, card in match.hidden.items() if s != seat]
-    return places + [(-1, card) for card in table.decks[0][3 * table.players + 1 :]]
-
-
-def allowed(table: Table, seat: int) -> np.ndarray:
-    """[places, cards] Which hidden card may lie where: the decisions stay legal with it there.
-
-    Both are in the order of `hidden_places`. The twin plays with one card more in the pack, so
-    that each place is judged alone.
-    """
-    places = hidden_places(table, seat)
-    may = np.ones((len(places), len(places)), dtype=bool)
-    for row, (owner, old) in enumerate(places):
-        for column, (_, new) in enumerate(places if owner >= 0 else ()):
-            match = KNACK.Match(
-                table.players, table.rules.as_dict(), table.first_dealer, lambda: table.decks[0]
-            )
-            match.hand[owner][match.hand[owner].index(old)] = new
-            try:
-                for text in table.actions:
-                    mine = match.seat == owner and text == f"play *{old}"
-                    match.play(f"play *{new}" if mine else text)
-            except ValueError:
-                may[row, column] = False
-    return may
+    places += [(-1, card) for card in table.decks[0][3 * table.players + 1 :]]
+    return [(s, PACK.index(card)) for s, card in places]
 
 
 PAIRS = tuple(zip(range(13), (1, 2, 3, 10, 5, 6, 7, 8, 9, 11, 12, 0, 4), strict=True))
@@ -221,21 +196,8 @@ PAIRS = tuple(zip(range(13), (1, 2, 3, 10, 5, 6, 7, 8, 9, 11, 12, 0, 4), strict=
 
 @pytest.mark.compiled
 def test_hands_of_a_full_table_are_drawn_as_often_as_there_are_ways_to_deal_the_others():
-    table, seat = full_table(), 8
-    places = [PACK.index(card) for _, card in hidden_places(table, seat)]
-    may = allowed(table, seat)
-    lies = draw(table.batch, seat, 30000)[1][:, places]
-    numbers = (lies[:, :, None] == np.array(places)).argmax(axis=2)
-    assert (np.array(places)[numbers] == lies).all()
-    assert may[np.arange(len(places)), numbers].all()
-    assert min(pair_p_value(may, numbers, *pair) for pair in PAIRS) > BY_CHANCE
-
-
-def test_a_sampler_that_deals_place_after_place_is_found_out():
-    """The test before this one can fail."""
-    may = allowed(full_table(), 8)
-    numbers = place_after_place(may, 2000, seed=0)
-    assert min(pair_p_value(may, numbers, *pair) for pair in PAIRS) < BY_CHANCE / 1000
+    table = full_table()
+    check_full_table(table, 8, hidden_places(table, 8), PAIRS)
 
 
 # Any table

@@ -41,24 +41,22 @@ def held_types(hands):
 
 
 @pytest.mark.parametrize(
-    ("table", "script", "last"),
+    ("lasts", "more", "script", "last"),
     [
-        (end("L1 KI"), "0 declare", "seat 0 wins the match."),
+        ("L1 KI", {}, "0 declare", "seat 0 wins the match."),
         (
-            end("L3 L3", start={"scores": [45, 45]}),
-            "0 pass, 1 pass",
+            *("L3 L3", {"start": {"scores": [45, 45]}}, "0 pass, 1 pass"),
             "seat 0 and seat 1 share the match.",
         ),
         (
-            end("L1 L2", max_deals=1),
-            "0 declare",
+            *("L1 L2", {"max_deals": 1}, "0 declare"),
             "The match is cut off after 1 deal: those who are in share it.",
         ),
-        (end("L1 L2", episode="deal"), "0 declare", "  seat 1  2  2 points  2 in all"),
+        ("L1 L2", {"episode": "deal"}, "0 declare", "  seat 1  2  2 points  2 in all"),
     ],
 )
-def test_the_end_of_a_match_is_told(table, script, last):  # D-R01 D-R04
-    assert table.told(script)[-1] == last
+def test_the_end_of_a_match_is_told(lasts, more, script, last):  # D-R01 D-R04
+    assert end(lasts, **more).told(script)[-1] == last
 
 
 def test_describe_names_own_cards_and_what_was_done():
