@@ -159,10 +159,7 @@ wheel: $(VENV)/.installed-dev ## build dist/, and use the wheel away from the ch
 
 .PHONY: docs
 docs: $(VENV)/.installed-dev ## write the generated tables and pictures of docs again
-	$(BIN)/python docs/tables.py
-	$(BIN)/python docs/architecture.py
-	$(BIN)/python docs/pictures.py
-	$(BIN)/python docs/front.py
+	$(BIN)/python docs/pages.py $(ARGS)
 	$(BIN)/python docs/table_gif.py
 
 .PHONY: screenshots
@@ -179,13 +176,7 @@ solutions: $(VENV)/.installed-dev ## solve deals of Byteskille and write docs/so
 
 .PHONY: players
 players: $(VENV)/.installed-dev ## measure the players of the suite; minutes
-	$(BIN)/python docs/players.py --measure $(ARGS)
-
-.PHONY: learning
-learning: $(VENV)/.installed-dev ## write the pages on learning and their pictures from docs/data
-	$(BIN)/python docs/learning.py $(ARGS)
-	$(BIN)/python docs/benchmark.py $(ARGS)
-	$(BIN)/python docs/what_is_hard.py $(ARGS)
+	$(BIN)/python docs/players.py measure $(ARGS)
 
 .PHONY: benchmark
 benchmark: $(VENV)/.installed-dev ## do the published benchmark in runs/, write its pages and the leaderboard; hours
@@ -196,7 +187,7 @@ benchmark: $(VENV)/.installed-dev ## do the published benchmark in runs/, write 
 	    cp runs/$$grid/results.jsonl docs/data/benchmark/$$grid.jsonl || exit 1; \
 	done
 	$(BIN)/python docs/leaderboard.py --best
-	$(MAKE) learning
+	$(MAKE) docs
 
 .PHONY: notebooks
 notebooks: $(VENV)/.installed-dev ## execute the notebooks and write them with their outputs; minutes

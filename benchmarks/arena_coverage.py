@@ -4,20 +4,22 @@ Eleven players of a game play deals at *every* table of two and of three that th
 lineups, all orders round the table, all positions. That is a population whose every mean is known.
 Tournaments are drawn from it: deals at random, and who meets whom in which order at each deal by
 the arena's own draws. Their intervals are made by the arena's own statistics, and counted if they
-hold the population's value. The populations are stored in `--cache`; `--write` puts the tables into
+hold the population's value. The populations are stored in `--cache`. Prints the two tables of
 docs/statistics.md.
 """
 
 import argparse
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from itertools import combinations, pairwise, permutations
 from pathlib import Path
+from typing import Any
 from zlib import crc32
 
 import numpy as np
+import pandas as pd
 import platformdirs
 
 from kille_agents.catalog import load_policy
@@ -33,13 +35,10 @@ from kille_training.statistics.intervals import ScoreRange
 from kille_training.statistics.plackett_luce import fit
 from kille_training.statistics.standings import crosstable, differences, group, grouping, units
 from kille_training.statistics.tally import Tally
-from markdown_tables import fill, table
+from markdown_tables import table
 
-ROOT = Path(__file__).parents[1]
-PAGE = ROOT / "docs" / "statistics.md"
 CACHE = Path(platformdirs.user_cache_dir("kille-env")) / "populations"
 SEED = 1
-SEATS = 3
 PLAYERS: dict[str, tuple[str, ...]] = {
     "byteskille": (
         *("rule_of_thumb", "byteskille/caller", "byteskille/solved", "byteskille/restless"),
@@ -55,25 +54,27 @@ PLAYERS: dict[str, tuple[str, ...]] = {
 """Good and bad ones, and some that are hard to tell apart."""
 DEALS = (20, 200, 2_000, 20_000)
 """Deals after which a tournament is looked at."""
-MORE = {SEATS: 1, 2: 20}
-"""Deals of a population, as a multiple of those of tables of three."""
+POPULATION = {3: 3_000, 2: 60_000}
+"""Deals of a population, by seats."""
 BATCH = 16_384
 """Tables that are played at a time, about."""
 AT_ONCE = 50
 """Tournaments that a process simulates in one go."""
+LOOKS = 10
+"""How often a tournament is looked at that is extended."""
 
 
 # --- the population ---
 
 
-def circles(entrants: int, seats: int = SEATS) -> np.ndarray:
+def circles(entrants: int, seats: int = 3) -> np.ndarray:
     """Returns every lineup in every order round the table, [C, P], its lowest number first."""
     lineups = combinations(range(entrants), seats)
     return np.array([(first, *rest) for first, *others in lineups for rest in permutations(others)])
 
 
 def play(
-    game: str, players: Sequence[Player], deals: np.ndarray, seed: int, seats: int = SEATS
+    game: str, players: Sequence[Player], deals: np.ndarray, seed: int, seats: int = 3
 ) -> np.ndarray:
     """Plays deals at all tables of one size that players can form, from all positions.
 
@@ -112,9 +113,9 @@ def by_company(scores: np.ndarray, entrants: int) -> np.ndarray:
     return found
 
 
-def stored(game: str, deals: int, cache: Path, seats: int = SEATS) -> Path:
+def stored(game: str, seats: int, cache: Path) -> Path:
     """Returns the file of a game's population, see `play`, which is played if need be."""
-    names = PLAYERS[game]
+    names, deals = PLAYERS[game], POPULATION[seats]
     path = cache / f"{game}-{seats}-{deals}-{crc32(' '.join(names).encode()):08x}.npy"
     if path.is_file():
         return path
@@ -153,95 +154,56 @@ def add(
     tally.add_scores(members.reshape(-1, seats), deals, scores.reshape(-1, seats), unranked)
 
 
-# --- what is counted ---
+# --- tournaments ---
 
 
 @dataclass(frozen=True)
-class Estimates:
+class Page:
     """What the page of a tournament says.
 
     Attributes:
-        values: Values by kind, [K].
-        low: Lower ends of their intervals.
-        high: Upper ends.
+        values: Mean, low and high end by kind, each [K].
         beats: [E, E] whether the row's entrant beats the column's.
         clear: [E, E] whether it is clearly above it in the standings.
-    """
-
-    values: dict[str, np.ndarray]
-    low: dict[str, np.ndarray]
-    high: dict[str, np.ndarray]
-    beats: np.ndarray
-    clear: np.ndarray
-
-
-def estimates(tally: Tally, scale: ScoreRange) -> Estimates:
-    """Returns what the page of a tournament says."""
-    table, ratings, gaps = (
-        crosstable(tally, scale),
-        fit(tally, deals=scale.deals),
-        differences(tally, scale),
-    )
-    pairs, cells = np.triu_indices(tally.entrants, 1), ~np.eye(tally.entrants, dtype=bool)
-    kinds = {
-        "standings": (units(tally, scale), ...),
-        "differences": (gaps, pairs),
-        "cells": (table, cells),
-        "margins": (table.margin, pairs),
-        "above": (table.above, pairs),
-    }
-    values = {name: each.mean[where] for name, (each, where) in kinds.items()}
-    low = {name: each.low[where] for name, (each, where) in kinds.items()}
-    high = {name: each.high[where] for name, (each, where) in kinds.items()}
-    return Estimates(
-        {**values, "ratings": ratings.strength},
-        {**low, "ratings": ratings.low},
-        {**high, "ratings": ratings.high},
-        table.beats,
-        group(units(tally).mean, gaps).clear,
-    )
-
-
-@dataclass(frozen=True)
-class Truth:
-    """What is true of the population.
-
-    Attributes:
-        values: By kind, [K], as `Estimates` has them.
         margins: [E, E] how much more the row's entrant earns where both sit.
         gaps: [E, E] how much more it earns in all.
     """
 
-    values: dict[str, np.ndarray]
+    values: dict[str, tuple[np.ndarray, np.ndarray, np.ndarray]]
+    beats: np.ndarray
+    clear: np.ndarray
     margins: np.ndarray
     gaps: np.ndarray
 
 
-def everything(population: np.ndarray) -> Tally:
-    """Returns the tally of all that was played."""
-    seats = population.ndim - 1
-    tables = circles(population.shape[1], seats)
-    tally = Tally.empty(seats, population.shape[1])
+def page(tally: Tally, scale: ScoreRange) -> Page:
+    """Returns what the page of a tournament says."""
+    crossed, gaps = crosstable(tally, scale), differences(tally, scale)
+    ratings = fit(tally, deals=scale.deals)
+    pairs, cells = np.triu_indices(tally.entrants, 1), ~np.eye(tally.entrants, dtype=bool)
+    kinds = {
+        "standings": (units(tally, scale), ...),
+        "differences": (gaps, pairs),
+        "cells": (crossed, cells),
+        "margins": (crossed.margin, pairs),
+        "above": (crossed.above, pairs),
+    }
+    values = {
+        name: (each.mean[where], each.low[where], each.high[where])
+        for name, (each, where) in kinds.items()
+    } | {"ratings": (ratings.strength, ratings.low, ratings.high)}
+    clear = group(units(tally).mean, gaps).clear
+    return Page(values, crossed.beats, clear, crossed.margin.mean, gaps.mean)
+
+
+def truth(population: np.ndarray) -> Page:
+    """Returns what the page says over everything that was played; intervals mean nothing there."""
+    seats, entrants = population.ndim - 1, population.shape[1]
+    tally = Tally.empty(seats, entrants)
     for first in range(0, len(population), 1000):
         drawn = np.arange(first, min(first + 1000, len(population)))
-        add(tally, population, drawn, first, np.tile(tables, (len(drawn), 1, 1)))
-    return tally
-
-
-def truth(population: np.ndarray) -> Truth:
-    """Returns the values over everything that was played."""
-    tally = everything(population)
-    return Truth(
-        estimates(tally, ScoreRange(0.0, 1)).values,
-        crosstable(tally).margin.mean,
-        differences(tally).mean,
-    )
-
-
-# --- tournaments ---
-
-Seating = Callable[[int, int], np.ndarray]
-"""Who sits where in a tournament with some seed and number of deals, [D, L, P]."""
+        add(tally, population, drawn, first, np.tile(circles(entrants, seats), (len(drawn), 1, 1)))
+    return page(tally, ScoreRange(0.0, 1))
 
 
 @dataclass(frozen=True)
@@ -251,25 +213,26 @@ class Design:
     Attributes:
         name: In the table.
         entrants: E.
-        seating: Who sits where.
+        seating: Who sits where in a tournament with some seed and number of deals, [D, L, P].
         seats: P.
         games: Those that it is played in.
     """
 
     name: str
     entrants: int
-    seating: Seating
-    seats: int = SEATS
+    seating: Callable[[int, int], np.ndarray]
+    seats: int = 3
     games: tuple[str, ...] = tuple(PLAYERS)
 
 
-def redrawn(pairing: Pairing, *waves: int, seats: int = SEATS) -> Seating:
-    """Returns the arena's own draws, anew at every deal.
+def redrawn(name: str, pairing: Pairing, *waves: int, seats: int = 3) -> Design:
+    """Returns a design with the arena's own draws, anew at every deal.
 
     Args:
+        name: In the table.
         pairing: How lineups are made.
         waves: How many players enter together; all play every deal, as late ones catch up.
-        seats: P.
+        seats: P; only Byteskille has a population of two.
     """
     ends = np.cumsum([0, *waves]).tolist()
     made = draws(pairing, [range(*each) for each in pairwise(ends)], seats)
@@ -278,52 +241,17 @@ def redrawn(pairing: Pairing, *waves: int, seats: int = SEATS) -> Seating:
     def seating(seed: int, deals: int) -> np.ndarray:
         return np.concatenate([draw.lineups(seed, keys, 0, deals) for draw in made], axis=1)
 
-    return seating
+    return Design(name, ends[-1], seating, seats, tuple(PLAYERS) if seats == 3 else ("byteskille",))
 
 
-PAIRED = ("byteskille",)
-"""The games of which there are tables of two."""
-ALIKE = "two seats, rule_of_thumb and caller"
-"""Two that differ in about one deal of a thousand."""
 DESIGNS = (
-    Design("all lineups, order by lot", 7, redrawn(Pairing("round_robin"), 7)),
-    Design("random lineups, fresh at each deal", 11, redrawn(Pairing("random", lineups=3), 11)),
-    Design("random lineups, four enter late", 11, redrawn(Pairing("random"), 7, 4)),
-    Design("two seats, all pairs", 7, redrawn(Pairing("round_robin"), 7, seats=2), 2, PAIRED),
-    Design(ALIKE, 2, redrawn(Pairing("round_robin"), 2, seats=2), 2, PAIRED),
+    redrawn("all lineups, order by lot", Pairing("round_robin"), 7),
+    redrawn("random lineups, fresh at each deal", Pairing("random", lineups=3), 11),
+    redrawn("random lineups, four enter late", Pairing("random"), 7, 4),
+    redrawn("two seats, all pairs", Pairing("round_robin"), 7, seats=2),
+    # They differ in about one deal of a thousand.
+    redrawn("two seats, rule_of_thumb and caller", Pairing("round_robin"), 2, seats=2),
 )
-
-
-@dataclass(frozen=True)
-class Found:
-    """What came of N simulated tournaments of one length.
-
-    Attributes:
-        held: Whether intervals held the truth, by kind, [N, K].
-        arrows: [N] whether one or more of the marks "beats" were wrong.
-        places: [N] whether one or more ranges of places were wrong.
-    """
-
-    held: dict[str, np.ndarray]
-    arrows: np.ndarray
-    places: np.ndarray
-
-
-def judge(told: Estimates, true: Truth) -> Found:
-    """Returns how a tournament compares with the truth."""
-    held = {
-        name: ((told.low[name] <= value) & (value <= told.high[name]))[None]
-        for name, value in true.values.items()
-    }
-    wrong = [(told.beats & (true.margins <= 0)).any(), (told.clear & (true.gaps <= 0)).any()]
-    return Found(held, *(np.array([each]) for each in wrong))
-
-
-def joined(parts: Sequence[Found]) -> Found:
-    """Returns what came of several lots of tournaments."""
-    held = {name: np.concatenate([part.held[name] for part in parts]) for name in parts[0].held}
-    rest = ("arrows", "places")
-    return Found(held, *(np.concatenate([getattr(part, name) for part in parts]) for name in rest))
 
 
 def simulate(
@@ -332,7 +260,7 @@ def simulate(
     seeds: Sequence[int],
     largest: float,
     deals: Sequence[int] = DEALS,
-) -> dict[int, Found]:
+) -> pd.DataFrame:
     """Plays tournaments whose deals are drawn from the population.
 
     Args:
@@ -343,61 +271,39 @@ def simulate(
         deals: After how many deals they are looked at, ascending.
 
     Returns:
-        What came of them, by number of deals.
+        A row per tournament and look: the deals, the share of intervals that hold the truth by
+        kind, and whether one or more marks "beats" (arrows) or ranges of places are wrong.
     """
-    entrants = design.entrants
-    own = np.ascontiguousarray(population[(slice(None), *[slice(entrants)] * design.seats)])
-    true = truth(own)
-    found: dict[int, list[Found]] = {end: [] for end in deals}
+    own = np.ascontiguousarray(population[(slice(None), *[slice(design.entrants)] * design.seats)])
+    true, rows = truth(own), []
     for seed in seeds:
         drawn = np.random.default_rng(seed).integers(len(own), size=deals[-1])
         members = design.seating(seed, deals[-1])
-        tally = Tally.empty(design.seats, entrants)
+        tally = Tally.empty(design.seats, design.entrants)
         for begin, end in pairwise((0, *deals)):
             add(tally, own, drawn[begin:end], begin, members[begin:end])
-            found[end].append(judge(estimates(tally, ScoreRange(largest, end)), true))
-    return {end: joined(parts) for end, parts in found.items()}
+            told = page(tally, ScoreRange(largest, end))
+            held = {
+                kind: np.mean((low <= true.values[kind][0]) & (true.values[kind][0] <= high))
+                for kind, (_, low, high) in told.values.items()
+            }
+            arrow = (told.beats & (true.margins <= 0)).any()
+            place = (told.clear & (true.gaps <= 0)).any()
+            rows.append({"deals": end, **held, "a wrong arrow": arrow, "a wrong place": place})
+    return pd.DataFrame(rows)
 
 
-Job = tuple[str, int, range]
-"""A game, the number of a design, and seeds."""
-Files = Mapping[tuple[str, int], Path]
-"""The files of populations, by game and seats."""
-
-
-def simulate_all(files: Files, runs: int, workers: int) -> dict[tuple[str, str, int], Found]:
-    """Returns what came of tournaments, by game, design and deals."""
-    jobs = [
-        (game, number, range(first, min(first + AT_ONCE, runs)))
-        for number, design in enumerate(DESIGNS)
-        for game in design.games
-        for first in range(0, runs, AT_ONCE)
-    ]
-    found: dict[tuple[str, str, int], list[Found]] = {}
-    with ProcessPoolExecutor(workers) as pool:
-        paths = [files[game, DESIGNS[number].seats] for game, number, _ in jobs]
-        parts = pool.map(_simulate, paths, jobs)
-        for (game, number, seeds), part in zip(jobs, parts, strict=True):
-            design = DESIGNS[number].name
-            print(f"{game}, {design}: {seeds.stop}", file=sys.stderr, flush=True)
-            for deals, each in part.items():
-                found.setdefault((game, design, deals), []).append(each)
-    return {key: joined(each) for key, each in found.items()}
-
-
-def _simulate(file: Path, job: Job) -> dict[int, Found]:
-    game, number, seeds = job
+def _job(file: Path, game: str, number: int, seeds: range) -> pd.DataFrame:
     design = DESIGNS[number]
-    return simulate(np.load(file, mmap_mode="r"), design, seeds, largest_of(game, design.seats))
+    population = np.load(file, mmap_mode="r")
+    found = simulate(population, design, seeds, largest_of(game, design.seats))
+    print(f"{game}, {design.name}: {seeds.stop}", file=sys.stderr, flush=True)
+    return found.assign(game=game, lineups=design.name)
 
 
 def largest_of(game: str, seats: int) -> float:
     """Returns the most by which two scores of a deal differ."""
     return most_apart(spec(game).resolve({}, episode="deal"), seats)
-
-
-LOOKS = 10
-"""How often a tournament is looked at that is extended."""
 
 
 def looking(population: np.ndarray, largest: float, runs: int) -> str:
@@ -422,70 +328,49 @@ def looking(population: np.ndarray, largest: float, runs: int) -> str:
             tally.add_scores(members, deals, np.stack([earned, -earned], axis=1))
             wrong[seed, look] = grouping(tally, ScoreRange(largest, deals[-1] + 1)).clear.any()
     names = ("looks", "deals at the last", "told apart at the last look", "at any look")
+    shares = [(wrong[:, looks - 1], wrong[:, :looks].any(axis=1)) for looks in (1, 2, 5, LOOKS)]
     rows = [
-        (
-            *(str(looks), f"{looks * step:,}"),
-            *(f"{wrong[:, looks - 1].mean():.1%}", f"{wrong[:, :looks].any(axis=1).mean():.1%}"),
-        )
-        for looks in (1, 2, 5, LOOKS)
+        (looks, f"{looks * step:,}", *(f"{each.mean():.1%}" for each in both))
+        for looks, both in zip((1, 2, 5, LOOKS), shares, strict=True)
     ]
     return table(names, rows)
 
 
-# --- tables ---
-
-
-def coverage(found: Mapping[tuple[str, str, int], Found], designs: Sequence[Design]) -> str:
+def coverage(found: pd.DataFrame) -> str:
     """Returns the table of how many intervals held the truth, least and most over the deals."""
-    names = {design.name for design in designs}
-    looks: dict[tuple[str, str], list[Found]] = {}
-    for (game, name, _), each in found.items():
-        if name in names:
-            looks.setdefault((game, name), []).append(each)
-    kinds = next(iter(found.values())).held
-    rows = [
-        (
-            *key,
-            *(_between([each.held[kind].mean() for each in here]) for kind in kinds),
-            f"{max(each.arrows.mean() for each in here):.1%}",
-            f"{max(each.places.mean() for each in here):.1%}",
-        )
-        for key, here in looks.items()
-    ]
-    return table(("game", "lineups", *kinds, "a wrong arrow", "a wrong place"), rows)
+    by_deals: Any = found.groupby(["game", "lineups", "deals"], sort=False).mean()
+    low, high = (
+        getattr(by_deals.groupby(["game", "lineups"], sort=False), end)() for end in ("min", "max")
+    )
+    rows = []
+    for key in low.index:
+        *shares, arrow, place = zip(low.loc[key], high.loc[key], strict=True)
+        rows.append((*key, *(_between(*each) for each in shares), _between(arrow[1], arrow[1]),
+                     _between(place[1], place[1])))  # fmt: skip
+    return table(("game", "lineups", *low.columns), rows)
 
 
-def _between(shares: Sequence[float]) -> str:
-    low, high = f"{100 * min(shares):.1f}", f"{max(shares):.1%}"
+def _between(least: float, most: float) -> str:
+    low, high = f"{100 * least:.1f}", f"{most:.1%}"
     return high if f"{low}%" == high else f"{low} to {high}"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--runs", type=int, default=200, help="tournaments of each kind")
-    parser.add_argument("--deals", type=int, default=3_000, help="deals of a population")
     parser.add_argument("--workers", type=int, default=2, help="processes")
     parser.add_argument("--cache", type=Path, default=CACHE, help="folder of the populations")
-    parser.add_argument("--write", action="store_true", help=f"write {PAGE.relative_to(ROOT)}")
     options = parser.parse_args()
-    files = {
-        (game, design.seats): stored(
-            game, MORE[design.seats] * options.deals, options.cache, design.seats
-        )
-        for design in DESIGNS
+    jobs = [
+        (stored(game, design.seats, options.cache), game, number, range(first, first + AT_ONCE))
+        for number, design in enumerate(DESIGNS)
         for game in design.games
-    }
-    found = simulate_all(files, options.runs, options.workers)
-    blocks = {
-        "coverage": coverage(found, DESIGNS),
-        "looking": looking(
-            np.load(files["byteskille", 2]), largest_of("byteskille", 2), 2 * options.runs
-        ),
-    }
-    for name, block in blocks.items():
-        print(f"## {name}\n\n{block}\n")
-    if options.write:
-        fill(PAGE, blocks)
+        for first in range(0, options.runs, AT_ONCE)
+    ]
+    with ProcessPoolExecutor(options.workers) as pool:
+        print(coverage(pd.concat(pool.map(_job, *zip(*jobs, strict=True)))), "\n")
+    pairs = np.load(stored("byteskille", 2, options.cache))
+    print(looking(pairs, largest_of("byteskille", 2), 2 * options.runs))
 
 
 if __name__ == "__main__":

@@ -7,29 +7,28 @@ averages of a few iterations of CFR. For each of them a response is learnt (see
 finished player is a line of `--out` and is not repeated.
 """
 
-import argparse
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, replace
-from pathlib import Path
+from functools import cache
+from typing import Any
 
 import numpy as np
 
-from curves import Journal
+from curves import ROOT, Case, Key, deal_of, make_runs
 from kille_agents.rules_of_thumb.byteskille import ByteskilleRuleOfThumb
-from kille_env.core.spec import Rules
 from kille_env.play.policy import Policy, UniformPolicy
-from kille_env.registry import Table, spec
+from kille_env.registry import Table
 from kille_training.learn.best_response import LEARNER, Search, search_response
 from kille_training.learn.methods.maskable_ppo import Learner
-from kille_training.learn.settings import load_settings
-from kille_training.solving.build import build_deal
+from kille_training.learn.settings import TableSettings, load_settings
 from kille_training.solving.policies import nash_conv, policy_of
 from kille_training.solving.stages import DealStages, Stage
 from kille_training.solving.trees.cfr import CFR
 from kille_training.solving.trees.values import Tree
 
-ROOT = Path(__file__).parents[1]
-RECIPE = ROOT / "configs" / "learning" / "credit.yaml"
+SEARCH = Search(
+    learner=replace(LEARNER, decisions=150_000), seeds=2, choice_deals=10_000, deals=40_000
+)
 STAND_ALWAYS, SWAP_ALWAYS = 0, 20  # thresholds that every card reaches, and only the best one
 LEARNT = (16_384, 65_536, 262_144)
 ITERATIONS = (2, 10)
@@ -73,28 +72,23 @@ def players(deal: DealStages) -> Made:
         "stands with anything": thresholds(np.full_like(usual.thresholds, STAND_ALWAYS)),
         "swaps nearly anything": thresholds(np.full_like(usual.thresholds, SWAP_ALWAYS)),
     }
-    learnt: dict[int, Policy] = {}
     for decisions in LEARNT:
-        made[f"network, {decisions:,} decisions"] = lambda at=decisions: _network(at, deal, learnt)
+        made[f"network, {decisions:,} decisions"] = lambda at=decisions: _networks(seats)[at]
     for count in ITERATIONS:
         made[f"CFR+, {count} iterations"] = lambda many=count: _average(many, deal)
     return made
 
 
-def _network(decisions: int, deal: DealStages, learnt: dict[int, Policy]) -> Policy:
-    """Returns a network that has learnt for a while; all of them come from one run."""
-    if not learnt:
-        learnt.update(_train(deal.num_players, deal.stages[0].rules))
-    return learnt[decisions]
-
-
-def _train(seats: int, rules: Rules) -> Iterator[tuple[int, Policy]]:
-    recipe = load_settings(RECIPE)
-    learner = Learner(Table.of("byteskille", seats, rules), recipe.seed, recipe.learner)
+@cache
+def _networks(seats: int) -> dict[int, Policy]:
+    """Returns networks that have learnt for a while; all of them come from one run."""
+    recipe = load_settings(ROOT / "configs" / "learning" / "credit.yaml")
+    learner, found = Learner(Table.of("byteskille", seats), recipe.seed, recipe.learner), {}
     for decisions in LEARNT:
         while learner.decisions < decisions:
             learner.update(lambda: 1.0 - learner.decisions / LEARNT[-1])
-        yield decisions, learner.policy(f"network after {decisions:,}")
+        found[decisions] = learner.policy(f"network after {decisions:,}")
+    return found
 
 
 def _average(iterations: int, deal: DealStages) -> Policy:
@@ -108,44 +102,26 @@ def _average(iterations: int, deal: DealStages) -> Policy:
     return policy_of(deal.backwards(solve), deal, f"CFR+ after {iterations}")
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--players", type=int, nargs="+", default=[2, 3, 4], choices=[2, 3, 4])
-    parser.add_argument("--decisions", type=int, default=150_000, help="of each learner")
-    parser.add_argument("--seeds", type=int, default=2)
-    parser.add_argument("--deals", type=int, default=40_000)
-    parser.add_argument("--out", type=Path, default=Path("runs/calibration.jsonl"))
-    options = parser.parse_args()
-    search = Search(
-        learner=replace(LEARNER, decisions=options.decisions),
-        seeds=options.seeds,
-        choice_deals=options.deals // 4,
-        deals=options.deals,
-    )
-    journal = Journal(options.out)
-    for seats in options.players:
-        rules = spec("byteskille").resolve()
-        deal = build_deal(seats, rules)
-        for name, make in players(deal).items():
-            key = {"player": name, "num_players": seats}
-            if journal.has(key, search):
-                continue
-            policy = make()
-            exact = nash_conv(policy, deal).improvement
-            found = search_response(policy, seats, rules, search)
-            journal.add(
-                key,
-                search,
-                stake=rules.number("stake"),
-                exact=exact.tolist(),
-                found=[asdict(gain) for gain in found.gains],
-                seconds=round(found.seconds, 1),
-            )
-            told = "   ".join(
-                f"{gain} of {most:.4f}" for gain, most in zip(found.gains, exact, strict=True)
-            )
-            print(f"{seats} seats, {name}: {told}", flush=True)
+def cases(seeds: int) -> Iterator[Case]:
+    """Yields the players; the seeds are the search's."""
+    for seats in (2, 3, 4):
+        for name in players(deal_of(TableSettings("byteskille", seats))):
+            yield {"player": name, "num_players": seats}, replace(SEARCH, seeds=seeds)
+
+
+def measure(key: Key, search: Search) -> dict[str, Any]:
+    """Returns the exact gains of a player's seats, and those that were found."""
+    seats = key["num_players"]
+    deal = deal_of(TableSettings("byteskille", seats))
+    policy = players(deal)[key["player"]]()
+    found = search_response(policy, seats, deal.rules, search)
+    return {
+        "stake": deal.rules.number("stake"),
+        "exact": nash_conv(policy, deal).improvement.tolist(),
+        "found": [asdict(gain) for gain in found.gains],
+        "seconds": round(found.seconds, 1),
+    }
 
 
 if __name__ == "__main__":
-    main()
+    make_runs(__doc__, "calibration", cases, measure, seeds=SEARCH.seeds)

@@ -12,22 +12,20 @@ NashConv is exact, at every point, for greedy and for sampled play. Every finish
 `--out` and is not repeated, so the benchmark can be stopped and resumed.
 """
 
-import argparse
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
+from typing import Any
 
-from stable_baselines3.common.vec_env import VecEnv
-
-from curves import Journal, learn
+from curves import ROOT, Case, Key, deal_of, learn, make_runs
 from kille_env.adapters.sb3 import SelfPlayVecEnv
 from kille_env.play.policy import UniformPolicy
 from kille_training.learn.settings import TrainSettings, load_settings
-from kille_training.solving.build import build_deal
 from kille_training.solving.policies import nash_conv
 
-ROOT = Path(__file__).parents[1]
 RECIPE = ROOT / "configs" / "learning" / "credit.yaml"
+SEATS = (2, 3)
+FORMS = {"streams": "streams", "seats": "seats", "next_seat": "seats"}
+"""By way: `learner.form` in the settings."""
 
 
 class NextSeatVecEnv(SelfPlayVecEnv):
@@ -43,7 +41,8 @@ class NextSeatVecEnv(SelfPlayVecEnv):
         """Accepts any buffer: the result is what is measured here."""
 
 
-def _next_seat(settings: TrainSettings) -> VecEnv:
+def next_seat(settings: TrainSettings) -> NextSeatVecEnv:
+    """Returns the tables of the third way."""
     table = settings.table
     return NextSeatVecEnv(
         table.game,
@@ -54,48 +53,25 @@ def _next_seat(settings: TrainSettings) -> VecEnv:
     )
 
 
-VARIANTS: dict[str, tuple[str, Callable[[TrainSettings], VecEnv] | None]] = {
-    "streams": ("streams", None),
-    "seats": ("seats", None),
-    "next_seat": ("seats", _next_seat),
-}
-"""The form in the settings, and the environment where it is not one of the suite."""
+def cases(seeds: int) -> Iterator[Case]:
+    """Yields the runs."""
+    recipe = load_settings(RECIPE)
+    for seats in SEATS:
+        for seed in range(1, seeds + 1):
+            for variant, form in FORMS.items():
+                learner = replace(recipe.learner, form=form)
+                table = replace(recipe.table, num_players=seats)
+                key = {"variant": variant, "num_players": seats, "seed": seed}
+                yield key, replace(recipe, seed=seed, table=table, learner=learner)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--recipe", type=Path, default=RECIPE)
-    parser.add_argument("--players", type=int, nargs="+", default=[2, 3])
-    parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--out", type=Path, default=Path("runs/credit.jsonl"))
-    options = parser.parse_args()
-    recipe = load_settings(options.recipe)
-    journal = Journal(options.out)
-    for players in options.players:
-        table = replace(recipe.table, num_players=players)
-        deal, uniform = None, 0.0
-        for seed in range(1, options.seeds + 1):
-            for variant, (form, make) in VARIANTS.items():
-                settings = replace(
-                    recipe, seed=seed, table=table, learner=replace(recipe.learner, form=form)
-                )
-                key = {"variant": variant, "num_players": players, "seed": seed}
-                if journal.has(key, settings):
-                    continue
-                if deal is None:
-                    deal = build_deal(players, table.resolve())
-                    stake = table.resolve().number("stake")
-                    uniform = nash_conv(UniformPolicy(), deal).total / stake
-                points = list(learn(settings, deal, make(settings) if make else None))
-                journal.add(key, settings, uniform=uniform, points=points)
-                last = points[-1]
-                print(
-                    f"{players} seats, seed {seed}, {variant}: NashConv "
-                    f"{sum(last['greedy']):.4f} greedy, {sum(last['sampled']):.4f} sampled, "
-                    f"after {last['decisions']:,} decisions and {last['seconds']:.0f} s",
-                    flush=True,
-                )
+def measure(key: Key, settings: TrainSettings) -> dict[str, Any]:
+    """Returns NashConv in stakes, of uniform play and at points of a run."""
+    deal = deal_of(settings.table)
+    uniform = nash_conv(UniformPolicy(), deal).total / deal.rules.number("stake")
+    env = next_seat(settings) if key["variant"] == "next_seat" else None
+    return {"uniform": uniform, "points": list(learn(settings, env))}
 
 
 if __name__ == "__main__":
-    main()
+    make_runs(__doc__, "credit", cases, measure)

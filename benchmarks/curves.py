@@ -4,9 +4,13 @@ Byteskille's single deals have trees that fit into memory, so the distance of a 
 equilibrium is computed and not estimated.
 """
 
+import argparse
 import json
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from functools import cache
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +19,16 @@ from stable_baselines3.common.vec_env import VecEnv
 from kille_agents.greedy import Greedy
 from kille_env.errors import ConfigError
 from kille_env.play.policy import Policy
+from kille_env.registry import spec
 from kille_training.learn.methods.maskable_ppo import Learner
 from kille_training.learn.runs import versions
-from kille_training.learn.settings import TrainSettings
+from kille_training.learn.settings import TableSettings, TrainSettings
 from kille_training.settings import plain
+from kille_training.solving.build import build_deal
 from kille_training.solving.policies import nash_conv
 from kille_training.solving.stages import DealStages
 
+ROOT = Path(__file__).parents[1]
 Point = dict[str, Any]
 """A learner at one point of its run: "decisions" so far, "seconds" of processor time and
 "wall_seconds" that playing and updating have taken, and what each seat could gain, in stakes or
@@ -29,8 +36,18 @@ units and forehand first, if all play "greedy" or "sampled"; its sum is NashConv
 """
 
 
+def deal_of(table: TableSettings) -> DealStages:
+    """Returns the trees of a table's deal, grown once."""
+    return _grown(table.game, table.num_players, **table.rules)
+
+
+@cache
+def _grown(game: str, num_players: int, **rules: Any) -> DealStages:
+    return build_deal(num_players, spec(game).resolve(rules, episode="deal"))
+
+
 def learn(
-    settings: TrainSettings, deal: DealStages, env: VecEnv | None = None, *, stakes: bool = True
+    settings: TrainSettings, env: VecEnv | None = None, *, stakes: bool = True
 ) -> Iterator[Point]:
     """Trains; yields a point every `measure.every` decisions and at the end.
 
@@ -38,10 +55,10 @@ def learn(
 
     Args:
         settings: The run: single deals of a table that has a tree.
-        deal: The trees of that deal, the dealer last.
         env: Where it learns, see `Learner`.
         stakes: Whether gains are in stakes, else in units.
     """
+    deal = deal_of(settings.table)
     unit = deal.rules.number("stake") if stakes else 1
     table, total = settings.table.table(), settings.learner.total
     learner = Learner(table, settings.seed, settings.learner, env)
@@ -112,3 +129,51 @@ class Journal:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self.path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(line, allow_nan=False) + "\n")
+
+
+Key = dict[str, Any]
+"""What distinguishes the runs of a benchmark."""
+Case = tuple[Key, Any]
+"""A run: its key and its settings."""
+
+
+def make_runs(
+    doc: str | None,
+    name: str,
+    cases: Callable[[int], Iterable[Case]],
+    measure: Callable[[Key, Any], dict[str, Any]],
+    seeds: int = 5,
+) -> None:
+    """Runs a script: makes the runs that the file `--out` does not have yet.
+
+    Args:
+        doc: The script's docstring.
+        name: Of the file.
+        cases: Returns the runs for so many seeds.
+        measure: Makes one; what it returns goes to the file.
+        seeds: How many there are by default.
+    """
+    parser = argparse.ArgumentParser(description=(doc or "").partition("\n")[0])
+    parser.add_argument("--seeds", type=int, default=seeds)
+    parser.add_argument("--workers", type=int, default=1, help="processes; each takes one core")
+    parser.add_argument("--out", type=Path, default=Path("runs") / f"{name}.jsonl")
+    options = parser.parse_args()
+    journal = Journal(options.out)
+    missing = [case for case in cases(options.seeds) if not journal.has(*case)]
+    for (key, settings), found in _made(missing, measure, options.workers):
+        journal.add(key, settings, **found)
+        last = found["points"][-1] if "points" in found else found
+        print(f"{json.dumps(key)}: {json.dumps(last)}", flush=True)
+
+
+def _made(
+    cases: Iterable[Case], measure: Callable[[Key, Any], dict[str, Any]], workers: int
+) -> Iterator[tuple[Case, dict[str, Any]]]:
+    """Yields runs and what they gave, as they end."""
+    if workers == 1:
+        yield from ((case, measure(*case)) for case in cases)
+        return
+    with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
+        jobs = {pool.submit(measure, *case): case for case in cases}
+        for job in as_completed(jobs):
+            yield jobs[job], job.result()

@@ -1,8 +1,8 @@
 """Tables on a GPU: `python benchmarks/gpu.py steps train --out docs/data/gpu.jsonl`.
 
 - `steps`: decisions per second over the number of tables, every game, with observations, masks and
-  rewards. A step is timed by events of the GPU; choosing random actions is not counted, and is in
-  `all_rate`, by the clock of the wall. Beside it, one core of the processor.
+  rewards. A step is timed by events of the GPU; choosing random actions is not counted. Beside it,
+  one core of the processor.
 - `start`: seconds from nothing to the first step, with nothing compiled and with all kept.
 - `train`: PPO with tables and network on the GPU (`training/recipes/ppo.py --device cuda`), and
   NashConv after 10, 30 and 100 seconds.
@@ -10,7 +10,6 @@
 """
 
 import argparse
-import importlib.util
 import json
 import os
 import statistics
@@ -18,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -25,28 +25,29 @@ from typing import Any
 import numpy as np
 
 import kille_env
-from kille_env.core.device import DeviceBatch, cuda, kernels_of
+from kille_env.core.device import DeviceBatch, cuda
+from speed.libraries import pgx_batch
+from speed.playing import played, step_rate
 
 SIZES = tuple(2**power for power in range(10, 23, 2))
 WARM, STEPS, REPEATS = 30, 20, 5
-CORE_TABLES = 4096
-TRAINING_TABLES = {"cpu": 2048, "cuda": 32768}
+TRAINING = {"cpu": 2048, "cuda": 32768}
+"""Tables by device."""
+SECONDS = (10.0, 30.0, 100.0)
+
+Rows = Iterator[dict[str, Any]]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("parts", nargs="+", choices=[*PARTS, "one_start"])
-    parser.add_argument("--games", nargs="+", default=kille_env.list_games())
-    parser.add_argument("--sizes", nargs="+", type=int, default=SIZES)
-    parser.add_argument("--seconds", nargs="+", type=float, default=(10.0, 30.0, 100.0))
-    parser.add_argument("--devices", nargs="+", default=list(TRAINING_TABLES), help="of training")
+    parser.add_argument("parts", nargs="+", help=f"of {', '.join(PARTS)}")
     parser.add_argument("--out", type=Path, help="file for a line of JSON per figure")
     options = parser.parse_args()
+    if options.parts[0] == "first_step":
+        print(first_step(options.parts[1]))
+        return
     for part in options.parts:
-        if part == "one_start":
-            print(first_step(options.games[0]))
-            continue
-        for row in PARTS[part](options):
+        for row in PARTS[part]():
             line = json.dumps(row | {"part": part} | machine())
             print(line, flush=True)
             if options.out:
@@ -66,21 +67,15 @@ def machine() -> dict[str, str]:
 # Steps
 
 
-def steps(options: argparse.Namespace) -> Any:
+def steps() -> Rows:
     """Yields the rates of every game by its number of tables."""
-    for game in options.games:
-        core = core_rate(game)
-        for tables in options.sizes:
+    for game in kille_env.list_games():
+        seats = kille_env.spec(game).default_players
+        core = step_rate(played(game, 4096, seats), 400_000, np.random.default_rng(1))
+        for tables in SIZES:
             batch = on_gpu(game, tables)
-            yield {
-                "game": game,
-                "seats": batch.num_players,
-                "tables": tables,
-                **rates(batch),
-                "core_rate": core,
-                "table_bytes": table_bytes(batch),
-                **kernel_report(game),
-            }
+            about = {"game": game, "seats": seats, "tables": tables, "table_bytes": size(batch)}
+            yield {**about, **rates(batch), "core_rate": core}
             del batch
 
 
@@ -95,18 +90,16 @@ def rates(batch: DeviceBatch) -> dict[str, float]:
     """Returns decisions per second: the median, least and largest of some runs."""
     for _ in range(WARM):
         batch.step(batch.random_actions())
-    inside, whole = [], []
+    inside = []
     for _ in range(REPEATS):
         marks = [(cuda.event(), cuda.event()) for _ in range(STEPS)]
         cuda.synchronize()
-        start = time.perf_counter()
         for before, after in marks:
             actions = batch.random_actions()
             before.record()
             batch.step(actions)
             after.record()
         cuda.synchronize()
-        whole.append(time.perf_counter() - start)
         inside.append(sum(cuda.event_elapsed_time(*pair) for pair in marks) / 1000)
     batch.check()
     decisions = STEPS * batch.num_tables
@@ -114,57 +107,30 @@ def rates(batch: DeviceBatch) -> dict[str, float]:
         "rate": decisions / statistics.median(inside),
         "low": decisions / max(inside),
         "high": decisions / min(inside),
-        "all_rate": decisions / statistics.median(whole),
     }
 
 
-def table_bytes(batch: DeviceBatch) -> int:
+def size(batch: DeviceBatch) -> int:
     """Returns how much memory of the GPU a table takes, with all that is shown of it."""
     shown = batch.seat, batch.observation, batch.mask, batch.reward, batch.terminated
     arrays = batch.tables, *shown, batch.truncated
     return sum(array.size * array.dtype.itemsize for array in arrays) // batch.num_tables
 
 
-def kernel_report(game: str) -> dict[str, int]:
-    """Returns registers of a thread, and bytes that did not fit into them, of a step."""
-    step = kernels_of(kille_env.load_game(game))["step"]
-    (registers,), (local,) = (
-        set(report().values())
-        for report in (step.get_regs_per_thread, step.get_local_mem_per_thread)
-    )
-    return {"registers": registers, "spilled_bytes": local}
-
-
-def core_rate(game: str) -> float:
-    """Returns decisions per second on one core of the processor."""
-    batch = kille_env.make_batch(game, CORE_TABLES, seed=0, episode="match")
-    batch.reset()
-    rng, runs = np.random.default_rng(1), []
-    for number in range(WARM + 100):
-        actions = (batch.mask * rng.random(batch.mask.shape)).argmax(axis=1)
-        start = time.perf_counter()
-        batch.step(actions)
-        if number >= WARM:
-            runs.append(time.perf_counter() - start)
-    return CORE_TABLES / statistics.median(runs)
-
-
 # The first step
 
 
-def start(options: argparse.Namespace) -> Any:
+def start() -> Rows:
     """Yields seconds to the first step, in processes of their own."""
-    for game in options.games:
-        with tempfile.TemporaryDirectory() as folder:
-            cold, warm = (in_process(game, folder) for _ in range(2))
+    for game in kille_env.list_games():
+        with tempfile.TemporaryDirectory() as cache:
+            environment = os.environ | {"KILLE_CACHE_DIR": cache, "CUDA_CACHE_DISABLE": "1"}
+            command = [sys.executable, __file__, "first_step", game]
+            cold, warm = (
+                float(subprocess.check_output(command, env=environment, text=True).split()[-1])
+                for _ in range(2)
+            )
         yield {"game": game, "cold_seconds": cold, "warm_seconds": warm}
-
-
-def in_process(game: str, cache: str) -> float:
-    command = [sys.executable, __file__, "one_start", "--games", game]
-    environment = os.environ | {"KILLE_CACHE_DIR": cache, "CUDA_CACHE_DISABLE": "1"}
-    done = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, text=True)
-    return float(done.stdout.split()[-1])
 
 
 def first_step(game: str) -> float:
@@ -178,67 +144,40 @@ def first_step(game: str) -> float:
 # Training
 
 
-def train(options: argparse.Namespace) -> Any:
+def train() -> Rows:
     """Yields NashConv of Byteskille's deal of three seats after some seconds of PPO."""
     import torch
 
     import kille_training
 
-    file = Path(__file__).parents[1] / "training" / "recipes" / "ppo.py"
-    spec = importlib.util.spec_from_file_location("ppo", file)
-    assert spec and spec.loader
-    ppo = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(ppo)
-    for device in options.devices:
-        tables = TRAINING_TABLES[device]
+    sys.path.insert(0, str(Path(__file__).parents[1] / "training" / "recipes"))
+    import ppo  # pyright: ignore[reportMissingImports]
+
+    for device, tables in TRAINING.items():
         more = {"device": device, "tables": tables}
         ppo.train(decisions=1, **more)  # compiles
         probe, began = 60 * tables, time.perf_counter()
         ppo.train(decisions=probe, **more)
         rate = probe / (time.perf_counter() - began)
-        for seconds in options.seconds:
+        for seconds in SECONDS:
             decisions, began = int(rate * seconds), time.perf_counter()
             player = ppo.train(decisions=decisions, **more)
             torch.cuda.synchronize()
             took = time.perf_counter() - began
-            measured = kille_training.nash_conv(player, "byteskille", 3)
-            yield {
-                **more,
-                "seconds": took,
-                "decisions": decisions,
-                "nash_conv": float(measured),
-            }
+            measured = float(kille_training.nash_conv(player, "byteskille", 3))
+            yield {**more, "seconds": took, "decisions": decisions, "nash_conv": measured}
 
 
 # Pgx
 
 
-def pgx(options: argparse.Namespace) -> Any:
+def pgx() -> Rows:
     """Yields the rates of Pgx's games, by the clock of the wall, without choosing actions."""
-    import jax  # pyright: ignore[reportMissingImports]
-    import jax.numpy as jnp  # pyright: ignore[reportMissingImports]
-    import pgx as library  # pyright: ignore[reportMissingImports]
-    from pgx.experimental import auto_reset  # pyright: ignore[reportMissingImports]
-
     for name in ("kuhn_poker", "leduc_holdem"):
-        env = library.make(name)
-        step = jax.jit(jax.vmap(auto_reset(env.step, env.init)))
-        for tables in options.sizes:
-            state = jax.jit(jax.vmap(env.init))(jax.random.split(jax.random.PRNGKey(0), tables))
-
-            @jax.jit
-            def choose(key: Any, mask: Any, tables: int = tables) -> Any:
-                key, choice, cards = jax.random.split(key, 3)
-                actions = jnp.argmax(mask * jax.random.uniform(choice, mask.shape), axis=1)
-                return key, actions, jax.random.split(cards, tables)
-
-            key, runs = jax.random.PRNGKey(1), []
-            for _ in range(WARM + 20):
-                key, actions, cards = jax.block_until_ready(choose(key, state.legal_action_mask))
-                began = time.perf_counter()
-                state = jax.block_until_ready(step(state, actions, cards))
-                runs.append(time.perf_counter() - began)
-            rate = tables / statistics.median(runs[WARM:])
+        for tables in SIZES[1::2]:
+            play = pgx_batch(name, tables, time.perf_counter)
+            runs = [play()[1] for _ in range(WARM + 20)][WARM:]
+            rate = tables / statistics.median(runs)
             yield {"game": f"Pgx {name}", "tables": tables, "rate": rate, "pgx": version("pgx")}
 
 

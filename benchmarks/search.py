@@ -1,23 +1,19 @@
-"""What looking ahead earns: `python benchmarks/search.py`.
+"""What looking ahead earns: `python benchmarks/search.py games settings exact`.
 
 A player that searches sits among copies of its own base, the rule of thumb, in single deals; every
 deal is played from each seat, and these games together are one observation, so everything it earns
-is what the search has added. Name the parts on the command line:
+is what the search has added. The parts are:
 
     games     `search` with its default settings, in every game at its default table
     settings  one setting after another changed, of the search
-    exact     Byteskille with two and three seats: the value of the search's strategy against the
-              rule of thumb, exactly, beside that of the best response
-
-Every line is also a line of JSON in `--out`.
+    exact     Byteskille with two and three seats: which share of the gain of the best response to
+              the rule of thumb the search's strategy has, exactly
 """
 
 import argparse
-import json
 import time
 from collections.abc import Iterator
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,12 +23,13 @@ from kille_agents.search import FlatSearch, SearchSettings
 from kille_env.cards.pack import KILLE_CODES
 from kille_env.core.batch import Batch
 from kille_env.play.decisions import Decisions, History
-from kille_env.registry import list_games, make_batch, spec
+from kille_env.registry import Table, list_games, make_batch, spec
 from kille_training.evaluation.duplicate import payoff
 from kille_training.solving.build import grow_stage
 from kille_training.solving.policies import strategy_of
 from kille_training.solving.stages import Stage
 from kille_training.solving.trees.values import best_response, expected_values
+from markdown_tables import table
 
 SETTINGS: tuple[dict[str, Any], ...] = (
     {},
@@ -45,29 +42,13 @@ SETTINGS: tuple[dict[str, Any], ...] = (
 )
 ONE_DECISION = {"fraga": "off", "gok_call": "own_turn"}
 """Rules with which a seat decides once a deal: then one step of improvement is a best response."""
-EXACT: dict[str, dict[str, Any]] = {
-    f"{number} determinizations, {beliefs} beliefs, margin {margin:g}": {
-        "determinizations": number,
-        "beliefs": beliefs,
-        "margin": margin,
-        "doubt": 1e-6,
-    }
-    for beliefs in ("uniform", "policy")
-    for margin in (0.0, 2.0)
-    for number in (32, 256)
-} | {
-    "4096 determinizations, policy beliefs, margin 0": {
-        "determinizations": 4096,
-        "beliefs": "policy",
-        "margin": 0.0,
-        "doubt": 1e-6,
-        "candidates": 4,
-    }
-}
-MEASURED = {
-    "games": [({}, "deal")],
-    "settings": [(settings, "deal") for settings in SETTINGS],
-}
+EXACT: tuple[dict[str, Any], ...] = (
+    *(
+        {"determinizations": number, "beliefs": beliefs, "margin": margin}
+        for beliefs, margin, number in product(("uniform", "policy"), (0.0, 2.0), (32, 256))
+    ),
+    {"determinizations": 4096, "beliefs": "policy", "margin": 0.0, "candidates": 4},
+)
 
 
 class Counted:
@@ -86,64 +67,40 @@ class Counted:
         return chances
 
 
-def measured(settings: dict[str, Any], game: str, episode: str, deals: int) -> dict:
-    """Measures one player in one game."""
-    seats = spec(game).default_players
-    rules = spec(game).resolve(episode=episode)
+def played(game: str, settings: dict[str, Any], deals: int) -> tuple[str, ...]:
+    """Returns the row of a search in one game."""
+    where = Table.of(game)
+    seats, rules = where.num_players, where.rules
     player = Counted(FlatSearch(seats, rules, SearchSettings(**settings)))
-    against = rule_of_thumb(seats, rules)
-    found = payoff(player, against, seats, rules, play="greedy", deals=deals, seed=77).estimate
-    half = (found.high - found.low) / 2
-    return {
-        "settings": settings,
-        "game": game,
-        "seats": seats,
-        "episode": episode,
-        "deals": deals,
-        "mean": found.mean,
-        "half": half,
-        "errors": found.mean / half * 1.96 if half else 0.0,
-        "decisions_per_second": player.decisions / player.seconds,
-    }
+    base = rule_of_thumb(seats, rules)
+    found = payoff(player, base, seats, rules, play="greedy", deals=deals, seed=77).estimate
+    rate = player.decisions / player.seconds
+    return game, _named(settings), f"{deals:,}", str(found), f"{rate:,.0f}"
 
 
-def line_of(row: dict) -> str:
-    """Returns a measurement as a row of a table."""
-    changed = ", ".join(f"{name}={value}" for name, value in row["settings"].items()) or "default"
-    return (
-        f"| {row['game']} | {row['episode']} | {changed} | {row['deals']:,} | "
-        f"{row['mean']:+.4f} ± {row['half']:.4f} | {row['errors']:.1f} | "
-        f"{row['decisions_per_second']:,.0f} |"
-    )
+def _named(settings: dict[str, Any]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in settings.items()) or "default"
 
 
-def exact_rows(games: dict[str, dict[str, Any]], keys: int) -> Iterator[dict[str, Any]]:
-    """Compares searches with the best response to the rule of thumb, seat by seat.
+def exact_rows(keys: int = 4) -> Iterator[tuple[str, ...]]:
+    """Compares searches with the best response to the rule of thumb.
 
     Args:
-        games: Settings of the searches, by what they are called.
         keys: How many times the search is asked about each information set; with thousands of
             determinizations once.
     """
     for seats in (2, 3):
         rules = spec("byteskille").resolve(ONE_DECISION, episode="deal")
         stage = grow_stage(seats, rules)
-        base = rule_of_thumb(seats, rules)
-        strategy = strategy_of(base, stage)
-        plain = expected_values(stage.tree, strategy)
-        best = [best_response(stage.tree, strategy, seat) for seat in range(seats)]
-        for name, settings in games.items():
-            player = FlatSearch(seats, rules, SearchSettings(**settings))
+        strategy = strategy_of(rule_of_thumb(seats, rules), stage)
+        plain = expected_values(stage.tree, strategy).sum()
+        best = sum(best_response(stage.tree, strategy, seat).value for seat in range(seats))
+        for settings in EXACT:
+            player = FlatSearch(seats, rules, SearchSettings(doubt=1e-6, **settings))
             times = 1 if settings["determinizations"] > 1000 else keys
-            values = values_of(searched(player, stage, times), strategy, stage)
-            yield {
-                "seats": seats,
-                "search": name,
-                "settings": settings,
-                "rule_of_thumb": plain.tolist(),
-                "value": values.tolist(),
-                "best_response": [float(answer.value) for answer in best],
-            }
+            value = values_of(searched(player, stage, times), strategy, stage).sum()
+            gains = (f"{each:+.4f}" for each in (value - plain, best - plain))
+            yield str(seats), _named(settings), *gains, f"{(value - plain) / (best - plain):.1%}"
 
 
 def values_of(mine: np.ndarray, theirs: np.ndarray, stage: Stage) -> np.ndarray:
@@ -209,37 +166,18 @@ def _ask_about_new(
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("parts", nargs="+", choices=[*MEASURED, "exact"])
+    parser.add_argument("parts", nargs="+", choices=["games", "settings", "exact"])
     parser.add_argument("--games", nargs="+", default=list(list_games()), choices=list_games())
     parser.add_argument("--deals", type=int, default=1000)
-    parser.add_argument("--out", type=Path, default=Path("runs/search.jsonl"))
     options = parser.parse_args()
-    options.out.parent.mkdir(parents=True, exist_ok=True)
-    with options.out.open("a", encoding="utf-8") as out:
-        for part in options.parts:
-            for row, line in rows(part, options):
-                print(line, flush=True)
-                out.write(json.dumps({"part": part, **row}) + "\n")
-                out.flush()
-
-
-def _shares(row: dict[str, Any]) -> str:
-    """Returns which share of the possible gain is gained, all seats together."""
-    plain, value, best = (sum(row[name]) for name in ("rule_of_thumb", "value", "best_response"))
-    return f"{plain:+.4f} | {best:+.4f} | {(value - plain) / (best - plain):.1%}"
-
-
-def rows(part: str, options: argparse.Namespace) -> Iterator[tuple[dict, str]]:
-    """Measures a part, row by row."""
-    if part == "exact":
-        for row in exact_rows(EXACT, 4):
-            found = ", ".join(f"{value:+.4f}" for value in row["value"])
-            yield row, f"| {row['seats']} | {row['search']} | {found} | {_shares(row)} |"
-        return
-    for game in options.games:
-        for settings, episode in MEASURED[part]:
-            row = measured(settings, game, episode, options.deals)
-            yield row, line_of(row)
+    for part in options.parts:
+        if part == "exact":
+            head = ("seats", "search", "gains", "the best response gains", "share")
+            print(table(head, [*exact_rows()]), "\n")
+            continue
+        settings = SETTINGS if part == "settings" else SETTINGS[:1]
+        rows = [played(*each, options.deals) for each in product(options.games, settings)]
+        print(table(("game", "search", "deals", "units per deal", "decisions/s"), rows), "\n")
 
 
 if __name__ == "__main__":

@@ -2,19 +2,16 @@
 
 Two equal configurations are compared, 400 times for each number of seeds: runs that are normally
 distributed, and runs of which one in ten collapses. All play the same deals, whose luck they share.
-`--write` puts the table into docs/statistics.md.
+Prints the table of docs/statistics.md.
 """
 
-import argparse
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 
 from kille_training.statistics.aggregate import Interval, difference, interquartile_mean, pairs
-from markdown_tables import fill, table
+from markdown_tables import table
 
-PAGE = Path(__file__).parents[1] / "docs" / "statistics.md"
 SEEDS = (2, 3, 4, 5, 8)
 REPEATS, DEALS, DRAWS = 400, 10, 500
 COLLAPSED = 10.0
@@ -45,27 +42,18 @@ def share(seeds: int, collapsing: float, make: Callable[..., Interval]) -> str:
 
 
 def main() -> None:
-    """Print the table, or write it."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--write", action="store_true", help="put it into docs/statistics.md")
-    asked = parser.parse_args()
+    head = (
+        "seeds of each",
+        *(f"{way}{lost}" for way in ("here", "percentiles") for lost in ("", ", 10% collapse")),
+    )
     rows = [
         (
-            str(seeds),
+            seeds,
             *(share(seeds, lost, way) for way in (difference, percentiles) for lost in (0.0, 0.1)),
         )
         for seeds in SEEDS
     ]
-    head = (
-        "seeds of each",
-        "here",
-        "here, 10% collapse",
-        "percentiles",
-        "percentiles, 10% collapse",
-    )
-    print(text := table(head, rows))
-    if asked.write:
-        fill(PAGE, {"seeds coverage": text})
+    print(table(head, rows))
 
 
 if __name__ == "__main__":

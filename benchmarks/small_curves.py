@@ -6,57 +6,50 @@ for sampled play. Every finished run is a line of `--out` and is not repeated, s
 be stopped and resumed. `docs/small_tables.py` draws docs/data/small_curves.jsonl.
 """
 
-import argparse
+from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
+from itertools import product
+from typing import Any
 
-from curves import Journal, learn
+from curves import ROOT, Case, Key, deal_of, learn, make_runs
 from kille_agents import load_policy
-from kille_env.play.policy import UniformPolicy
-from kille_training.learn.settings import MeasureSettings, TableSettings, load_settings
-from kille_training.solving.build import build_deal
+from kille_training.learn.settings import (
+    MeasureSettings,
+    TableSettings,
+    TrainSettings,
+    load_settings,
+)
 from kille_training.solving.policies import nash_conv
 
-ROOT = Path(__file__).parents[1]
-GAMES = "krypkille", "kungsholmskille", "femkortskille", "knack"
+GAMES = ("krypkille", "kungsholmskille", "femkortskille", "knack")
+DECISIONS, POINTS = 491_520, 10
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--games", nargs="+", default=GAMES)
-    parser.add_argument("--presets", nargs="+", default=["tiny", "small"])
-    parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--decisions", type=int, default=491_520)
-    parser.add_argument("--points", type=int, default=10)
-    parser.add_argument("--out", type=Path, default=Path("runs/small_curves.jsonl"))
-    options = parser.parse_args()
-    journal = Journal(options.out)
-    tables = [(preset, game) for preset in options.presets for game in options.games]
-    for preset, game in tables:
+def cases(seeds: int) -> Iterator[Case]:
+    """Yields the runs."""
+    for preset, game, seed in product(("tiny", "small"), GAMES, range(1, seeds + 1)):
         recipe = load_settings(ROOT / "configs" / "train" / f"{game}.yaml")
-        deal, baselines = None, {}
-        for seed in range(1, options.seeds + 1):
-            settings = replace(
+        yield (
+            {"game": game, "preset": preset, "seed": seed},
+            replace(
                 recipe,
                 seed=seed,
                 table=TableSettings(game, 2, {"preset": preset}),
-                learner=replace(recipe.learner, decisions=options.decisions),
-                measure=MeasureSettings(every=options.decisions // options.points),
-            )
-            key = {"game": game, "preset": preset, "seed": seed}
-            if journal.has(key, settings):
-                continue
-            if deal is None:
-                rules = settings.table.resolve()
-                deal = build_deal(2, rules)
-                thumb = load_policy("rule_of_thumb", game, 2, rules)
-                players = {"uniform": UniformPolicy(), "rule_of_thumb": thumb}
-                baselines = {name: nash_conv(one, deal).total for name, one in players.items()}
-            points = list(learn(settings, deal, stakes=False))
-            journal.add(key, settings, baselines=baselines, points=points)
-            last = {play: sum(points[-1][play]) for play in ("greedy", "sampled")}
-            print(f"{game} {preset}, seed {seed}: {baselines}, {last}", flush=True)
+                learner=replace(recipe.learner, decisions=DECISIONS),
+                measure=MeasureSettings(every=DECISIONS // POINTS),
+            ),
+        )
+
+
+def measure(key: Key, settings: TrainSettings) -> dict[str, Any]:
+    """Returns NashConv in units, of baselines and at points of a run."""
+    rules, deal = settings.table.resolve(), deal_of(settings.table)
+    baselines = {
+        name: nash_conv(load_policy(name, key["game"], 2, rules), deal).total
+        for name in ("uniform", "rule_of_thumb")
+    }
+    return {"baselines": baselines, "points": list(learn(settings, stakes=False))}
 
 
 if __name__ == "__main__":
-    main()
+    make_runs(__doc__, "small_curves", cases, measure)

@@ -1,27 +1,23 @@
-"""Makes the tables and pictures of docs/benchmark.md from the results in docs/data/benchmark.
+"""The tables and pictures of docs/benchmark.md, from the results in docs/data/benchmark.
 
-    python docs/benchmark.py            write them
-    python docs/benchmark.py --check    exit with 1 if the page's tables are stale
-
-The results are what `kille benchmark` has written; to publish
-others, copy `results.jsonl` of a grid to `NAME.jsonl`, and `tuning.jsonl` beside it.
+The results are what `kille benchmark` has written; to publish others, copy `results.jsonl` of a
+grid to `NAME.jsonl`, and `tuning.jsonl` beside it.
 """
 
 import json
-import sys
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from blocks import filled, table, write
+from blocks import table
 from scipy.stats import spearmanr
 
 from kille_agents.greedy import PLAYS
 from kille_training.benchmark.page import (
+    PICTURES,
     overall_rows,
     reached_rows,
-    write_pictures,
 )
 from kille_training.benchmark.results import (
     Line,
@@ -112,25 +108,13 @@ def games_table() -> str:
 
 
 BLOCKS = {
-    "agreement": agreement_table,
-    "games": games_table,
-    "overall": overall_table,
-    "reached": reached_table,
+    PAGE: {
+        "agreement": agreement_table,
+        "games": games_table,
+        "overall": overall_table,
+        "reached": reached_table,
+    }
 }
-"""The blocks of the page."""
-
-
-def built() -> dict[Path, str]:
-    """Returns what the page should hold."""
-    return {PAGE: filled(PAGE, BLOCKS)}
-
-
-def main(check: bool) -> int:
-    """Writes or checks; returns the exit status."""
-    if not check:
-        write_pictures(results(), DOCS)
-    return write(built(), check)
-
-
-if __name__ == "__main__":
-    sys.exit(main("--check" in sys.argv[1:]))
+FIGURES = {
+    DOCS / f"{name}.svg": lambda make=make: make(results()) for name, make in PICTURES.items()
+}

@@ -1,20 +1,15 @@
-"""Draws the pictures of the README, docs/front/*.svg, and the badges that launch the notebooks.
-
-python docs/front.py            write them again (`make docs`)
-python docs/front.py --check    exit with 1 and name the files that are stale
+"""The pictures of the README, docs/front/*.svg, and the badges that launch the notebooks.
 
 The map of swaps is drawn from the table in docs/solutions.md, the badges from pyproject.toml.
 """
 
 import re
-import sys
 import tomllib
 from collections.abc import Iterator
+from functools import partial
 from html import escape
 from pathlib import Path
 from typing import Any
-
-from blocks import filled, write
 
 import kille_env
 from kille_env.pictures.cards import HEIGHT, WIDTH, symbols
@@ -168,14 +163,10 @@ def badge(label: str, says: str) -> str:
     )
 
 
-def built() -> dict[Path, str]:
-    """Returns what each file should hold."""
-    drawn = {FRONT / f"{name}.svg": badge(*says) for name, says in badges().items()}
-    address = project().get("urls", {}).get("Repository")
-    launch = filled(NOTEBOOKS, {"launch": lambda: launchers(address)})
-    return {FRONT / "swaps.svg": swap_map(), **drawn, NOTEBOOKS: launch}
-
-
-if __name__ == "__main__":
-    FRONT.mkdir(exist_ok=True)
-    sys.exit(write(built(), "--check" in sys.argv[1:]))
+BLOCKS = {
+    NOTEBOOKS: {"launch": lambda: launchers(project().get("urls", {}).get("Repository"))},
+}
+FILES = {
+    FRONT / "swaps.svg": swap_map,
+    **{FRONT / f"{name}.svg": partial(badge, *says) for name, says in badges().items()},
+}

@@ -5,17 +5,14 @@
     python docs/leaderboard.py --best             add players of the suite and of the benchmark
 
 Every entry meets the same opponents over the same deals, so a line that was measured once stays
-right when others join. A line is a JSON object, one for each entry and track; its `check` is a
-digest of the rest and shows an edit or a bad merge.
+right when others join. A line is a JSON object, one for each entry and track.
 """
 
 import argparse
 import hashlib
 import importlib.util
 import json
-import re
-import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
@@ -29,8 +26,8 @@ from kille_agents.greedy import PLAYS
 from kille_agents.population import population
 from kille_agents.trained import TRAINED, trained
 from kille_env.core.spec import Rules
-from kille_env.errors import ConfigError, KilleError, did_you_mean, shortened
-from kille_env.files import parse_json, write_whole
+from kille_env.errors import ConfigError, KilleError
+from kille_env.files import write_whole
 from kille_env.play.policy import Player, resolve
 from kille_env.registry import list_games, spec
 from kille_training.benchmark.grid import RunSettings
@@ -40,7 +37,6 @@ from kille_training.benchmark.tables import TABLES
 from kille_training.evaluation.duplicate import payoff
 from kille_training.evaluation.exact import can_be_asked, exact_rows
 from kille_training.learn.runs import versions
-from kille_training.pages.page import figure, signed
 
 DOCS = Path(__file__).parent
 PAGE, DATA = DOCS / "leaderboard.md", DOCS / "data" / "leaderboard.jsonl"
@@ -52,14 +48,12 @@ DECIMALS = 4
 """Of the units and stakes that the page shows."""
 SHOWN, BASELINES = 3, ("rule_of_thumb", "uniform")
 """Entries of a track that the page shows: so many first ones, and these."""
-NAME = re.compile(r"\w[\w ./+-]{0,59}")
-"""Names of entries and their makers; the page escapes what Markdown could read in them."""
 OURS = "kille-env"
 """Who made the suite's own entries; the page names other makers."""
-LARGEST = 1_000.0
-"""Units per deal and stakes of a score are smaller."""
 
 Line = dict[str, Any]
+Score = dict[str, float]
+"""A mean with the ends of its 95% interval: "mean", "low", "high"."""
 
 
 def fingerprint(player: str) -> str:
@@ -140,83 +134,26 @@ def read() -> list[Line]:
     """Return the lines of the data.
 
     Raises:
-        ConfigError: A line was changed, or measured under other conditions than the tracks' now.
+        ConfigError: A line was measured under other conditions than the tracks' now.
     """
-    lines, known = [], {name: track.conditions() for name, track in tracks().items()}
-    for number, text in enumerate(DATA.read_text(encoding="utf-8").splitlines(), 1):
-        line = parse_json(text)
-        if not isinstance(line, dict) or line.pop("check", None) != _check(line):
-            raise ConfigError(f"{DATA}, line {number} was changed after it was measured")
-        if wrong := _wrong(line):
-            raise ConfigError(f"{DATA}, line {number}: {wrong}")
-        now = known[line["track"]]
+    lines = [json.loads(text) for text in DATA.read_text(encoding="utf-8").splitlines()]
+    known = {name: track.conditions() for name, track in tracks().items()}
+    for line in lines:
+        now = known.get(line["track"], {"rules": {}})
         # A switch that is younger than the line has its default: play as it was before.
-        measured = {**line["conditions"], "rules": now["rules"] | line["conditions"]["rules"]}
-        if measured != now:
+        if line["conditions"] | {"rules": now["rules"] | line["conditions"]["rules"]} != now:
             raise ConfigError(
-                f"{DATA}, line {number}: {line['name']!r} was measured on {line['track']} under "
-                "other conditions; delete the line and measure it again"
+                f"{DATA}: {line['name']!r} was measured on {line['track']} under other conditions; "
+                "delete the line and measure it again"
             )
-        lines.append(line)
     return lines
-
-
-def _wrong(line: Line) -> str:
-    """Return what the page cannot show of a line; empty if it can show everything."""
-    if line.get("track") not in [*tracks()]:
-        return (
-            f"track is {shortened(line.get('track'))}. {did_you_mean(line.get('track'), tracks())}"
-        )
-    for key in ("name", "by"):
-        if not isinstance(line.get(key), str) or not NAME.fullmatch(line[key]):
-            return f"{key} is {shortened(line.get(key))}, expected letters, digits and ' ./+-'"
-    for key in ("digest", "player", "command"):
-        if not isinstance(line.get(key), str):
-            return f"{key} is {shortened(line.get(key))}, expected a text"
-    versions, parts = line.get("versions"), line.get("parts")
-    if not isinstance(versions, dict) or not NAME.fullmatch(str(versions.get("kille-env"))):
-        return f"versions is {shortened(versions)}, expected the versions of libraries"
-    against = tracks()[line["track"]].against
-    expected = [set(against)] if against else [{"deterministic"}, set(PLAYS)]
-    if not isinstance(parts, dict) or set(parts) not in expected:
-        return (
-            f"parts is {shortened(parts)}, expected a score for each of {shortened(expected[-1])}"
-        )
-    for score in (line.get("score"), *parts.values()):
-        if not _is_score(score):
-            return (
-                f"a score is {shortened(score)}, expected low <= mean <= high within {LARGEST:,.0f}"
-            )
-    return ""
-
-
-def _is_score(score: Any) -> bool:
-    if not isinstance(score, dict) or set(score) != {"low", "mean", "high"}:
-        return False
-    ends = score["low"], score["mean"], score["high"]
-    if any(type(end) is not float for end in ends):
-        return False
-    return -LARGEST < ends[0] <= ends[1] <= ends[2] < LARGEST
-
-
-def _escaped(text: str) -> str:
-    """Return a text without what Markdown would read as more than text."""
-    return re.sub(r"([\\`*_{}\[\]<>|~])", r"\\\1", text)
 
 
 def save(lines: Sequence[Line]) -> None:
     """Write the data; the same lines in any order give the same bytes."""
     ordered = sorted(lines, key=lambda line: (line["track"], line["name"]))
-    texts = (_text({**line, "check": _check(line)}) for line in ordered)
+    texts = (json.dumps(line, sort_keys=True, ensure_ascii=False) for line in ordered)
     write_whole(DATA, "".join(f"{text}\n" for text in texts).encode())
-
-
-def _check(line: Mapping[str, Any]) -> str:
-    return hashlib.sha256(_text(line).encode()).hexdigest()[:16]
-
-
-def _text(content: Mapping[str, Any]) -> str:
-    return json.dumps(content, sort_keys=True, ensure_ascii=False, allow_nan=False)
 
 
 def add(player: str, name: str, by: str, only: Sequence[str] = (), *, trust: bool = False) -> None:
@@ -232,16 +169,11 @@ def add(player: str, name: str, by: str, only: Sequence[str] = (), *, trust: boo
     Raises:
         ConfigError: The name stands for another player.
     """
-    for word in (name, by):
-        if not NAME.fullmatch(word):
-            raise ConfigError(f"{word!r} is no name for the page; use letters, digits and ' ./+-'")
     lines, digest = read(), fingerprint(player)
     mine = [line for line in lines if line["name"] == name]
     if any((line["digest"], line["by"]) != (digest, by) for line in mine):
         raise ConfigError(f"{name!r} is on the board with other files; choose another --name")
-    words = ["python", "docs/leaderboard.py", player, "--name", name, "--by", by]
-    about = {"name": name, "by": by, "player": player, "digest": digest}
-    about["command"] = shlex.join([*words, *(["--trust"] if trust else [])])
+    about = {"name": name, "by": by, "player": player, "digest": digest, "versions": versions()}
     for track in [tracks()[each] for each in only] or tracks().values():
         if track.name in {line["track"] for line in mine}:
             continue
@@ -250,8 +182,8 @@ def add(player: str, name: str, by: str, only: Sequence[str] = (), *, trust: boo
         except KilleError as error:
             print(f"{track.name}: left out, {error}")
             continue
-        made = {"track": track.name, "conditions": track.conditions(), "versions": versions()}
-        lines.append({**about, **made, "score": overall(parts), "parts": parts})
+        made = {"track": track.name, "conditions": track.conditions(), "parts": parts}
+        lines.append({**about, **made, "score": overall(parts)})
         save(lines)  # an interrupted call loses one track at most
         print(f"{track.name}: {name} {lines[-1]['score']['mean']:+.4f}", flush=True)
 
@@ -263,7 +195,7 @@ def _player(player: str, track: Track, trust: bool) -> Player:
     return found
 
 
-def measure(player: Player, track: Track) -> dict[str, dict[str, float]]:
+def measure(player: Player, track: Track) -> dict[str, Score]:
     """Return units per deal by opponent, or on an exact track NashConv in stakes by way to play."""
     if not track.against:
         rows = exact_rows(player, track.num_players, track.rules, PLAYS)
@@ -276,7 +208,7 @@ def measure(player: Player, track: Track) -> dict[str, dict[str, float]]:
     return parts
 
 
-def overall(parts: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
+def overall(parts: dict[str, Score]) -> Score:
     """Return what a track sorts by: NashConv of sampled play, or the mean over the opponents.
 
     All opponents meet the entry over the same deals, so their scores are correlated; the mean of
@@ -284,11 +216,11 @@ def overall(parts: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
     """
     for play in ("sampled", "deterministic"):
         if play in parts:
-            return dict(parts[play])
+            return parts[play]
     return _score(*(fmean(part[end] for part in parts.values()) for end in ("mean", "low", "high")))
 
 
-def _score(mean: float, low: float, high: float) -> dict[str, float]:
+def _score(mean: float, low: float, high: float) -> Score:
     ends = {"mean": mean, "low": low, "high": high}
     return {end: round(value, DIGITS) + 0.0 for end, value in ends.items()}
 
@@ -336,34 +268,26 @@ def _standing(track: Track, lines: Sequence[Line]) -> tuple[str, ...]:
     sign = -1 if track.against else 1
     mine = [line for line in lines if line["track"] == track.name]
     mine.sort(key=lambda line: (sign * line["score"]["mean"], line["name"]))
-    first = [f"`{line['name']}`{_by(line)} {_shown(line, track)}" for line in mine[:SHOWN]]
+    makers = {line["name"]: "" if line["by"] == OURS else f" by {line['by']}" for line in mine}
     scores = {line["name"]: _shown(line, track) for line in mine}
+    first = [f"`{name}`{makers[name]} {score}" for name, score in scores.items()][:SHOWN]
     kind = "population" if track.against else "NashConv"
     title = f"{spec(track.game).title}, {track.num_players} seats, {kind}"
     blank = [""] * (SHOWN - len(first))
     return title, *first, *blank, *(scores.get(name, "") for name in BASELINES)
 
 
-def _by(line: Line) -> str:
-    return "" if line["by"] == OURS else f" by {_escaped(line['by'])}"
-
-
 def _shown(line: Line, track: Track) -> str:
     """Return units per deal with their interval, or NashConv of sampled and of greedy play."""
+    score = line["score"]
     if track.against:
-        return _estimate(line["score"])
-    greedy = line["parts"].get("greedy", line["score"])
-    return f"{figure(line['score']['mean'], DECIMALS)} / {figure(greedy['mean'], DECIMALS)}"
+        half = (score["high"] - score["low"]) / 2
+        return f"{score['mean']:+.{DECIMALS}f} ± {half:.{DECIMALS}f}"
+    greedy = line["parts"].get("greedy", score)
+    return f"{score['mean']:.{DECIMALS}f} / {greedy['mean']:.{DECIMALS}f}"
 
 
-def _estimate(score: Mapping[str, float]) -> str:
-    half = figure((score["high"] - score["low"]) / 2, DECIMALS)
-    return f"{signed(score['mean'], DECIMALS)} ± {half}"
-
-
-def built() -> dict[Path, str]:
-    """Return the page as it should be."""
-    return {PAGE: filled(PAGE, {"board": _board})}
+BLOCKS = {PAGE: {"board": _board}}
 
 
 def main() -> None:
@@ -382,7 +306,7 @@ def main() -> None:
         if not (asked.name and asked.by):
             parser.error("an entry needs --name and --by")
         add(asked.player, asked.name, asked.by, asked.track, trust=asked.trust)
-    write(built(), check=False)
+    write({PAGE: filled(PAGE, BLOCKS[PAGE])}, check=False)
 
 
 if __name__ == "__main__":

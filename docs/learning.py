@@ -1,32 +1,25 @@
-"""Makes figures and tables of docs/learning.md and docs/training.md from docs/data and configs.
+"""The tables and figures of docs/learning.md and docs/training.md, from docs/data and configs.
 
-    python docs/learning.py            write them
-    python docs/learning.py --check    exit with 1 if the pages' tables are stale
-
-The results are what `benchmarks/credit.py`, `reach.py`, `every_table.py`, `calibration.py`,
-`libraries.py` and `sb3_settings.py` have written (to publish others, copy their files from `runs/`
-to `docs/data/`), and what `docs/trained.py --take` has taken.
+The results are what `benchmarks/credit.py`, `calibration.py`, `libraries.py` and `sb3_settings.py`
+have written (to publish others, copy their files from `runs/` to `docs/data/`),
+and what `docs/players.py take` has taken.
 """
 
-import io
 import json
-import statistics
-import sys
 from collections.abc import Callable, Iterable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
+import pandas as pd
 import yaml
-from blocks import filled, table, write
-from matplotlib.backends.backend_svg import FigureCanvasSVG
+from blocks import table
 from matplotlib.figure import Figure
 
 from kille_agents.greedy import PLAYS
 from kille_env.registry import list_games
 from kille_training.pages.palette import SERIES
-from kille_training.pages.plots import STYLE
+from kille_training.pages.plots import STYLE, as_svg, logarithmic
 
 DOCS = Path(__file__).parent
 PAGE, TRAINING = DOCS / "learning.md", DOCS / "training.md"
@@ -45,274 +38,184 @@ LEAST = 1e-5
 NEAR = 0.1
 """NashConv in stakes below which a player counts as near an equilibrium."""
 
-Lines = list[dict[str, Any]]
+Runs = Any
+"""Finished runs, one per row of a DataFrame, whose columns no type checker knows."""
 
 
-def results(name: str, folder: Path = DOCS / "data") -> Lines:
+def results(name: str, folder: Path = DOCS / "data") -> Runs:
     """Returns the finished runs of a benchmark."""
-    text = (folder / f"{name}.jsonl").read_text(encoding="utf-8")
-    return [json.loads(line) for line in text.splitlines()]
+    lines = (folder / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+    return pd.DataFrame([json.loads(line) for line in lines])
 
 
-def values(line: dict[str, Any], play: str) -> list[float]:
-    """Returns NashConv at each point of a run."""
-    return [sum(point[play]) for point in line["points"]]
-
-
-def chosen(lines: Lines, **key: Any) -> Lines:
-    """Returns the runs with these values."""
-    return [line for line in lines if all(line[name] == value for name, value in key.items())]
-
-
-def known(lines: Lines, name: str) -> list[Any]:
-    """Returns the different values of a key, sorted."""
-    return sorted({line[name] for line in lines})
+def middle(numbers: Iterable[float], form: str = ".4f") -> str:
+    """Returns the median with the smallest and the largest, or nothing without numbers."""
+    found = pd.Series(numbers, dtype=float).dropna()
+    low, half, high = found.min(), found.median(), found.max()
+    return f"{half:{form}} ({low:{form}} to {high:{form}})" if len(found) else ""
 
 
 # Whose reward it is
 
 
-def credit_table(lines: Lines) -> str:
+def credit_table(runs: Runs) -> str:
     """Returns NashConv at the end of the runs, by seats and way."""
     rows = []
-    for seats in known(lines, "num_players"):
-        here = chosen(lines, num_players=seats)
+    for seats, here in runs.groupby("num_players"):
         for variant, words in VARIANTS.items():
-            runs = chosen(here, variant=variant)
-            if runs:
-                ends = [_middle([values(run, play)[-1] for run in runs]) for play in PLAYS]
-                seconds = statistics.median(run["points"][-1]["seconds"] for run in runs)
-                rows.append((str(seats), words, *ends, str(len(runs)), f"{seconds:.0f}"))
-        rows.append((str(seats), "uniform play", *[f"{here[0]['uniform']:.3f}"] * 2, "", ""))
+            last = pd.DataFrame([points[-1] for points in here[here.variant == variant].points])
+            ends = [middle(last[play].map(sum)) for play in PLAYS]
+            rows.append((seats, words, *ends, len(last), f"{last.seconds.median():.0f}"))
+        rows.append((seats, "uniform play", *[f"{here.uniform.iloc[0]:.3f}"] * 2, "", ""))
     return table(("seats", "way", *PLAYS, "seeds", "processor seconds per run"), rows)
 
 
-def credit_figure(lines: Lines) -> str:
-    """Returns the picture of NashConv over decisions."""
-    players = known(lines, "num_players")
+def credit_figure(runs: Runs) -> str:
+    """Returns the picture of NashConv over decisions: every run thin, and their median thick."""
+    players = runs.groupby("num_players")
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(4.1 * len(players), 6.4), layout="constrained")
         panels = figure.subplots(2, len(players), sharex=True, sharey=True, squeeze=False)
         for row, play in enumerate(PLAYS):
-            for column, seats in enumerate(players):
-                axes = panels[row, column]
-                here = chosen(lines, num_players=seats)
+            for axes, (seats, here) in zip(panels[row], players, strict=True):
                 for (variant, words), colour in zip(VARIANTS.items(), SERIES, strict=False):
-                    _curves(axes, chosen(here, variant=variant), play, colour, words)
-                axes.axhline(here[0]["uniform"], color="#8a8a8a", linestyle=":", label="uniform")
-                axes.set_yscale("log")
+                    curves = pd.DataFrame(
+                        {
+                            seed: {
+                                point["decisions"] / 1000: max(LEAST, sum(point[play]))
+                                for point in points
+                            }
+                            for seed, points in enumerate(here[here.variant == variant].points)
+                        }
+                    )
+                    axes.plot(curves, color=colour, linewidth=0.7, alpha=0.55)
+                    axes.plot(curves.median(axis=1), color=colour, linewidth=2.0, label=words)
+                uniform = here.uniform.iloc[0]
+                axes.axhline(uniform, color="#8a8a8a", linestyle=":", label="uniform")
+                logarithmic(axes, "y")
                 axes.set_title(f"{seats} seats, {play}", loc="left", fontsize=10)
         for axes in panels[:, 0]:
             axes.set_ylabel("NashConv, stakes")
         for axes in panels[-1]:
             axes.set_xlabel("decisions, thousands")
         panels[0, 0].legend(frameon=False, fontsize=8)
-        return _svg(figure)
-
-
-def _curves(axes: Any, runs: Lines, play: str, colour: str, words: str) -> None:
-    """Draws every run thin and their median thick."""
-    if not runs:
-        return
-    decisions = [point["decisions"] / 1000 for point in runs[0]["points"]]
-    drawn = [[max(LEAST, value) for value in values(run, play)] for run in runs]
-    for each in drawn:
-        axes.plot(decisions, each, color=colour, linewidth=0.7, alpha=0.55)
-    middle = [statistics.median(column) for column in zip(*drawn, strict=True)]
-    axes.plot(decisions, middle, color=colour, linewidth=2.0, label=words)
-
-
-# How long it takes
-
-
-def reach_table(lines: Lines) -> str:
-    """Returns in how many runs the target was reached, and after what time."""
-    rows = []
-    for seats in known(lines, "num_players"):
-        for question in reversed(known(lines, "question")):
-            runs = chosen(lines, num_players=seats, question=question)
-            if not runs:
-                continue
-            cells = [_reached(runs, plays) for plays in (*((play,) for play in PLAYS), PLAYS)]
-            ends = [_middle([values(run, play)[-1] for run in runs]) for play in PLAYS]
-            words = "no" if question == "off" else "yes"
-            target = f"{runs[0]['target']:g}"
-            rows.append((str(seats), words, target, *cells, *ends))
-    head = (
-        "seats",
-        "question",
-        "target",
-        *PLAYS,
-        "both",
-        "greedy at the end",
-        "sampled at the end",
-    )
-    return table(head, rows)
-
-
-def _reached(runs: Lines, plays: tuple[str, ...]) -> str:
-    """Returns how many runs were at the target at a point, and when they were there first."""
-    times = []
-    for run in runs:
-        worst = [max(pair) for pair in zip(*(values(run, play) for play in plays), strict=True)]
-        pairs = zip(run["points"], worst, strict=True)
-        times += [point["seconds"] for point, value in pairs if value <= run["target"]][:1]
-    share = f"{len(times)} of {len(runs)}"
-    return f"{share}: {_middle(times, '.0f')} s" if times else share
-
-
-# One network for all table sizes
-
-
-def every_table(lines: Lines) -> str:
-    """Returns what the network for all table sizes is worth beside one for each."""
-    rows = []
-    for line in sorted(lines, key=lambda line: line["num_players"]):
-        pairs = [(line["exact"] or {}).get(name) for name in ("network", "specialist")]
-        exact = [f"{pair[play]:.4f}" if pair else "" for play in PLAYS for pair in pairs]
-        mean, low, high = (line["earned"][name] for name in ("mean", "low", "high"))
-        earned = f"{mean:+.4f} ({low:+.4f} to {high:+.4f})"
-        rows.append((str(line["num_players"]), *exact, earned))
-    head = [
-        "seats",
-        *(f"{play}, {whose}" for play in PLAYS for whose in ("all sizes", "this size")),
-        "units per deal among specialists",
-    ]
-    return table(head, rows)
+        return as_svg(figure)
 
 
 # Approximate beside exact
 
 
-def calibration_summary(lines: Lines) -> str:
+def gains(runs: Runs) -> Runs:
+    """Returns the exact gain and what was found, a row per position, in units."""
+    whole = runs.explode(["exact", "found"], ignore_index=True)
+    return whole.drop(columns="found").join(pd.DataFrame(list(whole.found)))
+
+
+def calibration_summary(runs: Runs) -> str:
     """Returns a summary of the table, in sentences."""
-    sentences = []
-    for near, words in ((False, f"{NEAR:g} stakes and more"), (True, "less")):
-        shares = [
-            sum(gain["mean"] for gain in line["found"]) / sum(line["exact"])
-            for line in lines
-            if sum(line["exact"]) > 0 and (sum(line["exact"]) < NEAR * line["stake"]) == near
-        ]
-        if shares:
-            sentences.append(
-                f"Where the exact NashConv is {words} ({len(shares)} players), a median of "
-                f"{statistics.median(shares):.0%} of it was found, {min(shares):.0%} at worst."
-            )
-    pairs = list(_gains(lines))
-    above = sum(gain["low"] > exact for _, exact, gain in pairs)
-    seconds = statistics.median(line["seconds"] for line in lines)
+    pairs = gains(runs)
+    sums = pairs.groupby(["num_players", "player"])[["mean", "exact", "stake"]].agg(
+        {"mean": "sum", "exact": "sum", "stake": "first"}
+    )
+    sums = sums[sums.exact > 0]
+    near, shares = sums.exact < NEAR * sums.stake, sums["mean"] / sums.exact
+    sentences = [
+        f"Where the exact NashConv is {words} ({len(some)} players), a median of "
+        f"{some.median():.0%} of it was found, {some.min():.0%} at worst."
+        for words, some in ((f"{NEAR:g} stakes and more", shares[~near]), ("less", shares[near]))
+        if len(some)
+    ]
     sentences.append(
-        f"The interval lay above the exact gain in {above} of {len(pairs)} positions. "
-        f"A search took a median of {seconds:.0f} s of elapsed time."
+        f"The interval lay above the exact gain in {(pairs.low > pairs.exact).sum()} of "
+        f"{len(pairs)} positions. "
+        f"A search took a median of {runs.seconds.median():.0f} s of elapsed time."
     )
     return "\n".join(sentences)
 
 
-def calibration_figure(lines: Lines) -> str:
+def calibration_figure(runs: Runs) -> str:
     """Returns the picture of approximate gains by seat over the exact ones."""
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(5.6, 5.2), layout="constrained")
         axes = figure.subplots()
-        for seats, colour in zip(known(lines, "num_players"), SERIES, strict=False):
-            here = list(_gains(chosen(lines, num_players=seats)))
-            exact = [most / stake for stake, most, _ in here]
-            mean = [gain["mean"] / stake for stake, _, gain in here]
-            half = [(gain["high"] - gain["low"]) / 2 / stake for stake, _, gain in here]
+        for (seats, here), colour in zip(gains(runs).groupby("num_players"), SERIES, strict=False):
             axes.errorbar(
-                exact, mean, yerr=half, fmt="o", markersize=3.5, linewidth=0.8, color=colour,
-                label=f"{seats} seats",
+                here.exact.astype(float) / here.stake, here["mean"] / here.stake,
+                yerr=(here.high - here.low) / 2 / here.stake, fmt="o", markersize=3.5,
+                linewidth=0.8, color=colour, label=f"{seats} seats",
             )  # fmt: skip
         axes.axline((0.1, 0.1), (1, 1), color="#8a8a8a", linewidth=0.8)
         axes.set_xscale("symlog", linthresh=0.01)
         axes.set_yscale("symlog", linthresh=0.01)
         axes.set_xlim(left=-0.001)
+        for axis in (axes.xaxis, axes.yaxis):
+            axis.set_major_formatter(lambda value, _: f"{value:g}")
         axes.set_xlabel("exact gain of the best response, stakes")
         axes.set_ylabel("gain of the learnt response, 95% interval")
         axes.legend(frameon=False)
-        return _svg(figure)
-
-
-def _gains(lines: Lines) -> Iterable[tuple[float, float, dict[str, float]]]:
-    """Yields stake, exact gain and what was found, position by position."""
-    for line in lines:
-        for exact, gain in zip(line["exact"], line["found"], strict=True):
-            yield line["stake"], exact, gain
+        return as_svg(figure)
 
 
 # Libraries, and the other games
 
 
-def libraries_table(lines: Lines) -> str:
+def libraries_table(runs: Runs) -> str:
     """Returns what every recipe reached at two and at three seats, and how fast it was."""
-    measured = [line for line in lines if line["seed"]]
-    rows = []
-    for recipe in known(measured, "recipe"):
-        here = chosen(measured, recipe=recipe)
-        library, version = next(iter(here[0]["versions"].items()))
-        speed = statistics.median(run["decisions"] / run["seconds"] for run in here)
-        cells = [
-            _middle([run["sampled"] for run in chosen(here, num_players=seats)], ".3f")
-            for seats in known(measured, "num_players")
-        ]
+    rows, seats = [], sorted(runs.num_players.unique())
+    for recipe, here in runs[runs.seed > 0].groupby("recipe"):
+        library, version = next(iter(here.versions.iloc[0].items()))
+        speed = (here.decisions / here.seconds).median()
+        cells = [middle(here[here.num_players == number].sampled, ".3f") for number in seats]
         link = f"[{recipe}](../training/recipes/{recipe}.py)"
         rows.append((link, f"{library} {version}", f"{speed:,.0f}", *cells))
-    heads = (f"NashConv, {seats} seats" for seats in known(measured, "num_players"))
+    heads = (f"NashConv, {number} seats" for number in seats)
     return table(("recipe", "library", "decisions/s", *heads), rows)
 
 
-def games_table(lines: Lines) -> str:
+def games_table(runs: Runs) -> str:
     """Returns what the trained players earned against the rule of thumb while they learned."""
+    curves = runs[(runs.against == "rule_of_thumb") & (runs.play == "sampled")]
     rows = []
     for game in list_games():
-        curve = {
-            line["decisions"]: line
-            for line in chosen(lines, game=game, against="rule_of_thumb", play="sampled")
-        }
-        reached = [[n for n in curve if n >= millions * 1_000_000] for millions in MILLIONS]
-        cells = [f"{curve[min(made)]['mean']:+.3f}" if made else "" for made in reached]
-        last = [*curve.values()][-1]
-        rows.append((f"`{game}`", *cells, f"± {(last['high'] - last['low']) / 2:.3f}"))
+        curve = curves[curves.game == game]
+        reached = [curve[curve.decisions >= count * 1_000_000] for count in MILLIONS]
+        cells = [f"{made['mean'].iloc[0]:+.3f}" if len(made) else "" for made in reached]
+        last = curve.iloc[-1]
+        rows.append((f"`{game}`", *cells, f"± {(last.high - last.low) / 2:.3f}"))
     return table(("game", *(f"{millions} M" for millions in MILLIONS), "interval"), rows)
 
 
-def sb3_reached(lines: Lines) -> str:
+def sb3_reached(runs: Runs) -> str:
     """Returns what the settings for Stable-Baselines3 reach at each table."""
-    plain = [line for line in lines if line["change"] == lines[0]["change"]]
-    tables = dict.fromkeys((line["game"], line["num_players"]) for line in plain)
+    plain = runs[runs.change == runs.change.iloc[0]]
     rows = [
-        (f"`{game}`", str(seats), *_sb3_cells(chosen(plain, game=game, num_players=seats)))
-        for game, seats in tables
+        (f"`{game}`", seats, *_sb3_cells(here))
+        for (game, seats), here in plain.groupby(["game", "num_players"], sort=False)
     ]
     return table(("game", "seats", *SB3_HEAD), rows)
 
 
-def sb3_bought(lines: Lines) -> str:
+def sb3_bought(runs: Runs) -> str:
     """Returns what one setting changed at a time brings or costs, at the tables where it was."""
-    changes = dict.fromkeys(line["change"] for line in lines)
-    plain = next(iter(changes))
-    changed = [line for line in lines if line["change"] != plain]
-    tables = dict.fromkeys((line["game"], line["num_players"]) for line in changed)
-    rows = [
-        (f"`{game}`, {seats} seats", change, *_sb3_cells(runs))
-        for game, seats in tables
-        for change in changes
-        if (runs := chosen(lines, game=game, num_players=seats, change=change))
-    ]
+    order = runs.change.unique()
+    rows = []
+    for (game, seats), here in runs.groupby(["game", "num_players"], sort=False):
+        for change in order if here.change.nunique() > 1 else ():
+            if len(made := here[here.change == change]):
+                rows.append((f"`{game}`, {seats} seats", change, *_sb3_cells(made)))
     return table(("table", "settings", *SB3_HEAD), rows)
 
 
 SB3_HEAD = ("seeds", "against uniform", "against the rule of thumb", "NashConv", "CPU seconds")
 
 
-def _sb3_cells(runs: Lines) -> list[str]:
+def _sb3_cells(runs: Runs) -> list[str]:
     """Returns how many seeds, and the middle and the ends of what is measured."""
-    against = [
-        _middle([run["earned"][name][0] for run in runs], "+.3f")
+    earned = [
+        middle((one[name][0] for one in runs.earned), "+.3f")
         for name in ("uniform", "rule_of_thumb")
     ]
-    exact = [run["nash_conv"] for run in runs if run["nash_conv"] is not None]
-    seconds = f"{statistics.median(run['seconds'] for run in runs):.0f}"
-    return [str(len(runs)), *against, _middle(exact) if exact else "", seconds]
+    return [str(len(runs)), *earned, middle(runs.nash_conv), f"{runs.seconds.median():.0f}"]
 
 
 def settings_table() -> str:
@@ -332,58 +235,26 @@ def _setting(value: Any) -> str:
 
 # The pages
 
-BLOCKS: dict[str, tuple[str, Callable[[Lines], str]]] = {
-    "credit": ("credit", credit_table),
-    "reach": ("reach", reach_table),
-    "every table": ("every_table", every_table),
-    "calibration summary": ("calibration", calibration_summary),
-    "libraries": ("libraries", libraries_table),
-    "games": ("trained", games_table),
+
+def of(name: str, make: Callable[[Runs], str]) -> Callable[[], str]:
+    """Returns what makes a text from the finished runs of a benchmark."""
+    return lambda: make(results(name))
+
+
+BLOCKS = {
+    PAGE: {
+        "credit": of("credit", credit_table),
+        "calibration summary": of("calibration", calibration_summary),
+        "libraries": of("libraries", libraries_table),
+        "games": of("trained", games_table),
+    },
+    TRAINING: {
+        "settings": settings_table,
+        "sb3 reached": of("sb3_settings", sb3_reached),
+        "sb3 bought": of("sb3_settings", sb3_bought),
+    },
 }
-"""The blocks of the page, and the results that each is made from."""
-FIGURES = {"credit": credit_figure, "calibration": calibration_figure}
-
-
-def built() -> dict[Path, str]:
-    """Returns what the pages should hold."""
-    blocks = {mark: partial(_made, name, make) for mark, (name, make) in BLOCKS.items()}
-    return {
-        PAGE: filled(PAGE, blocks),
-        TRAINING: filled(
-            TRAINING,
-            {
-                "settings": settings_table,
-                "sb3 reached": partial(_made, "sb3_settings", sb3_reached),
-                "sb3 bought": partial(_made, "sb3_settings", sb3_bought),
-            },
-        ),
-    }
-
-
-def _made(name: str, make: Callable[[Lines], str]) -> str:
-    return make(results(name))
-
-
-def _middle(numbers: list[float], form: str = ".4f") -> str:
-    """Median with the smallest and the largest."""
-    low, middle, high = min(numbers), statistics.median(numbers), max(numbers)
-    return f"{middle:{form}} ({low:{form}} to {high:{form}})"
-
-
-def _svg(figure: Figure) -> str:
-    text = io.StringIO()
-    FigureCanvasSVG(figure).print_svg(text, metadata={"Date": None})
-    # Matplotlib leaves spaces at the ends of lines.
-    return "\n".join(line.rstrip() for line in text.getvalue().splitlines()) + "\n"
-
-
-def main(check: bool) -> int:
-    """Writes or checks; returns the exit status."""
-    if not check:
-        for name, make in FIGURES.items():
-            (DOCS / f"{name}.svg").write_text(make(results(name)), encoding="utf-8")
-    return write(built(), check)
-
-
-if __name__ == "__main__":
-    sys.exit(main("--check" in sys.argv[1:]))
+FIGURES = {
+    DOCS / "credit.svg": of("credit", credit_figure),
+    DOCS / "calibration.svg": of("calibration", calibration_figure),
+}

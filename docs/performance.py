@@ -1,30 +1,27 @@
-"""Makes the tables of docs/performance.md, docs/peers.svg and the README's line on both.
+"""The tables of docs/performance.md and docs/gpu.md, docs/peers.svg and the README's line on it.
 
-They come from the results in docs/data/bench.
-
-    python docs/performance.py            write them
-    python docs/performance.py --check    exit with 1 if they are stale
-
-The results are what `python benchmarks/bench.py NAME ... --out docs/data/bench` has written.
+The results in docs/data/bench are what `python benchmarks/bench.py NAME ... --out docs/data/bench`
+has written, those of the GPU are of `benchmarks/gpu.py`.
 """
 
 import json
 import math
 import re
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from blocks import filled, table, write
+import pandas as pd
+from blocks import table
 
 DOCS = Path(__file__).parent
 PAGE = DOCS / "performance.md"
 README = DOCS.parent / "README.md"
 PICTURE = DOCS / "peers.svg"
 RESULTS = DOCS / "data" / "bench"
+GPU_PAGE, GPU_RESULTS = DOCS / "gpu.md", DOCS / "data" / "gpu.jsonl"
 
 MACHINE = ("cpu", "cores", "sources")
 """What is said of the machine below each table; the first one has the versions of libraries too."""
@@ -37,13 +34,9 @@ SELECTED = {
     "gym": ("KilleEnv decision, 4 seats, against rule",),
     "seats": ("SeatVecEnv step",),
     "start": ("first compilation: import", "warm start"),
-    "train": ("MaskablePPO end to end",),
     "cost": ("",),
 }
 """Rows that the page shows of each file, by how they begin."""
-
-SLOWER = " in Python"
-"""Solvers of OpenSpiel that are slower than its own in C++; the picture shows them too."""
 
 Line = dict[str, Any]
 
@@ -55,59 +48,49 @@ def figure(value: float) -> str:
     return f"{value:.{2 - math.floor(math.log10(value))}f}" if value else "0"
 
 
-def _spread(low: float, high: float) -> str:
-    return "" if low == high else f"{figure(low)} to {figure(high)}"
-
-
 def bench_table(file: Path) -> str:
     """Returns the table of one benchmark and what it was measured on."""
     result = json.loads(file.read_text(encoding="utf-8"))
-    rows: list[Line] = result["rows"]
-    made = _peers(rows) if any(row["times"] for row in rows) else _figures(rows)
     names = result["machine"] if file.stem == "peers" else MACHINE
-    on = ", ".join(f"{name} {result['machine'][name]}" for name in names)
-    return f"{made}\n\nMeasured on: {on}."
+    return f"{_table(result['rows'])}\n\n{_measured_on([result['machine']], names)}"
 
 
 def selected_table() -> str:
     """Returns the selected rows of all files, and what they were measured on."""
-    rows, machines = [], []
-    for name, begins in SELECTED.items():
-        result = json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
-        rows += [row for row in result["rows"] if row["what"].startswith(begins)]
-        machines.append(result["machine"])
-    on = ", ".join(
-        f"{name} {' and '.join(sorted({str(each[name]) for each in machines}))}" for name in MACHINE
-    )
-    return f"{_figures(rows)}\n\nMeasured on: {on}."
-
-
-def _figures(rows: Sequence[Line]) -> str:
-    lines = [
-        (row["what"], figure(row["value"]), _spread(row["low"], row["high"]), row["unit"])
-        for row in rows
+    results = {name: json.loads((RESULTS / f"{name}.json").read_text()) for name in SELECTED}
+    rows = [
+        row
+        for name, begins in SELECTED.items()
+        for row in results[name]["rows"]
+        if row["what"].startswith(begins)
     ]
-    return table(("what", "median", "spread", "unit"), lines)
+    machines = [result["machine"] for result in results.values()]
+    return f"{_table(rows)}\n\n{_measured_on(machines, MACHINE)}"
 
 
-def _peers(rows: Sequence[Line]) -> str:
-    head = ("library and game", "measured", "ours is faster by", "spread", "included")
+def _measured_on(machines: Sequence[dict[str, str]], names: Iterable[str]) -> str:
+    values = {name: " and ".join(sorted({each[name] for each in machines})) for name in names}
+    return f"Measured on: {', '.join(f'{name} {value}' for name, value in values.items())}."
+
+
+def _table(rows: Sequence[Line]) -> str:
+    """Returns figures, and where others are compared by how much ours is faster."""
+    if not any(row["times"] for row in rows):
+        lines = [(row["what"], figure(row["value"]), _spread(row), row["unit"]) for row in rows]
+        return table(("what", "median", "spread", "unit"), lines)
     lines = []
     for row in rows:
-        if row["what"].endswith(SLOWER):
-            continue
-        median, *ends = row["times"] or (0, 0, 0)
-        name, times = row["what"], f"{figure(median)} ×"
-        ours = (f"**{name}**", "", "") if row["times"] is None else (name, times, _spread(*ends))
-        lines.append(
-            (
-                ours[0],
-                f"{figure(row['value'])} {row['unit']}",
-                *ours[1:],
-                row["includes"],
-            )
-        )
-    return table(head, lines)
+        name, measured = row["what"], f"{figure(row['value'])} {row['unit']}"
+        if row["times"] is None:
+            lines.append((f"**{name}**", measured, "", "", row["includes"]))
+        else:
+            median, low, high = map(figure, row["times"])
+            lines.append((name, measured, f"{median} ×", f"{low} to {high}", row["includes"]))
+    return table(("library and game", "measured", "ours is faster by", "spread", "included"), lines)
+
+
+def _spread(row: Line) -> str:
+    return "" if row["low"] == row["high"] else f"{figure(row['low'])} to {figure(row['high'])}"
 
 
 SENTENCE = (
@@ -139,6 +122,11 @@ STYLE = """text { font: 12px sans-serif; fill: #24292f } .title { font-weight: b
 .ours { fill: #b4541a } .other { fill: #6f8fae }
 @media (prefers-color-scheme: dark) {
 text { fill: #e6edf3 } .ours { fill: #f0883e } .other { fill: #7d9cc0 } }"""
+
+
+def peers() -> list[Line]:
+    """Returns the rows of other libraries and of this suite."""
+    return json.loads((RESULTS / "peers.json").read_text(encoding="utf-8"))["rows"]
 
 
 def picture(rows: Sequence[Line]) -> str:
@@ -174,19 +162,59 @@ def _bar(row: Line, y: int, length: float) -> str:
     )
 
 
-def built() -> dict[Path, str]:
-    """Returns what the page and the picture should hold."""
-    blocks: dict[str, Callable[[], str]] = {
-        name: partial(bench_table, RESULTS / f"{name}.json") for name in ("peers", "games")
-    }
-    blocks["selected"] = selected_table
-    rows = json.loads((RESULTS / "peers.json").read_text(encoding="utf-8"))["rows"]
-    return {
-        PAGE: filled(PAGE, blocks),
-        README: filled(README, {"peers": partial(sentence, rows)}),
-        PICTURE: picture(rows),
-    }
+def gpu_results(part: str) -> Any:
+    """Returns what was measured of a part on a GPU, as a DataFrame."""
+    lines = map(json.loads, GPU_RESULTS.read_text(encoding="utf-8").splitlines())
+    return pd.DataFrame([line for line in lines if line["part"] == part])
 
 
-if __name__ == "__main__":
-    sys.exit(write(built(), "--check" in sys.argv))
+def gpu_steps() -> str:
+    """Returns the rates of the games, and of Pgx's, by the number of tables."""
+    own = gpu_results("steps")
+    core = own.groupby("game").core_rate.first()
+    both = pd.concat([own, gpu_results("pgx")])
+    rates = both.pivot(index="game", columns="tables", values="rate").loc[both.game.unique()]
+    rates["one CPU core, 4,096"] = core
+    cells = (rates / 1e6).map(lambda rate: "" if pd.isna(rate) else figure(rate))
+    sizes = [f"{size:,}" for size in rates.columns[:-1]]
+    return table(("M decisions/s", *sizes, rates.columns[-1]), cells.itertuples())
+
+
+def gpu_train() -> str:
+    """Returns what PPO reaches on both."""
+    head = ("device", "tables", "seconds", "decisions", "decisions/s", "NashConv, units")
+    rows = [
+        (
+            *(f"`--device {run.device}`", f"{run.tables:,}", f"{run.seconds:.0f}"),
+            *(f"{run.decisions / 1e6:.1f} M", f"{run.decisions / run.seconds / 1e6:.2f} M"),
+            f"{run.nash_conv:.4f}",
+        )
+        for run in gpu_results("train").sort_values("device", kind="stable").itertuples()
+    ]
+    return table(head, rows)
+
+
+def gpu_machine() -> str:
+    """Returns what a table and the first step take, and what was measured on."""
+    steps, start, pgx = map(gpu_results, ("steps", "start", "pgx"))
+    sizes, cold, warm = steps.table_bytes, start.cold_seconds, start.warm_seconds
+    first = steps.iloc[0]
+    versions = ", ".join(f"{name} {first[name]}" for name in ("numba", "numba-cuda", "numpy"))
+    return (
+        f"A table takes {sizes.min():,} to {sizes.max():,} bytes. The first step takes "
+        f"{cold.min():.0f} to {cold.max():.0f} s where nothing is compiled, later "
+        f"{warm.min():.1f} to {warm.max():.1f} s.\nMeasured on one {first.gpu}: {versions}, "
+        f"pgx {pgx.pgx.iloc[0]}."
+    )
+
+
+BLOCKS = {
+    GPU_PAGE: {"steps": gpu_steps, "train": gpu_train, "machine": gpu_machine},
+    PAGE: {
+        "peers": partial(bench_table, RESULTS / "peers.json"),
+        "games": partial(bench_table, RESULTS / "games.json"),
+        "selected": selected_table,
+    },
+    README: {"peers": lambda: sentence(peers())},
+}
+FILES = {PICTURE: lambda: picture(peers())}

@@ -1,15 +1,10 @@
-"""Draws the packs of docs/glossary.md, and the tables in mid-deal of docs/environments.md.
+"""The packs of docs/glossary.md, and the tables in mid-deal of docs/environments.md."""
 
-python docs/pictures.py            write them again (`make docs`)
-python docs/pictures.py --check    exit with 1 and name the files that are stale
-"""
-
-import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
-from blocks import write
 
 import kille_env
 from kille_env.pictures.cards import HEIGHT, WIDTH, symbols
@@ -63,15 +58,10 @@ def table(game: str, seats: int, viewer: int | None, seed: int, decisions: int) 
     return document(arrange(view, batch.spec, shape="wide"), "both") + "\n"
 
 
-def built() -> dict[Path, str]:
-    """Returns what each file should hold."""
-    packs = {
-        name: sheet(kille_env.spec(game).pack.codes, across, title)
+FILES = {
+    **{
+        DOCS / f"{name}.svg": partial(sheet, kille_env.spec(game).pack.codes, across, title)
         for name, (game, across, title) in PACKS.items()
-    }
-    drawn = packs | {name: table(*facts) for name, facts in TABLES.items()}
-    return {DOCS / f"{name}.svg": text for name, text in drawn.items()}
-
-
-if __name__ == "__main__":
-    sys.exit(write(built(), "--check" in sys.argv[1:]))
+    },
+    **{DOCS / f"{name}.svg": partial(table, *facts) for name, facts in TABLES.items()},
+}

@@ -1,15 +1,10 @@
-"""Writes the facts of docs/games/<game>.md, and makes tables of rules and layouts for the site.
+"""Tables from the specs: the facts of the games' pages, and rules and layouts for the site."""
 
-python docs/tables.py            write them again (`make docs`)
-python docs/tables.py --check    exit with 1 and name the pages that are stale
-"""
-
-import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from blocks import filled, table, write
+from blocks import table
 
 import kille_env
 from kille_env.core.spec import DEFAULT_EPISODE, GameSpec, Part, Switch, width
@@ -83,15 +78,6 @@ def in_full(spec: GameSpec) -> list[tuple[str, str]]:
     ]
 
 
-def built() -> dict[Path, str]:
-    """Returns what each page should hold."""
-    pages = {}
-    for name in kille_env.list_games():
-        spec, page = kille_env.spec(name), DOCS / f"games/{name}.md"
-        pages[page] = filled(page, {"facts": partial(facts, spec)})
-    return pages
-
-
 def _size(layout: Layout, spec: GameSpec) -> str:
     seats = _two(spec)
     return _formula(width(layout(seats[0])), width(layout(seats[1])), seats)
@@ -123,5 +109,7 @@ def _values(switch: Switch) -> str:
     return switch.possible()
 
 
-if __name__ == "__main__":
-    sys.exit(write(built(), "--check" in sys.argv[1:]))
+BLOCKS = {
+    DOCS / f"games/{name}.md": {"facts": partial(facts, kille_env.spec(name))}
+    for name in kille_env.list_games()
+}

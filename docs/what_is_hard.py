@@ -1,15 +1,10 @@
-"""Makes the tables of docs/what_is_hard.md from what was measured.
-
-python docs/what_is_hard.py            write them
-python docs/what_is_hard.py --check    exit with 1 if they are stale
-"""
+"""The tables of docs/what_is_hard.md, from what was measured."""
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
-from blocks import filled, table, write
+from blocks import table
 
 from kille_agents.catalog import MEASURED
 from kille_agents.trained import cards
@@ -88,10 +83,4 @@ def matches() -> str:
     return table(("game", *(f"{n} seats" for n in LONG)), rows)
 
 
-def built() -> dict[Path, str]:
-    """Returns what the page should hold."""
-    return {PAGE: filled(PAGE, {"games": games, "nash conv": nash_conv, "matches": matches})}
-
-
-if __name__ == "__main__":
-    sys.exit(write(built(), "--check" in sys.argv[1:]))
+BLOCKS = {PAGE: {"games": games, "nash conv": nash_conv, "matches": matches}}

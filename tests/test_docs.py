@@ -2,6 +2,7 @@
 
 import re
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -19,19 +20,7 @@ PAGES = [
 ]
 
 
-SCRIPTS = {
-    name: script(f"docs/{name}.py")
-    for name in (
-        "tables",
-        "what_is_hard",
-        "architecture",
-        "performance",
-        "pictures",
-        "front",
-        "gpu",
-        "leaderboard",
-    )
-}
+MAKERS = script("docs/pages.py")
 
 
 def _ids(pages: list[Path]) -> list[str]:
@@ -43,16 +32,18 @@ def _snippets(page: Path, language: str) -> list[str]:
     return re.findall(rf"^ *```{language}\n(.*?)^ *```", text, flags=re.DOTALL | re.MULTILINE)
 
 
-@pytest.mark.parametrize("script", SCRIPTS)
-def test_what_scripts_write_is_fresh(script: str) -> None:
-    for path, content in SCRIPTS[script].built().items():
-        assert path.read_text(encoding="utf-8") == content, f"{path} is stale; run docs/{script}.py"
+@pytest.mark.parametrize("name", MAKERS.MAKERS)
+def test_what_scripts_write_is_fresh(name: str) -> None:
+    for path, content in MAKERS.built(name).items():
+        assert path.read_text(encoding="utf-8") == content, f"{path} is stale; run make docs"
+    for figure in getattr(sys.modules[name], "FIGURES", ()):
+        assert figure.is_file()
 
 
 def test_every_block_of_a_page_is_made_and_has_a_place(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text("<!-- begin one -->\nold\n<!-- end one -->\n")
-    filled = SCRIPTS["tables"].filled
+    filled = MAKERS.filled
     assert "\n\nnew\n\n" in filled(page, {"one": lambda: "new"})
     for blocks in ({}, {"one": str, "other": str}):
         with pytest.raises(KeyError):
@@ -122,7 +113,7 @@ def test_the_players_on_the_players_page_play() -> None:
 def test_formulas_of_the_layout_hold_for_all_tables(game: str) -> None:
     spec = kille_env.spec(game)
     for layout in (spec.observation, spec.information_state, spec.full_state):
-        rows = SCRIPTS["tables"].layout_table(layout, (2, 3)).splitlines()[2:]
+        rows = script("docs/tables.py").layout_table(layout, (2, 3)).splitlines()[2:]
         for seats in range(spec.min_players, spec.max_players + 1):
             for row, part in zip(rows, layout(seats), strict=True):
                 offset, size = (cell.strip() for cell in row.split("|")[1:3])
@@ -207,14 +198,14 @@ def test_the_game_that_is_made_to_be_copied_keeps_the_contract(
 def test_the_map_of_swaps_says_what_the_solution_does() -> None:
     swaps = [
         [code for code, choice in row.items() if choice == "swap"]
-        for row in SCRIPTS["front"].choices().values()
+        for row in script("docs/front.py").choices().values()
     ]
     codes = list(kille_env.spec("byteskille").pack.codes)
     assert swaps == [[*codes[:count], "KI"] for count in (7, 8, 9)]
 
 
 def test_notebooks_are_launched_by_the_address_of_the_repository():
-    launchers = SCRIPTS["front"].launchers
+    launchers = script("docs/front.py").launchers
     found = re.findall(
         r"\(https://mybinder.org/v2/gh/(\S+)\)", launchers("https://github.com/a/b/")
     )

@@ -1,7 +1,7 @@
 """Players by name or path: `KINDS` says which names there are, what they load and what that is.
 
 Nothing is measured here. Figures of the players that come with the suite come from a file in the
-package (`docs/players.py --measure` writes it).
+package (`docs/players.py measure` writes it).
 """
 
 import json

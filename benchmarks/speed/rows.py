@@ -1,4 +1,4 @@
-"""Rows of a table of figures, the clock, and the machine they were measured on."""
+"""Rows of a table of figures, the clock, random choices, and the machine of a measurement."""
 
 import contextlib
 import os
@@ -8,10 +8,11 @@ import statistics
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import pettingzoo
+import numpy as np
 
 Spread = tuple[float, float, float]
 """The median, the least and the largest of several runs."""
@@ -27,7 +28,6 @@ class Row:
         low: The least run.
         high: The largest run.
         unit: Unit of the three.
-        target: The goal as a text; empty if there is none.
         times: How many times as fast this suite is in the same turns (median, least, largest);
             None where nothing else is compared.
         includes: What is inside the measured time, where that needs saying.
@@ -38,7 +38,6 @@ class Row:
     low: float
     high: float
     unit: str
-    target: str = ""
     times: Spread | None = None
     includes: str = ""
 
@@ -49,9 +48,9 @@ def spread(runs: Iterable[float]) -> Spread:
     return statistics.median(values), min(values), max(values)
 
 
-def row(what: str, runs: Iterable[float], unit: str, target: str = "", **more: Any) -> Row:
+def row(what: str, runs: Iterable[float], unit: str, **more: Any) -> Row:
     """Returns the row of a figure's runs; `more` are further attributes of `Row`."""
-    return Row(what, *spread(runs), unit, target, **more)
+    return Row(what, *spread(runs), unit, **more)
 
 
 def seconds(repeats: int, work: Callable[..., object], *arguments: Any) -> list[float]:
@@ -64,6 +63,11 @@ def seconds(repeats: int, work: Callable[..., object], *arguments: Any) -> list[
     return spent
 
 
+def random_actions(mask: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Returns uniform legal actions [N] for masks [N, A]."""
+    return (mask * rng.random(mask.shape, dtype=np.float32)).argmax(axis=1)
+
+
 def machine() -> dict[str, str]:
     """Returns what the figures were measured on."""
     from kille_training.learn.runs import versions  # it brings what evaluates runs
@@ -72,5 +76,5 @@ def machine() -> dict[str, str]:
     with contextlib.suppress(OSError):
         named = re.search(r"(?m)^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text())
         model = named[1] if named else model
-    about = {"cpu": model, "cores": str(os.cpu_count()), "pettingzoo": pettingzoo.__version__}
+    about = {"cpu": model, "cores": str(os.cpu_count()), "pettingzoo": version("pettingzoo")}
     return about | versions()

@@ -1,17 +1,14 @@
 """What other libraries are measured at, where all are installed: `make test-libraries`."""
 
-import importlib
-
 import pytest
 
 pytest.importorskip("pgx")
 
-from speed.peers.contest import PEERS
+from speed.libraries import WORKS
 
 
-@pytest.mark.parametrize("peer", PEERS, ids=lambda peer: peer.module)
-def test_every_work_counts_its_pieces(peer) -> None:
-    library = importlib.import_module(f"speed.peers.{peer.module}")
-    for work in library.WORKS:
+@pytest.mark.parametrize("library", WORKS)
+def test_every_work_counts_its_pieces(library) -> None:
+    for work in WORKS[library]:
         pieces, seconds = work.prepare()()
         assert pieces > 0 and seconds > 0, work.what

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from reference.scripts import script
-from speed.peers.contest import UNITS, Peer, Worker, compared
-from speed.peers.work import BATCH
+from speed.libraries import BATCH, Work
+from speed.peers import compared
 
 
 @pytest.fixture(scope="module")
@@ -15,9 +15,8 @@ def page():
 
 
 def test_ratios_are_within_each_turn_and_not_of_the_medians() -> None:
-    theirs = Worker(Peer("Other", "other", ""), None, "1.0", [[BATCH, "Kuhn", "all"]])
-    theirs.seconds[0] = [2e-6, 8e-6, 9e-6]
-    row = compared(theirs, 0, [1e-6, 1e-6, 3e-6], *UNITS[BATCH])
+    work = Work(BATCH, "Kuhn", "all", lambda: None)
+    row = compared("Other", "1.0", work, [2e-6, 8e-6, 9e-6], [1e-6, 1e-6, 3e-6])
     assert row.what == "Other 1.0: Kuhn" and row.unit == "M decisions/s"
     assert row.value == pytest.approx(0.125) and row.high == pytest.approx(0.5)
     assert row.times == pytest.approx((3.0, 2.0, 8.0))

@@ -217,9 +217,8 @@ def page() -> Any:
     return script("docs/benchmark.py")
 
 
-def test_the_page_is_made_from_the_results(page: Any) -> None:
+def test_the_pictures_show_every_method(page: Any) -> None:
     text = page.PAGE.read_text(encoding="utf-8")
-    assert page.built()[page.PAGE] == text, "stale; run make learning"
     for name in PICTURES:
         assert f"({name}.svg)" in text
         drawn = (page.DOCS / f"{name}.svg").read_text(encoding="utf-8")

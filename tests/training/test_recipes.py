@@ -13,7 +13,7 @@ from kille_env.registry import list_games
 from kille_training.arena.settings import load_tournament
 from kille_training.learn.settings import load_settings
 from kille_training.recipes import KINDS, find, recipes
-from speed.training import random_network
+from speed.learning import random_network
 
 TOURNAMENTS = recipes("tournament")
 FILES = [path for kind in KINDS for path in recipes(kind).values()]

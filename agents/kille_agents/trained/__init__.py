@@ -2,7 +2,7 @@
 
 Each plays at every table of its game, single deals and whole matches, by the default rules. Each
 game has a folder here: what a run of `kille train GAME_trained` leaves as its policy. How strong
-they are is in `cards.json`, which `python docs/trained.py --measure` writes.
+they are is in `cards.json`, which `python docs/players.py trained` writes.
 """
 
 import json

@@ -1,1 +1,0 @@
-"""Measures other libraries beside this suite: the same kind of work, in turns, within one run."""

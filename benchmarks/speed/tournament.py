@@ -1,0 +1,77 @@
+"""Rows for tournaments: tables per second of a core, and what keeping their results takes."""
+
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import nullcontext
+from pathlib import Path
+
+from kille_agents.catalog import load_policy
+from kille_agents.search import FlatSearch
+from kille_env.play.policy import Player
+from kille_env.registry import Table
+from kille_training.arena.entrants import Entrant
+from kille_training.arena.schedule import Pairing, draws
+from kille_training.arena.shards import Shard, play_shard
+from kille_training.arena.store import Result, Store
+from kille_training.statistics.tally import ARRAYS, Tally
+from speed.learning import random_network
+from speed.rows import Row, row
+
+TABLES = 16384
+"""Tables of a shard, as in a tournament; players that search get a part of it."""
+SEARCHED = 64
+LINEUPS = 16
+"""Lineups of a deal, nobody in two of them."""
+
+
+def bench_tournament(game: str, players: int, repeats: int) -> Iterator[Row]:
+    """Shards with the same player in every seat, in processor time; the first one compiles."""
+    where = Table.of(game, players)
+    rule = load_policy("rule_of_thumb", game, players, where.rules)
+    kinds: dict[str, tuple[Player, int]] = {
+        "rule of thumb": (rule, TABLES),
+        "network": (random_network(players, where.rules), TABLES),
+        "search": (FlatSearch(players, where.rules), SEARCHED),
+    }
+    entrants = [Entrant(n, f"player {n}", "rule_of_thumb") for n in range(LINEUPS * players)]
+    (draw,) = draws(Pairing("random"), [range(len(entrants))], players)
+    kept: list[Result] = []
+    for kind, (player, tables) in kinds.items():
+        deals, rates = max(1, tables // (players * LINEUPS)), []
+        everybody = dict.fromkeys(range(len(entrants)), player)
+        for run in range(1 + repeats):
+            shard = Shard(0, draw, run * deals, deals)
+            members = shard.members(1, {each.number: each.key for each in entrants})
+            start = time.process_time()
+            units = play_shard(
+                shard,
+                members,
+                where,
+                1,
+                everybody,
+                lambda whose, task, seconds: nullcontext(),
+                60.0,
+            )
+            rates.append(shard.lineups * players / (time.process_time() - start))
+            kept += [Result(shard, members, units)] if player is rule else []
+        yield row(f"{game}, {players} seats, {kind}", rates[1:], "tables/s")
+    yield row("tally of a table", list(_tallied(where, entrants, kept)), "µs")
+    for number in (10, 100):
+        empty = Tally.empty(players, number)  # NumPy takes no memory for zeros that nobody touches
+        size = sum(getattr(empty, name).nbytes for name in ARRAYS) / 1e6
+        yield row(f"tally of {number} entrants, {players} seats", [size], "MB")
+
+
+def _tallied(where: Table, entrants: list[Entrant], kept: list[Result]) -> Iterator[float]:
+    """Yields the microseconds that each result takes to be added to a tournament's, per table."""
+    with tempfile.TemporaryDirectory() as folder, Store(Path(folder), create=True) as store:
+        about = {"game": where.game, "game_version": 1, "rules": where.rules.as_dict(), "seed": 1}
+        store.tables = about
+        store.enter(entrants)
+        list(store.missing(0, kept[0].shard.draw, 0, 1))  # begins the stage
+        for result in kept:
+            start = time.process_time()
+            store.keep(result)
+            spent = time.process_time() - start
+            yield 1e6 * spent / (result.shard.lineups * where.num_players)

@@ -1,0 +1,46 @@
+"""Writes the tables and pictures of the pages again: `python docs/pages.py [--check] [NAME ...]`.
+
+Every script of `MAKERS` says in `BLOCKS` which blocks of which pages it makes, in `FILES` which
+whole files, and in `FIGURES` which pictures by Matplotlib: their bytes depend on its version, so
+they are not checked. `--check` writes nothing; it names what is stale and exits with 1.
+"""
+
+import argparse
+import importlib
+import sys
+from pathlib import Path
+
+from blocks import filled, write
+
+MAKERS = (
+    *("architecture", "benchmark", "front", "leaderboard", "learning", "performance"),
+    *("pictures", "tables", "what_is_hard"),
+)
+
+
+def built(name: str) -> dict[Path, str]:
+    """Returns what the files that a script makes should hold."""
+    maker = importlib.import_module(name)
+    pages = {page: filled(page, blocks) for page, blocks in getattr(maker, "BLOCKS", {}).items()}
+    return pages | {path: make() for path, make in getattr(maker, "FILES", {}).items()}
+
+
+def main() -> int:
+    """Writes or checks; returns the exit status."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("names", nargs="*", help="scripts; all by default")
+    parser.add_argument("--check", action="store_true")
+    options = parser.parse_args()
+    files = {}
+    for name in options.names or MAKERS:
+        files |= built(name)
+        if not options.check:
+            figures = getattr(importlib.import_module(name), "FIGURES", {})
+            # Matplotlib leaves spaces at the ends of lines.
+            lines = {path: map(str.rstrip, make().splitlines()) for path, make in figures.items()}
+            files |= {path: "\n".join(each) + "\n" for path, each in lines.items()}
+    return write(files, options.check)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
