@@ -185,12 +185,13 @@ def expand(state: Any) -> Any:
 
 @cache
 def kille_leduc() -> Any:
-    """Returns OpenSpiel's Leduc poker as this suite's tree."""
+    """Returns OpenSpiel's Leduc poker as this suite solves it."""
     import pyspiel
 
     from kille_training.solving.trees.build import flatten
 
-    return flatten(pyspiel.load_game("leduc_poker").new_initial_state(), expand, 2).tree
+    game = pyspiel.load_game("leduc_poker")
+    return flatten(game.new_initial_state(), expand, 2).tree.without_nodes()
 
 
 def kille_iterate(method: str) -> Play:
