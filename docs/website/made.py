@@ -125,20 +125,18 @@ def pages() -> dict[str, str]:
 
 
 def _commands() -> str:
-    """Returns a page with every command: what it does, its arguments and options, an example."""
-    intro = (
-        "Made of what `--help` prints; [Commands and Python](../python.md) shows the usual ones."
-    )
+    """Returns a page with what every command's `--help` prints."""
+    intro = "What `--help` prints; [Commands and Python](../python.md) shows the usual ones."
     parts = [f"# Commands in full\n\n{intro}"]
     for path, context in _each_command(("kille",), kille, None):
-        parts.append(f"## {' '.join(path)}\n\n{_help(context)}")
+        parts.append(f"## {' '.join(path)}\n\n```text\n{context.get_help()}\n```")
     return "\n\n".join(parts) + "\n"
 
 
 def _each_command(
     path: tuple[str, ...], command: click.Command, parent: click.Context | None
 ) -> Iterator[tuple[tuple[str, ...], click.Context]]:
-    context = click.Context(command, parent, info_name=path[-1], max_content_width=100)
+    context = click.Context(command, parent, info_name=path[-1], terminal_width=100)
     if not isinstance(command, click.Group):
         yield path, context
         return
@@ -148,38 +146,8 @@ def _each_command(
         yield from _each_command((*path, name), below, context)
 
 
-def _help(context: click.Context) -> str:
-    command = context.command
-    usage = " ".join([context.command_path, *command.collect_usage_pieces(context)])
-    records = [parameter.get_help_record(context) for parameter in command.params]
-    options = [
-        f"| `{_cell(names)}` | {_cell(what)} |" for names, what in filter(None, records) if what
-    ]
-    table = ["", "| option | what it does |", "|---|---|", *options] if options else []
-    example = f"\n\n{_as_code(command.epilog)}" if command.epilog else ""
-    shown = f"```text\n{usage}\n```\n\n{_paragraphs(command.help or '')}{example}\n"
-    return "\n".join([shown, *table])
-
-
 def _cell(text: str) -> str:
     return " ".join(text.split()).replace("|", "\\|")
-
-
-def _paragraphs(text: str) -> str:
-    """Returns help as click wraps it: words flow, but not in a paragraph marked as columns."""
-    kept = []
-    for paragraph in inspect.cleandoc(text).split("\n\n"):
-        lines = paragraph.splitlines()
-        if lines[:1] == ["\b"]:
-            kept.append("```text\n" + "\n".join(lines[1:]) + "\n```")
-        else:
-            kept.append(" ".join(lines))
-    return "\n\n".join(kept)
-
-
-def _as_code(epilog: str) -> str:
-    word, _, line = " ".join(epilog.replace("\b", "").split()).partition(": ")
-    return f"{word}:\n\n```sh\n{line}\n```" if line else epilog
 
 
 def _settings() -> str:
