@@ -218,11 +218,12 @@ def _go_to_talon(table, rules, seat):
 @kernel
 def passed_over(table, rules, card):
     """Whether a card that is drawn now is laid aside for the next one, the last of the hand."""
+    if table["phase"] != Phase.TURN or rules["stock_redraw"] == 0:
+        return False
     last = table["order"][index(np.int64(table["num_players_dealt"]) - 1)]
     dealer_acts = (rules["dealer_after_inn"] != 0) & (last != table["seat"])
     kind = card_type(card)
-    passes = (kind >= Kind.VH) & (kind <= Kind.KA) & (rules["stock_redraw"] != 0)
-    return passes & (not dealer_acts) & (table["phase"] == Phase.TURN)
+    return (kind >= Kind.VH) & (kind <= Kind.KA) & (not dealer_acts)
 
 
 @kernel
