@@ -26,8 +26,7 @@ from kille_agents.greedy import PLAYS
 from kille_env.registry import spec
 from kille_training.pages.palette import SERIES
 from kille_training.pages.plots import STYLE, as_svg
-from kille_training.solving.build import grow_stage
-from kille_training.solving.policies import nash_conv_of, strategies_of
+from kille_training.solving.policies import nash_conv_of
 from kille_training.solving.size import TreeTooLargeError, check_deal, count_ends
 from kille_training.solving.solve import solve
 from kille_training.solving.text import SURE
@@ -69,9 +68,9 @@ def measure(game: str, preset: str, seats: int) -> dict:
     )
     seconds = time.perf_counter() - began
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    stage = grow_stage(seats, rules)
+    assert found.first_hand is not None, "its folder in runs/solutions holds it: delete that first"
+    strategy, stage = found.first_hand
     assert isinstance(stage.tree, SequenceGame)
-    (strategy,) = strategies_of(found.policy, stage)
     reach = infoset_reach(stage.tree, strategy)
     mixed = np.maximum.reduceat(strategy, stage.tree.first[:-1]) < SURE
     random = defaultdict[str, float](float)

@@ -200,7 +200,7 @@ def test_stages_differ_by_what_the_seats_see_only() -> None:
     shared = deal.stages[1]
     np.testing.assert_array_equal(shared.states, grown.states)
     np.testing.assert_array_equal(shared.observations, grown.observations)
-    np.testing.assert_array_equal(shared.tree.last, grown.tree.last)
+    np.testing.assert_array_equal(shared.tree.ends, grown.tree.ends)
 
 
 def test_the_cap_on_hands_ends_a_deal_that_is_dealt_again_without_payment() -> None:
@@ -218,9 +218,9 @@ def test_a_response_looks_ahead_into_the_hands_to_come() -> None:
     first, second = deal.stages
     for seat in range(2):
         later = best_response(second.tree, uniform(second.tree), seat).value
-        pay = first.tree.pay.copy()
-        pay[:, seat] += first.again * later
-        tree = first.tree._replace(pay=pay)
+        payoff = first.tree.payoff.copy()
+        payoff[:, seat] += first.again * later
+        tree = first.tree._replace(payoff=payoff)
         best = best_response(tree, uniform(tree), seat).value
         assert measured.improvement[seat] + measured.values[seat] == pytest.approx(best)
 

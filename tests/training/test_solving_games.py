@@ -1,6 +1,7 @@
 """The builder that grows deals of any game: against other builders, OpenSpiel and play."""
 
 from collections import defaultdict
+from typing import cast
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from kille_training.solving.policies import as_strategy, strategy_of
 from kille_training.solving.stages import Stage, known_by
 from kille_training.solving.trees.build import Chance, Decision, Terminal, flatten
 from kille_training.solving.trees.cfr import CFR
+from kille_training.solving.trees.sequence_game import SequenceGame, payoffs_of
 from kille_training.solving.trees.values import (
     best_response,
     choice_values,
@@ -195,6 +197,16 @@ def test_uniform_play_earns_what_the_tree_says(game: str) -> None:
         earned -= earned.mean(axis=1, keepdims=True)
     wide = 4.0 * earned.std(axis=0) / np.sqrt(len(earned))
     assert (np.abs(earned.mean(axis=0) - expected) < wide).all()
+
+
+def test_an_end_is_its_sequences_its_chance_and_the_number_of_a_payoff() -> None:
+    """So trees of a hundred million ends fit into memory; `check_deal` counts on it."""
+    tree = cast(SequenceGame, grow_stage(2, spec("krypkille").resolve("tiny")).tree)
+    ends = len(tree.chance)
+    assert tree.ends.nbytes + tree.chance.nbytes == 20 * ends
+    assert len(tree.payoff) < 0.01 * ends
+    likely = payoffs_of(tree, uniform(tree))
+    assert likely.min() > 0.0 and likely.sum() == pytest.approx(1.0, abs=1e-12)
 
 
 def test_a_small_table_is_as_hard_as_its_page_says() -> None:

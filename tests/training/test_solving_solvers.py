@@ -15,7 +15,6 @@ from open_spiel.python.policy import TabularPolicy
 from kille_env.errors import KilleError, PolicyError, RulesError
 from kille_training.solving.trees.build import Chance, Decision, Terminal, flatten
 from kille_training.solving.trees.cfr import CFR, VARIANTS
-from kille_training.solving.trees.sequences import sequence_form
 from kille_training.solving.trees.values import (
     best_response,
     check_strategy,
@@ -316,26 +315,6 @@ def test_a_strategy_of_single_precision_is_taken_as_meant():
     np.testing.assert_allclose(sums, 1.0, rtol=0, atol=1e-15)
     rough = nash_conv(tree, single)
     assert rough.total == pytest.approx(nash_conv(tree, strategy).total, abs=1e-5)
-
-
-def test_the_sequence_form_merges_what_nobody_can_tell_apart():
-    """A draw that no player ever sees costs no entry, and a payoff of 0 costs none either."""
-
-    def expand(state):
-        if isinstance(state, float):
-            return Terminal([state, -state])
-        if state == "hidden":
-            return Chance([0.5, 0.25, 0.25], [2.0, 6.0, 0.0])
-        if state == "root":
-            return Decision(0, "root", ["left", "right"])
-        return Decision(1, "blind", ["hidden", 0.0])
-
-    tree = flatten("root", expand, 2).tree
-    form = sequence_form(tree.without_nodes())
-    assert form.weight.tolist() == [2.5, 2.5, -2.5, -2.5]
-    solver = CFR(tree)
-    solver.run(100)
-    assert nash_conv(tree, solver.average).total < 0.2
 
 
 def test_chance_alone_and_a_player_who_never_acts():

@@ -126,9 +126,9 @@ def _respond(
     found, value = [], 0.0
     for stage, strategy in zip(reversed(deal.stages), reversed(strategies), strict=True):
         tree = cast(SequenceGame, stage.tree)
-        pay = tree.pay.copy()
-        pay[:, player] = tree.pay[:, list(purse)].sum(axis=1) + value * stage.again
-        answer = best_response(tree._replace(pay=pay), strategy, player)
+        payoff = tree.payoff.copy()
+        payoff[:, player] = tree.payoff[:, list(purse)].sum(axis=1) + value * stage.again
+        answer = best_response(tree._replace(payoff=payoff), strategy, player)
         found.append(answer.strategy)
         value = answer.value
     return found[::-1], value

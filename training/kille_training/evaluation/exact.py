@@ -37,8 +37,8 @@ from kille_training.solving.policies import (
 )
 from kille_training.solving.size import OWN
 from kille_training.solving.stages import DealStages, Stage
-from kille_training.solving.trees.sequence_game import SequenceGame
-from kille_training.solving.trees.values import best_response, end_reach, infoset_reach, losses
+from kille_training.solving.trees.sequence_game import SequenceGame, payoffs_of
+from kille_training.solving.trees.values import best_response, infoset_reach, losses
 from kille_training.tables import RulesLike, seat
 
 AT_ONCE = 64
@@ -246,7 +246,7 @@ def _comes_to(strategies: Sequence[np.ndarray], deal: DealStages) -> list[float]
     comes = [1.0]
     for stage, strategy in zip(deal.stages, strategies, strict=True):
         assert isinstance(stage.tree, SequenceGame)  # grown without nodes
-        again = stage.again @ end_reach(stage.tree, strategy)
+        again = stage.again @ payoffs_of(stage.tree, strategy)
         comes.append(comes[-1] * float(again))
     return comes[:-1]
 

@@ -2,15 +2,15 @@
 
 from collections.abc import Sequence
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from kille_env.core.game import Game
-from kille_env.core.jit import bind, loop
+from kille_env.core.jit import bind, kernel, loop
 from kille_env.core.spec import Rules, width
 from kille_env.errors import KilleError
-from kille_training.solving.slots import fill_slots
+from kille_training.solving.slots import fill_slots, slot_of
 from kille_training.solving.trees.sequence_game import SequenceGame
 from kille_training.solving.trees.tree import FlatTree
 from kille_training.solving.walk import (
@@ -51,7 +51,8 @@ from kille_training.solving.walk import (
 )
 
 NOTHING = np.zeros(0, np.int64)
-FIRST_ROOM = 1 << 14  # information sets, and ends, that there is room for at first
+FIRST_ROOM = 1 << 14  # information sets, ends and payoffs that there is room for at first
+SAME = 2.0**44  # payoffs that differ by less than the largest divided by this are the same
 CALL = 1 << 19  # nodes of one compiled call: a fraction of a second, during which Ctrl-C waits
 
 
@@ -104,7 +105,7 @@ class Growth:
                 seat can tell apart.
             end: Where the cards of their decks end that are played with.
             owner: [P] the player that decides for each seat; none are all seats for themselves.
-            outcomes: How many outcomes are told apart; see `Stage.results`.
+            outcomes: How many outcomes are told apart; see `Stage.outcomes`.
             nodes: Whether nodes are written down, instead of ends.
             forgets: See `own_cards`.
         """
@@ -146,8 +147,7 @@ class Growth:
             slots=np.full(2 * room, -1, dtype=np.int32),
             rows=np.zeros((room, players), dtype=np.int32),
             chance=np.zeros(room),
-            pay=np.zeros((room, players)),
-            results=np.zeros((room, 1 + outcomes)),
+            paid=np.zeros((room, players + 1 + outcomes)),
         )
         self._ways = Ways(
             slots=np.full(2 * room, -1, dtype=np.int32),
@@ -200,40 +200,45 @@ class Growth:
         return sum(array.nbytes for some in grown for array in some)
 
     def finished(self, pay_beyond_mean: bool) -> tuple[FlatTree | SequenceGame, dict[str, Any]]:
-        """Returns the game, and what else a `Stage` knows by its fields.
+        """Returns the game, and what else a `Stage` knows by its fields; the walk is over.
 
         Args:
             pay_beyond_mean: Whether seats earn what they get less the table's mean.
 
-        The arrays are those that were filled: what is beyond takes no memory.
+        The arrays are those that were filled, and what is not needed any more is given back: most
+        of a process's memory is here.
         """
-        sets, ends, nodes, leaves = (int(self.size[n]) for n in (SETS, ENDS, WRITTEN, LEAVES))
+        sets, nodes, leaves = (int(self.size[n]) for n in (SETS, WRITTEN, LEAVES))
         thrown_in = float(self._path.thrown_in[0])
         dealt = 1.0 - thrown_in
-        kept = self.job.keeps_nodes
-        pay = self._leaves.pay[:leaves] if kept else self._ends.pay[:ends]
-        results = self._leaves.again[:leaves, None] if kept else self._ends.results[:ends]
-        if pay_beyond_mean:
-            pay -= pay.mean(axis=1, keepdims=True)
         player, first = self._sets.player[:sets], self._sets.first[: sets + 1]
         masks, positions = self._sets.masks[:sets], self._sets.positions[:sets]
         tree: FlatTree | SequenceGame
-        if kept:
+        if self.job.keeps_nodes:
             infoset, parent, sequence, chance = (array[:nodes] for array in self._nodes)
             chance[parent == 0] /= dealt
-            tree = FlatTree(pay.shape[1], player, first, infoset, parent, sequence, chance, pay)
+            payoff, results = self._leaves.pay[:leaves], self._leaves.again[:leaves, None]
+            steps = infoset, parent, sequence, chance
+            tree = FlatTree(payoff.shape[1], player, first, *steps, payoff)
         else:
-            last, chance = self._ends.rows[:ends], self._ends.chance[:ends]
-            for array in (chance, pay, results):
-                array /= dealt
+            last, chance, paid = self._ends.rows, self._ends.chance, self._ends.paid
+            del self._ends
+            for array in (last, chance, paid):
+                _resize(array, int(self.size[ENDS]))
+            ends, paid = _numbered(last, chance, paid)
+            chance /= dealt
+            payoff, results = np.split(paid, [last.shape[1]], axis=1)
             if len(self.job.forgets):
                 recalled = _ways(self._ways.rows, self._ways.weight, int(self.size[WAYS]))
             else:
                 recalled = np.arange(sets + 1), self._sets.before[:sets], np.ones(sets)
-            tree = SequenceGame(pay.shape[1], player, first, *recalled, last, chance, pay)
+            payoff = np.ascontiguousarray(payoff)
+            tree = SequenceGame(payoff.shape[1], player, first, *recalled, ends, chance, payoff)
             if len(self.job.forgets):
                 tree, order = _sorted(tree)
                 masks, positions = masks[order], positions[order]
+        if pay_beyond_mean:
+            payoff -= payoff.mean(axis=1, keepdims=True)
         return tree, {
             "masks": masks,
             "positions": positions,
@@ -244,6 +249,63 @@ class Growth:
             "num_deals": int(self.size[DEALS]) // len(self._starts),
             "num_nodes": int(self.size[NODES]),
         }
+
+
+class _Payoffs(NamedTuple):
+    """The different payoffs so far."""
+
+    slots: np.ndarray  # a hash table of their numbers, -1 where it is free
+    rows: np.ndarray  # int64, rounded
+    paid: np.ndarray  # float64
+
+
+def _numbered(
+    last: np.ndarray, chance: np.ndarray, paid: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Returns `SequenceGame.ends`, and what is paid there by number, [K, C].
+
+    Payoffs that differ by rounding alone are one.
+
+    Args:
+        last: [T, P], the last sequences.
+        chance: [T], how often chance leads there.
+        paid: [T, C], what is paid there, times `chance`; it is overwritten.
+    """
+    paid /= chance[:, None]
+    scale = SAME / max(1.0, paid.max(), -paid.min())
+    ends = np.empty((len(last), last.shape[1] + 1), dtype=np.int32)
+    ends[:, :-1] = last
+    room, columns = FIRST_ROOM, paid.shape[1]
+    payoffs = _Payoffs(
+        slots=np.full(2 * room, -1, dtype=np.int32),
+        rows=np.zeros((room, columns), dtype=np.int64),
+        paid=np.zeros((room, columns)),
+    )
+    row, done, count = np.zeros(columns, dtype=np.int64), 0, 0
+    while done < len(ends):
+        done, count = _number(paid, scale, ends, payoffs, row, done, count)
+        payoffs = _enlarged(payoffs, count)
+    return ends, payoffs.paid[:count].copy()
+
+
+@kernel
+def _number(paid, scale, ends, payoffs, row, done, count):
+    """Numbers the payoffs of the ends from `done` on, until there is no room for more of them."""
+    while done < paid.shape[0] and count < payoffs.rows.shape[0]:
+        for place in range(row.shape[0]):
+            row[place] = np.int64(np.rint(paid[done, place] * scale))
+        slot = slot_of(row, payoffs.slots, payoffs.rows)
+        number = np.int64(payoffs.slots[slot])
+        if number < 0:
+            number = count
+            payoffs.slots[slot] = number
+            for place in range(row.shape[0]):
+                payoffs.rows[number, place] = row[place]
+                payoffs.paid[number, place] = paid[done, place]
+            count += 1
+        ends[done, ends.shape[1] - 1] = number
+        done += 1
+    return done, count
 
 
 def _ways(
@@ -267,7 +329,10 @@ def _ways(
 
 
 def _sorted(game: SequenceGame) -> tuple[SequenceGame, np.ndarray]:
-    """Returns a game with each information set behind all that lead to it, and their order [I]."""
+    """Returns a game with each information set behind all that lead to it, and their order [I].
+
+    Its ends are renumbered where they are.
+    """
     sizes, roads = np.diff(game.first), np.diff(game.ways)
     owner = np.append(np.repeat(np.arange(game.num_infosets), sizes), -1)  # the set of a sequence
     depth, found = np.zeros(1), np.zeros(game.num_infosets + 1)
@@ -281,25 +346,37 @@ def _sorted(game: SequenceGame) -> tuple[SequenceGame, np.ndarray]:
     number = np.repeat(game.first[:-1][order] - first[:-1], sizes[order]) + np.arange(first[-1])
     sequence = np.full(first[-1] + 1, -1, np.int32)
     sequence[number] = np.arange(first[-1])
-    return SequenceGame(
-        game.num_players, game.player[order], first.astype(np.int32), ways,
-        sequence[game.before[taken]], game.share[taken], sequence[game.last], game.chance, game.pay,
-    ), order  # fmt: skip
+    for begin in range(0, len(game.ends), FIRST_ROOM):
+        last = game.ends[begin : begin + FIRST_ROOM, :-1]
+        last[:] = sequence[last]
+    return game._replace(
+        player=game.player[order],
+        first=first.astype(np.int32),
+        ways=ways,
+        before=sequence[game.before[taken]],
+        share=game.share[taken],
+    ), order
 
 
 def _enlarged(arrays: Any, filled: int) -> Any:
-    """Returns a tuple of arrays by name with twice the room, if they are full.
+    """Returns a tuple of arrays by name with more room, if they are full.
 
-    `slots` is a hash table of `rows`, which is made anew; `first` has one entry more than others.
+    They grow where they are, since a copy would need twice the memory. `slots` is a hash table of
+    `rows`, which is made anew when it would be two thirds full; `first` has one entry more.
     """
     room = len(arrays[1])
     if filled < room:
         return arrays
-    larger = {}
     for name, array in arrays._asdict().items():
-        larger[name] = np.zeros((len(array) + room, *array.shape[1:]), dtype=array.dtype)
-        larger[name][: len(array)] = array
-    if "slots" in larger:
-        larger["slots"] = np.full(4 * room, -1, dtype=np.int32)
-        fill_slots(larger["slots"], larger["rows"], filled)
-    return type(arrays)(**larger)
+        if name != "slots":
+            _resize(array, len(array) + room // 4)
+    if "slots" not in arrays._fields or 3 * len(arrays[1]) < 2 * len(arrays.slots):
+        return arrays
+    slots = np.full(2 * len(arrays.slots), -1, dtype=np.int32)
+    fill_slots(slots, arrays.rows, filled)
+    return arrays._replace(slots=slots)
+
+
+def _resize(array: np.ndarray, length: int) -> None:
+    """Changes the length of an array where it lies in memory; what is new is 0."""
+    array.resize((length, *array.shape[1:]), refcheck=False)

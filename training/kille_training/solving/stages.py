@@ -39,9 +39,9 @@ class Stage:
             Where the cards are dealt again it pays what was paid until then (see `worth`).
         masks: [I, A] int8, 1 for the legal actions of each information set.
         positions: [I] tables, one position of each information set.
-        again: [T] float64, how often chance leads to each end and the cards are dealt again there;
-            of a tree with nodes, how likely they are.
-        outcomes: [T, O] float64, the same for each of the game's outcomes of a hand; no columns
+        again: [K] float64, how likely the cards are dealt again, by the number of the payoff; of a
+            tree with nodes at each terminal node.
+        outcomes: [K, O] float64, the same for each of the game's outcomes of a hand; no columns
             unless asked for.
         thrown_in: How likely a hand is dealt again because of its cards.
         forced: Whether seats come to decisions at which they have no choice.

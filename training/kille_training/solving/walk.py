@@ -123,8 +123,8 @@ class Ends(NamedTuple):
     slots: np.ndarray  # a hash table of their numbers, -1 where it is free
     rows: np.ndarray  # the last sequences
     chance: np.ndarray
-    pay: np.ndarray
-    results: np.ndarray  # how often cards are dealt again; then each outcome, where asked for
+    paid: np.ndarray  # what each player gets; with `Job.results` how often cards are dealt again;
+    # then each outcome, where asked for: all times how often chance leads there
 
 
 class Written(NamedTuple):
@@ -359,11 +359,12 @@ def add_end_of(job, path, depth, ends, size):
         size[LAST_END] = number
     ends.chance[number] += weight
     for seat in range(job.owner.shape[0]):
-        ends.pay[number, job.owner[seat]] += weight * table["reward"][seat]
+        ends.paid[number, job.owner[seat]] += weight * table["reward"][seat]
+    players = last.shape[0]
     if table["phase"] == DEAL:
-        ends.results[number, 0] += weight
-    elif ends.results.shape[1] > 1:
-        ends.results[number, 1 + outcome(table)] += weight
+        ends.paid[number, players] += weight
+    elif ends.paid.shape[1] > players + 1:
+        ends.paid[number, players + 1 + outcome(table)] += weight
 
 
 @kernel

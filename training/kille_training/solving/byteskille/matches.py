@@ -43,8 +43,7 @@ from kille_env.registry import load_game
 from kille_training.solving.build import grow_stage
 from kille_training.solving.size import MEMORY_LIMIT, check_deal
 from kille_training.solving.stages import Stage, observe
-from kille_training.solving.trees.sequence_game import SequenceGame
-from kille_training.solving.trees.values import end_reach
+from kille_training.solving.trees.sequence_game import SequenceGame, payoffs_of
 
 AGAIN = -1
 """The outcome of a hand whose question is granted: the cards are dealt again."""
@@ -69,7 +68,7 @@ class Hand:
         stage: The tree; its own payoffs do not count.
         seats: The seats that are dealt in; the last seat of the table deals.
         outcomes: How it can end: the seats that are out, as bits, or `AGAIN`.
-        results: [T, O] float64, how often chance leads to each end and outcome.
+        results: [K, O] float64, how likely each outcome is, by the number of the tree's payoff.
     """
 
     stage: Stage
@@ -84,11 +83,11 @@ class Hand:
 
     def paying(self, worth: np.ndarray) -> SequenceGame:
         """Returns the tree that pays what the outcomes are worth to the seats, [O, P]."""
-        return self.tree._replace(pay=self.results @ worth)
+        return self.tree._replace(payoff=self.results @ worth)
 
     def ends(self, strategy: np.ndarray) -> np.ndarray:
         """Returns how likely each outcome is when all play a strategy, [O]."""
-        return end_reach(self.tree, strategy) @ self.results
+        return payoffs_of(self.tree, strategy) @ self.results
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,7 +24,7 @@ from kille_env.core import arguments
 from kille_env.core.jit import kernel
 from kille_env.errors import KilleError, did_you_mean
 from kille_env.files import BROKEN, read_arrays, write_arrays
-from kille_training.solving.trees.sequences import sequence_form
+from kille_training.solving.trees.sequence_game import reach_before, sequence_reach, sweep
 from kille_training.solving.trees.values import (
     NashConv,
     Tree,
@@ -96,15 +96,16 @@ def next_check(iteration: int) -> int:
 
 
 class _Memory(NamedTuple):
-    """Arrays that the kernels work on; K slots, C columns of the sequence form."""
+    """Arrays that the kernels work on."""
 
     iterations: np.ndarray  # [1], so far
-    regret: np.ndarray  # [K]
-    average: np.ndarray  # [K], the weighted sum of the reach of all iterations
-    current: np.ndarray  # [K], the strategy of the next iteration
-    reach: np.ndarray  # [K], of that strategy, see `_spread`
-    worth: np.ndarray  # [K], what follows each slot; 0 between iterations
-    product: np.ndarray  # [C], the others' reach of each column
+    regret: np.ndarray  # [S]
+    average: np.ndarray  # [S], the weighted sum of the reach of all iterations
+    current: np.ndarray  # [S], the strategy of the next iteration
+    reach: np.ndarray  # [S + 1], of that strategy, see `sequence_reach`
+    gain: np.ndarray  # [S + 1], what follows each sequence, see `sweep`; 0 between iterations
+    sets: np.ndarray  # [I], the information sets player by player, none before one that leads to it
+    begin: np.ndarray  # [P + 1], the first of them of each player
 
 
 class CFR:
@@ -127,20 +128,18 @@ class CFR:
         if method not in VARIANTS:
             raise KilleError(f"there is no method {method!r}. {did_you_mean(method, VARIANTS)}")
         self.tree, self.method = without_nodes(tree), method
-        tree, self.form = self.tree, sequence_form(self.tree)
+        tree, sequences = self.tree, self.tree.num_sequences
         self._slice = 1  # iterations of the next compiled call
-        slots = len(self.form.rows) - 1
         self._memory = _Memory(
             iterations=np.zeros(1, dtype=np.int64),
-            regret=np.zeros(slots),
-            average=np.zeros(slots),
-            current=np.ones(slots),
-            reach=np.ones(slots),
-            worth=np.zeros(slots),
-            product=np.empty(self.form.others.shape[1]),
+            regret=np.zeros(sequences),
+            average=np.zeros(sequences),
+            current=uniform(tree),
+            reach=sequence_reach(tree, uniform(tree)),
+            gain=np.zeros(sequences + 1),
+            sets=np.argsort(tree.player, kind="stable"),
+            begin=np.searchsorted(np.sort(tree.player), np.arange(tree.num_players + 1)),
         )
-        self._memory.current[self.form.slot] = uniform(tree)
-        _spread(self.form, self._memory)
 
     @property
     def iteration(self) -> int:
@@ -150,12 +149,12 @@ class CFR:
     @property
     def average(self) -> np.ndarray:
         """The average strategy, [S]: the one that converges; uniform in sets never reached."""
-        return normalised(self.tree, self._memory.average[self.form.slot])
+        return normalised(self.tree, self._memory.average)
 
     @property
     def current(self) -> np.ndarray:
         """The strategy of the next iteration, [S]."""
-        return self._memory.current[self.form.slot]
+        return self._memory.current.copy()
 
     def run(
         self,
@@ -202,7 +201,7 @@ class CFR:
             "iteration": self.iteration,
             "tree": self.tree.fingerprint(),
         }
-        state = {name: getattr(self._memory, name)[self.form.slot] for name in STATE}
+        state = {name: getattr(self._memory, name) for name in STATE}
         write_arrays(path, about, {**state, "rows": rows})
 
     def restore(self, path: Path) -> np.ndarray | None:
@@ -230,8 +229,8 @@ class CFR:
         except BROKEN as error:
             raise KilleError(f"{path} is not a saved solver; delete it: {error}") from None
         for name in STATE:
-            getattr(self._memory, name)[self.form.slot] = arrays[name]
-        _spread(self.form, self._memory)
+            getattr(self._memory, name)[:] = arrays[name]
+        self._memory.reach[:] = sequence_reach(self.tree, current)
         return rows
 
     def _iterate_to(self, goal: int) -> None:
@@ -247,104 +246,68 @@ class CFR:
         """Does some iterations; the state is whole whenever a compiled call has returned."""
         variant = VARIANTS[self.method]
         schedule = variant.schedule(self.iteration, count)
-        _iterate(schedule, float(variant.predictive), self.form, self._memory)
+        _iterate(schedule, float(variant.predictive), self.tree, self._memory)
 
 
 @kernel
-def _reach_before(form, reach, number):
-    """Returns how often a set's player alone would come to it."""
-    above = 0.0
-    for way in range(np.uintp(form.ways[number]), np.uintp(form.ways[number + np.uintp(1)])):
-        above += form.share[way] * reach[np.uintp(form.before[way])]
-    return above
-
-
-@kernel
-def _spread(form, memory):
-    """Fills in how often each player alone would play each of its sequences."""
-    begin, reach = form.begin, memory.reach
-    for number in range(np.uintp(len(form.begin) - 1)):
-        above = _reach_before(form, reach, number)
-        for slot in range(np.uintp(begin[number]), np.uintp(begin[number + np.uintp(1)])):
-            reach[slot] = above * memory.current[slot]
-
-
-@kernel
-def _iterate(schedule, forecast, form, memory):
+def _iterate(schedule, forecast, game, memory):
     """Iterates.
 
     Args:
         schedule: [n, 3], see `Variant.schedule`.
         forecast: How often the last regrets count once more.
-        form: The sequence form.
+        game: The game.
         memory: The state, which is changed.
     """
     for turn in range(np.uintp(len(schedule))):
-        for player in range(np.uintp(len(form.sets) - 1)):
-            _multiply(form, memory, player)
-            _update(schedule[turn, 0], schedule[turn, 1], forecast, form, memory, player)
-            _average(schedule[turn, 2], form, memory, player)
+        for player in range(np.uintp(len(memory.begin) - 1)):
+            sweep(game, player, memory.reach, memory.gain)
+            _update(schedule[turn, 0], schedule[turn, 1], forecast, game, memory, player)
+            _average(schedule[turn, 2], game, memory, player)
         memory.iterations[0] += 1
 
 
 @kernel
-def _multiply(form, memory, player):
-    """Multiplies out the others' reach of each of a player's columns."""
-    one = np.uintp(1)
-    reach, product, others = memory.reach, memory.product, form.others
-    begun, ended = np.uintp(form.columns[player]), np.uintp(form.columns[player + one])
-    for place in range(begun, ended):
-        product[place] = reach[np.uintp(others[0, place])]
-    for other in range(one, np.uintp(len(others))):
-        for place in range(begun, ended):
-            product[place] *= reach[np.uintp(others[other, place])]
-
-
-@kernel
-def _update(gained, lost, forecast, form, memory, player):
+def _update(gained, lost, forecast, game, memory, player):
     """Updates a player's regrets and strategy, the deepest information sets first."""
     one = np.uintp(1)
-    begin, rows, worth = form.begin, form.rows, memory.worth
-    regret, current = memory.regret, memory.current
-    low, number = np.uintp(form.sets[player]), np.uintp(form.sets[player + one])
-    while number > low:
-        number -= one
-        start, stop = np.uintp(begin[number]), np.uintp(begin[number + one])
+    gain, regret, current = memory.gain, memory.regret, memory.current
+    low, place = np.uintp(memory.begin[player]), np.uintp(memory.begin[player + one])
+    while place > low:
+        place -= one
+        number = np.uintp(memory.sets[place])
+        start, stop = np.uintp(game.first[number]), np.uintp(game.first[number + one])
         mean = 0.0
-        for slot in range(start, stop):
-            total = worth[slot]
-            for entry in range(np.uintp(rows[slot]), np.uintp(rows[slot + one])):
-                total += form.weight[entry] * memory.product[np.uintp(form.column[entry])]
-            worth[slot] = total
-            mean += current[slot] * total
-        for way in range(np.uintp(form.ways[number]), np.uintp(form.ways[number + one])):
-            worth[np.uintp(form.before[way])] += form.share[way] * mean
+        for step in range(start, stop):
+            mean += current[step] * gain[step + one]
+        for way in range(np.uintp(game.ways[number]), np.uintp(game.ways[number + one])):
+            gain[np.uintp(game.before[way] + 1)] += game.share[way] * mean
         positive = 0.0
-        for slot in range(start, stop):
-            gain = worth[slot] - mean
-            worth[slot] = 0.0
-            whole = regret[slot] + gain
+        for step in range(start, stop):
+            more = gain[step + one] - mean
+            gain[step + one] = 0.0
+            whole = regret[step] + more
             whole *= gained if whole > 0.0 else lost
-            regret[slot] = whole
-            wanted = max(whole + forecast * gain, 0.0)
-            current[slot] = wanted
+            regret[step] = whole
+            wanted = max(whole + forecast * more, 0.0)
+            current[step] = wanted
             positive += wanted
         if positive > 0.0:
-            for slot in range(start, stop):
-                current[slot] /= positive
+            for step in range(start, stop):
+                current[step] /= positive
         else:
-            for slot in range(start, stop):
-                current[slot] = 1.0 / (stop - start)
-    worth[player] = 0.0
+            for step in range(start, stop):
+                current[step] = 1.0 / (stop - start)
+    gain[0] = 0.0
 
 
 @kernel
-def _average(share, form, memory, player):
+def _average(share, game, memory, player):
     """Adds a player's reach to the average, and fills in that of its new strategy."""
-    one = np.uintp(1)
-    begin, reach = form.begin, memory.reach
-    for number in range(np.uintp(form.sets[player]), np.uintp(form.sets[player + one])):
-        above = _reach_before(form, reach, number)
-        for slot in range(np.uintp(begin[number]), np.uintp(begin[number + one])):
-            memory.average[slot] += share * reach[slot]
-            reach[slot] = above * memory.current[slot]
+    one, reach = np.uintp(1), memory.reach
+    for place in range(np.uintp(memory.begin[player]), np.uintp(memory.begin[player + one])):
+        number = np.uintp(memory.sets[place])
+        above = reach_before(game, reach, number)
+        for step in range(np.uintp(game.first[number]), np.uintp(game.first[number + one])):
+            memory.average[step] += share * reach[step + one]
+            reach[step + one] = above * memory.current[step]

@@ -2,9 +2,10 @@
 
 What a player earns depends on a strategy only through how often each player alone would play up to
 its last own sequence before each terminal node. So a game is kept as its terminal nodes, each with
-the last sequence of every player, and as its information sets, each with the sequence that leads
-there; terminal nodes with equal sequences are one. A sweep over the terminal nodes gives what each
-sequence of a player is worth, and one pass back over its information sets a best response.
+the last sequence of every player and the number of its payoff, and as its information sets, each
+with the sequence that leads there; terminal nodes with equal sequences are one, which pays their
+mean. A sweep over the terminal nodes gives what each sequence of a player is worth, and one pass
+back over its information sets a best response.
 
 A player may forget what the rest of the game cannot tell apart, as which cards of a hand were drawn
 and which were dealt: several sequences lead to such a set, each with a fixed share of how often
@@ -22,7 +23,7 @@ from kille_env.core.jit import kernel
 
 
 class SequenceGame(NamedTuple):
-    """A finite game of P players in sequence form.
+    """A finite game of P players in sequence form; K payoffs that there are at its T ends.
 
     An information set comes behind all that lead to it. Sequences are numbered as in `FlatTree`:
     set i has the sequences `first[i]` to `first[i + 1]`. Kernels take it as it is, and trust it.
@@ -35,9 +36,10 @@ class SequenceGame(NamedTuple):
             recall each has one; the last entry is W.
         before: [W] int32, the player's own sequences that lead to each set; -1 for none.
         share: [W] float64, how often chance comes to the set by each of them; a set's sum is 1.
-        last: [T, P] int32, each player's last sequence before each terminal node; -1 for none.
+        ends: [T, P + 1] int32, each player's last sequence before each terminal node, -1 for none;
+            then the number of the payoff there.
         chance: [T] float64, how often chance leads there if the players do.
-        pay: [T, P] float64, what each player gets there, times `chance`.
+        payoff: [K, P] float64, what each player gets.
     """
 
     num_players: int
@@ -46,9 +48,9 @@ class SequenceGame(NamedTuple):
     ways: np.ndarray
     before: np.ndarray
     share: np.ndarray
-    last: np.ndarray
+    ends: np.ndarray
     chance: np.ndarray
-    pay: np.ndarray
+    payoff: np.ndarray
 
     @property
     def num_infosets(self) -> int:
@@ -74,8 +76,8 @@ class SequenceGame(NamedTuple):
         return digest.hexdigest()
 
     def gaining(self, more: np.ndarray) -> Self:
-        """Returns the game that pays so much more at its ends, times their chance, [T, P]."""
-        return self._replace(pay=self.pay + more)
+        """Returns the game that pays so much more by each payoff, [K, P]."""
+        return self._replace(payoff=self.payoff + more)
 
 
 def sequence_reach(game: SequenceGame, strategy: np.ndarray) -> np.ndarray:
@@ -85,11 +87,16 @@ def sequence_reach(game: SequenceGame, strategy: np.ndarray) -> np.ndarray:
     return reach
 
 
+def payoffs_of(game: SequenceGame, strategy: np.ndarray) -> np.ndarray:
+    """Returns how likely the game ends with each payoff when all play a strategy, [K]."""
+    likely = np.zeros(len(game.payoff))
+    _sum_ends(game, sequence_reach(game, strategy), likely)
+    return likely
+
+
 def values_of(game: SequenceGame, strategy: np.ndarray) -> np.ndarray:
     """Returns what each player earns when all play a strategy, [P]."""
-    values = np.zeros(game.num_players)
-    _sum_pay(game, sequence_reach(game, strategy), values)
-    return values
+    return payoffs_of(game, strategy) @ game.payoff
 
 
 def reach_of(game: SequenceGame, strategy: np.ndarray) -> np.ndarray:
@@ -118,25 +125,26 @@ def _spread(game, strategy, reach):
 
 
 @kernel
-def _sum_pay(game, reach, values):
-    """Adds up the payoffs, weighted with how often play ends there."""
+def _sum_ends(game, reach, likely):
+    """Adds up how often play ends with each payoff."""
+    players = np.uintp(game.payoff.shape[1])
     for end in range(np.uintp(len(game.chance))):
-        share = 1.0
-        for player in range(np.uintp(game.last.shape[1])):
-            share *= reach[np.uintp(game.last[end, player] + 1)]
-        for player in range(np.uintp(game.last.shape[1])):
-            values[player] += share * game.pay[end, player]
+        share = game.chance[end]
+        for player in range(players):
+            share *= reach[np.uintp(game.ends[end, player] + 1)]
+        likely[np.uintp(game.ends[end, players])] += share
 
 
 @kernel
 def _count(game, reach, through, comes):
     """Fills in how often play comes through each sequence, and to each information set."""
+    players = np.uintp(game.payoff.shape[1])
     for end in range(np.uintp(len(game.chance))):
         share = game.chance[end]
-        for player in range(np.uintp(game.last.shape[1])):
-            share *= reach[np.uintp(game.last[end, player] + 1)]
-        for player in range(np.uintp(game.last.shape[1])):
-            through[np.uintp(game.last[end, player] + 1)] += share
+        for player in range(players):
+            share *= reach[np.uintp(game.ends[end, player] + 1)]
+        for player in range(players):
+            through[np.uintp(game.ends[end, player] + 1)] += share
     number = np.uintp(len(game.player))
     while number > 0:
         number -= np.uintp(1)
@@ -160,9 +168,10 @@ def sweep(game, me, reach, gain):
         reach: [S + 1], see `sequence_reach`.
         gain: [S + 1], what is added to; entry 0 is for no sequence.
     """
+    players = np.uintp(game.payoff.shape[1])
     for end in range(np.uintp(len(game.chance))):
-        worth = game.pay[end, me]
-        for player in range(np.uintp(game.last.shape[1])):
-            if player != me:
-                worth *= reach[np.uintp(game.last[end, player] + 1)]
-        gain[np.uintp(game.last[end, me] + 1)] += worth
+        worth = game.chance[end] * game.payoff[np.uintp(game.ends[end, players]), me]
+        for other in range(np.uintp(1), players):
+            player = other - np.uintp(other <= me)  # all but this one
+            worth *= reach[np.uintp(game.ends[end, player] + 1)]
+        gain[np.uintp(game.ends[end, me] + 1)] += worth

@@ -75,11 +75,10 @@ class FlatTree(NamedTuple):
         met, last, ends = self.first_nodes(), self.last_sequences(), self.infoset == TERMINAL
         chance = np.ones(self.num_nodes)
         _multiply(self, chance)
-        chance, before = chance[ends], last[met, self.player]
-        ways, share = np.arange(len(met) + 1), np.ones(len(met))
-        pay, recall = chance[:, None] * self.payoff, (ways, before, share)
+        recall = np.arange(len(met) + 1), last[met, self.player], np.ones(len(met))
+        numbered = np.column_stack([last[ends], np.arange(len(self.payoff), dtype=np.int32)])
         return SequenceGame(
-            self.num_players, self.player, self.first, *recall, last[ends], chance, pay
+            self.num_players, self.player, self.first, *recall, numbered, chance[ends], self.payoff
         )
 
     def first_nodes(self) -> np.ndarray:

@@ -10,7 +10,6 @@ much the nodes of another weigh against each other.
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
@@ -137,11 +136,6 @@ def check_strategy(tree: Tree, strategy: np.ndarray) -> np.ndarray:
     return checked / np.repeat(sums, sizes)
 
 
-def end_reach(game: SequenceGame, strategy: np.ndarray) -> np.ndarray:
-    """Returns how likely the players' own choices by a strategy [S] lead to each end, [T]."""
-    return sequence_reach(game, _numbers(game, strategy))[game.last + 1].prod(axis=1)
-
-
 def infoset_reach(tree: Tree, strategy: np.ndarray) -> np.ndarray:
     """Returns how likely play by a strategy [S] is to come to each information set, [I]."""
     return reach_of(without_nodes(tree), _numbers(tree, strategy))
@@ -161,7 +155,8 @@ def best_response(tree: Tree, strategy: np.ndarray, player: int) -> BestResponse
         player: The player that responds.
     """
     tree = without_nodes(tree)
-    return _respond(tree, check_strategy(tree, strategy), player, _room(tree))
+    gain, response = _respond(tree, check_strategy(tree, strategy), player)
+    return BestResponse(float(gain[1, 0]), float(gain[0, 0]), response)
 
 
 def answer_in_turns(
@@ -179,16 +174,15 @@ def answer_in_turns(
         tolerance: NashConv that is good enough.
     """
     tree = without_nodes(tree)
-    strategy, room = check_strategy(tree, strategy), _room(tree)
+    strategy = check_strategy(tree, strategy)
     found, best, sizes = nash_conv(tree, strategy), strategy, np.diff(tree.first)
     for _ in range(MOST_TURNS):
         if found.total <= tolerance:
             break
         for player in range(tree.num_players):
-            answer = _respond(tree, strategy, player, room)
-            worth = room.gain[1, 1:]
-            gains = np.add.reduceat(worth * (answer.strategy - strategy), tree.first[:-1])
-            strategy = np.where(np.repeat(gains > NO_GAIN, sizes), answer.strategy, strategy)
+            gain, answer = _respond(tree, strategy, player)
+            gains = np.add.reduceat(gain[1, 1:] * (answer - strategy), tree.first[:-1])
+            strategy = np.where(np.repeat(gains > NO_GAIN, sizes), answer, strategy)
         measured = nash_conv(tree, strategy)
         if measured.total < found.total:
             found, best = measured, strategy
@@ -207,14 +201,13 @@ def losses(tree: Tree, strategy: np.ndarray, player: int) -> np.ndarray:
         player: The player; 0 in the information sets of the others.
     """
     tree = without_nodes(tree)
-    strategy, room = check_strategy(tree, strategy), _room(tree)
-    count = _prepare(tree, player, strategy, room)
-    _choose(tree, count, strategy, room, strategy.copy())
+    strategy = check_strategy(tree, strategy)
+    gain, _ = _respond(tree, strategy, player)
     own = np.ones(tree.num_sequences + 1)  # how likely the player itself plays up to each sequence
     lost = np.zeros(tree.num_infosets)
-    for number in room.sets[:count]:
+    for number in np.flatnonzero(tree.player == player):
         behind = slice(tree.first[number] + 1, tree.first[number + 1] + 1)
-        chances, worth = strategy[tree.first[number] : tree.first[number + 1]], room.gain[1, behind]
+        chances, worth = strategy[tree.first[number] : tree.first[number + 1]], gain[1, behind]
         ways = slice(tree.ways[number], tree.ways[number + 1])
         reach = tree.share[ways] @ own[tree.before[ways] + 1]
         own[behind] = reach * chances
@@ -242,12 +235,11 @@ def choice_values(
         to each of its information sets, if the player itself does what it takes; 0 for the others.
     """
     tree = without_nodes(tree)
-    strategy, room = check_strategy(tree, strategy), _room(tree)
-    count = _prepare(tree, player, strategy, room)
-    _choose(tree, count, strategy, room, strategy.copy())
+    strategy = check_strategy(tree, strategy)
+    gain, _ = _respond(tree, strategy, player)
     reach = _others_reach(tree, strategy, player)
     given = np.repeat(np.where(reach > 0.0, reach, np.nan), np.diff(tree.first))
-    return room.gain[int(best), 1:] / given, reach
+    return gain[int(best), 1:] / given, reach
 
 
 def _others_reach(game: SequenceGame, strategy: np.ndarray, player: int) -> np.ndarray:
@@ -264,10 +256,10 @@ def _others_reach(game: SequenceGame, strategy: np.ndarray, player: int) -> np.n
 def nash_conv(tree: Tree, strategy: np.ndarray) -> NashConv:
     """Returns what each player could still gain under a strategy (see `check_strategy`)."""
     tree = without_nodes(tree)
-    strategy, room = check_strategy(tree, strategy), _room(tree)
-    answers = [_respond(tree, strategy, player, room) for player in range(tree.num_players)]
-    values = np.array([answer.on_policy for answer in answers])
-    return NashConv(np.array([answer.value for answer in answers]) - values, values)
+    strategy = check_strategy(tree, strategy)
+    gains = (_respond(tree, strategy, player)[0] for player in range(tree.num_players))
+    values, best = np.array([gain[:, 0] for gain in gains]).T
+    return NashConv(best - values, values)
 
 
 def _numbers(tree: Tree, strategy: np.ndarray) -> np.ndarray:
@@ -281,48 +273,37 @@ def _numbers(tree: Tree, strategy: np.ndarray) -> np.ndarray:
     return checked
 
 
-class _Room(NamedTuple):
-    """Arrays that a best response fills; sequence s is number s + 1, and 0 is the empty one."""
+def _respond(
+    tree: SequenceGame, strategy: np.ndarray, player: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Returns what follows each sequence of a player, and the strategy with its best response.
 
-    gain: np.ndarray  # [2, S + 1], value behind each sequence: of the strategy, of the response
-    sets: np.ndarray  # [I], the player's information sets, none before one that leads to it
-
-
-def _room(tree: SequenceGame) -> _Room:
-    return _Room(np.empty((2, tree.num_sequences + 1)), np.empty(tree.num_infosets, np.int64))
-
-
-def _prepare(tree: SequenceGame, player: int, strategy: np.ndarray, room: _Room) -> int:
-    """Fills the room for a player's best response; returns how many information sets it has."""
-    room.gain[0] = 0.0
-    sweep(tree, player, sequence_reach(tree, strategy), room.gain[0])
-    room.gain[1] = room.gain[0]
-    mine = np.flatnonzero(tree.player == player)
-    room.sets[: len(mine)] = mine
-    return len(mine)
-
-
-def _respond(tree: SequenceGame, strategy: np.ndarray, player: int, room: _Room) -> BestResponse:
-    count = _prepare(tree, player, strategy, room)
-    response = strategy.copy()
-    _choose(tree, count, strategy, room, response)
-    return BestResponse(float(room.gain[1, 0]), float(room.gain[0, 0]), response)
+    Returns:
+        [2, S + 1] of the strategy, and of the response; entry 0 is what it earns in all. [S], see
+        `BestResponse`.
+    """
+    gain, response = np.zeros((2, tree.num_sequences + 1)), strategy.copy()
+    sweep(tree, player, sequence_reach(tree, strategy), gain[0])
+    gain[1] = gain[0]
+    _choose(tree, np.flatnonzero(tree.player == player), strategy, gain, response)
+    return gain, response
 
 
 @kernel
-def _choose(tree, count, strategy, room, response):
+def _choose(tree, sets, strategy, gain, response):
     """Carries the values of a player's information sets up to the root, the deepest sets first.
 
     Args:
         tree: The game.
-        count: The number of the player's information sets.
+        sets: The player's information sets, none before one that leads to it.
         strategy: [S].
-        room: See `_prepare`; `gain` is completed.
+        gain: [2, S + 1], see `_respond`; it is completed.
         response: [S], the player's part is overwritten.
     """
-    gain = room.gain
-    for back in range(count):
-        number = np.uintp(room.sets[count - np.uintp(1) - back])
+    place = np.uintp(len(sets))
+    while place > 0:
+        place -= np.uintp(1)
+        number = np.uintp(sets[place])
         start, stop = np.uintp(tree.first[number]), np.uintp(tree.first[number + np.uintp(1)])
         best = start
         mean = 0.0
