@@ -17,7 +17,7 @@ from kille_env.errors import PolicyError
 from kille_env.files import whole_file, write_whole
 from kille_training.solving.trees.tree import CHANCE, TERMINAL, FlatTree
 
-DENOMINATOR, ROUNDING = 10**6, 1e-15
+DENOMINATOR, ROUNDING = 10**6, 2e-15
 """A number this close to a fraction with a denominator of at most so much is that fraction."""
 
 DIGITS = 6
