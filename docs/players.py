@@ -137,7 +137,7 @@ def take_trained(runs: Path) -> None:
     for game in list_games():
         run, rules = Run(runs / f"{game}_trained"), spec(game).resolve(episode="deal")
         if run.config.is_file():
-            network = load_network(run.folder, game, spec(game).default_players, rules)
+            network = load_network(run.folder)
             print(save_network(network, FOLDER / game), file=sys.stderr)
             kept = [line for line in kept if line["game"] != game]
             kept += [{"game": game, **line} for line in curve(run)]
@@ -149,9 +149,8 @@ def take_solved() -> None:
     folder = Path(kille_agents.population.__file__).parent / "solved"
     for preset in spec("byteskille").presets:
         for seats in SEATS:
-            rules = spec("byteskille").resolve(preset, episode="deal")
             solved = Path("runs") / "solutions" / f"{preset}-{seats}" / TABULAR
-            policy = load_tabular(solved, "byteskille", seats, rules)
+            policy = load_tabular(solved)
             print(save_tabular(policy, folder / f"{preset}-{seats}"), file=sys.stderr)
 
 

@@ -10,13 +10,13 @@ if TYPE_CHECKING:
     from kille_agents.catalog import as_policy, load_policy
     from kille_agents.export import save_policy
     from kille_agents.llm import LanguageModel
-    from kille_agents.objects import Network
     from kille_agents.search import FlatSearch, SearchSettings
+    from kille_env.play.functions import Network
 
 _NAMES = {
     "FlatSearch": "kille_agents.search",
     "LanguageModel": "kille_agents.llm",
-    "Network": "kille_agents.objects",
+    "Network": "kille_env.play.functions",
     "SearchSettings": "kille_agents.search",
     "as_policy": "kille_agents.catalog",
     "load_policy": "kille_agents.catalog",

@@ -6,7 +6,7 @@ package (`docs/players.py measure` writes it).
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from inspect import getdoc
 from pathlib import Path
@@ -14,9 +14,8 @@ from typing import Any, NamedTuple, cast
 
 from kille_agents.llm import PREFIX, LanguageModel
 from kille_agents.metadata import Metadata
-from kille_agents.network import SPECIFICATION, NetworkMetadata, load_network, read_network
+from kille_agents.network import SPECIFICATION, load_network, read_network
 from kille_agents.objects import (
-    Network,
     find_object,
     is_entry_point,
     load_entry_point,
@@ -27,12 +26,12 @@ from kille_agents.population import ROSTER, population
 from kille_agents.rules_of_thumb import RULES_OF_THUMB, rule_of_thumb, rule_of_thumb_class
 from kille_agents.search import FlatSearch
 from kille_agents.tabular import TABULAR, load_tabular, read_metadata, tabular_file
-from kille_agents.trained import TRAINED, trained, trained_player
+from kille_agents.trained import TRAINED, trained
 from kille_env.core.spec import Rules
-from kille_env.errors import PolicyError, RulesError, did_you_mean, shortened
-from kille_env.play.own import Features
-from kille_env.play.policy import Player, PlayerLike, UniformPolicy, made_for, plays
-from kille_env.registry import spec
+from kille_env.errors import PolicyError, did_you_mean, shortened
+from kille_env.play.functions import Network
+from kille_env.play.policy import Player, PlayerLike, UniformPolicy, at_table, plays
+from kille_env.registry import Table
 from kille_env.words.text import listed
 
 BASELINES: dict[str, Callable[[int, Rules], Player]] = {
@@ -100,7 +99,6 @@ def as_policy(
     observation: str | None = None,
     returns: str | None = None,
     trust: bool = False,
-    transfer: bool = False,
 ) -> Player:
     """Return a player for a table, whatever form it comes in.
 
@@ -133,46 +131,34 @@ def as_policy(
             `kille_agents.Network`, which says it where there is no such argument.
         returns: What it returns: "probabilities", "logits" or "values".
         trust: Whether a file that can run code when it is loaded may be loaded.
-        transfer: Whether it may play at another table than the one that it was made for; its name
-            then says so.
 
     Raises:
         PolicyError: It is none of these, was made for another table, or does not say how it is
             asked.
     """
-    player: Player
+    player: Player | None
     if observation is not None or returns is not None:
-        player = _asked(policy, observation, returns).at_table(game, num_players)
+        if not callable(policy) or isinstance(policy, type) or plays(policy):
+            raise PolicyError(
+                f"{shortened(policy)} says itself how it is asked; observation and returns are for "
+                "functions and torch modules"
+            )
+        player = Network(policy, observation=observation, returns=returns)
     elif isinstance(policy, (str, Path)):
-        return load_policy(policy, game, num_players, rules, trust=trust, transfer=transfer)
+        return load_policy(policy, game, num_players, rules, trust=trust)
     else:
-        thing = policy
+        thing: Any = policy
         if isinstance(policy, type):
             thing = make_player(policy.__name__, policy, num_players, rules)
-        found = player_of(thing, game, num_players)
-        if found is None:
+        player = player_of(thing)
+        if player is None:
             raise PolicyError(
                 f"a player is expected, got {thing!r}; pass a name, a path, an "
                 "object with a name and probabilities(observation, mask) or decide(decisions), "
                 "a function of (observation, mask), a torch module, a model of Stable-Baselines3, "
                 "or a policy or bot of OpenSpiel"
             )
-        player = found
-    return made_for(player, game, num_players, rules, transfer)
-
-
-def _asked(thing: Any, observation: str | None, returns: str | None) -> Network:
-    """Return a function or module as a player that is asked as is said.
-
-    Raises:
-        PolicyError: It says itself how it is asked.
-    """
-    if not callable(thing) or isinstance(thing, (str, Path, type)) or plays(thing):
-        raise PolicyError(
-            f"{shortened(thing)} says itself how it is asked; observation and returns are for "
-            "functions and torch modules"
-        )
-    return Network(thing, observation=observation, returns=returns)
+    return at_table(player, game, num_players, rules)
 
 
 def load_policy(
@@ -182,7 +168,6 @@ def load_policy(
     rules: Rules,
     *,
     trust: bool = False,
-    transfer: bool = False,
 ) -> Player:
     """Returns a player for a table.
 
@@ -206,17 +191,15 @@ def load_policy(
         num_players: Seats of the table.
         rules: Its rules.
         trust: Whether a file that can run code when it is loaded may be loaded.
-        transfer: Whether it may play at another table than the one that it was made for; its name
-            then says so.
 
     Raises:
         PolicyError: There is no such player, it was made for another table, or it needs `trust`.
     """
     if rules.game != game:
         raise PolicyError(f"the rules are of {rules.game}, the game is {game}")
-    order = Order(str(name_or_path), (game, num_players, rules), trust, transfer)
-    player = _kind_of(order.name, game).load(order)
-    return made_for(player, game, num_players, rules, transfer)
+    name = str(name_or_path)
+    player = _kind_of(name, game).load(name, num_players, rules, trust)
+    return at_table(player, game, num_players, rules)
 
 
 def describe_player(name_or_path: str | Path, game: str | None = None) -> About:
@@ -237,39 +220,27 @@ def describe_player(name_or_path: str | Path, game: str | None = None) -> About:
     return _kind_of(name, game).about(name, game)
 
 
-def _is_model_file(name: str) -> bool:
-    """Return whether a name is the path of a model that Stable-Baselines3 has saved."""
-    return Path(name).suffix == ".zip" and Path(name).is_file()
-
-
-class Order(NamedTuple):
-    """A player that is asked for.
-
-    Attributes:
-        name: Its name or path.
-        table: The game, the seats and the rules.
-        trust: Whether a file that can run code may be loaded.
-        transfer: Whether it may play at another table than its own.
-    """
-
-    name: str
-    table: tuple[str, int, Rules]
-    trust: bool
-    transfer: bool
-
-
 class Kind(NamedTuple):
     """One kind of players by name.
 
     Attributes:
         matches: Whether a name, or the path that it is, means a player of this kind.
-        load: Makes the player that is asked for.
+        load: Makes a player of its name, a number of seats, rules, and whether a file that can run
+            code may be loaded.
         about: Describes one by its name, for a game or for whichever it plays.
+        tables: The tables that one was made for, by its name; nothing is loaded that can run code.
     """
 
     matches: Callable[[str], bool]
-    load: Callable[[Order], Player]
+    load: Callable[[str, int, Rules, bool], Player]
     about: Callable[[str, str | None], About]
+    tables: Callable[[str], tuple[Table, ...]] = lambda _: ()
+
+
+def tables_of(name_or_path: str | Path) -> tuple[Table, ...]:
+    """Returns the tables that a saved player was made for; empty for one that plays at any."""
+    name = str(name_or_path)
+    return next((kind.tables(name) for kind in KINDS if kind.matches(name)), ())
 
 
 def _kind_of(name: str, game: str | None) -> Kind:
@@ -303,32 +274,25 @@ def _about_baseline(name: str, game: str | None) -> About:
     return About(name, what, made, _measured(name, game) if game else NOT_MEASURED)
 
 
-def _about_bot(name: str, game: str | None) -> About:
-    bot = ROSTER[name]
-    return About(name, bot.what, bot.made, _measured(name, bot.game))
-
-
 def _about_trained(name: str, game: str | None) -> About:
     """Describes a network that comes with the suite."""
-    metadata, _, _ = read_network(TRAINED[name])
-    what, made = _of_network(name, metadata)
-    made = f"kille train {metadata.game}_trained: {made}"
-    return About(name, what, made, _measured(name, metadata.game))
+    about = _about_network(str(TRAINED[name]), game)
+    trained_for = TRAINED[name].name
+    made = f"kille train {trained_for}_trained: {about.made}"
+    return About(name, about.what, made, _measured(name, trained_for))
 
 
-def _load_model(order: Order) -> Player:
+def _load_model(name: str, num_players: int, rules: Rules, trust: bool) -> Player:
     from kille_agents.sb3 import load_sb3  # needs torch, which nothing else here does
 
-    model = load_sb3(Path(order.name), trust=order.trust)
-    return cast(Player, _with_features(model).at_table(*order.table[:2]))
+    return load_sb3(Path(name), trust=trust)
 
 
-def _with_features(model: Any) -> Any:
-    """Returns a model that was loaded with trust, with the features that its file names."""
-    place = model.asking.features
-    if isinstance(place, str):
-        model.asking = replace(model.asking, features=Features(find_object(place)))
-    return model
+def _tables_of_model(name: str) -> tuple[Table, ...]:
+    from kille_env.adapters.sb3_asking import read_asking
+
+    asking = read_asking(Path(name))
+    return () if asking is None else asking.tables
 
 
 def _about_model(name: str, game: str | None) -> About:
@@ -345,18 +309,37 @@ def _about_model(name: str, game: str | None) -> About:
 
 
 def _about_tabular(name: str, game: str | None) -> About:
-    file = cast(Path, tabular_file(name))
-    metadata = read_metadata(file)
-    _check_game(name, metadata.game, game)
-    made = ", ".join(f"{key} {_shown(value)}" for key, value in sorted(metadata.made.items()))
-    what = f"a tabular policy with every decision of {_at(name, metadata)}"
-    return About(name, what, f"solved with kille solve: {made}" if made else "not said")
+    metadata = read_metadata(cast(Path, tabular_file(name)))
+    about = _about_saved(name, "a tabular policy with every decision", metadata, game)
+    return About(name, about.what, f"solved with kille solve: {about.made}")
 
 
 def _about_network(name: str, game: str | None) -> About:
-    metadata, _, _ = read_network(Path(name))
+    metadata = read_network(Path(name))[0]
+    layers = listed([str(units) for units in metadata.layers])
+    what = f"a network with layers of {layers} units ({metadata.activation})"
+    return _about_saved(name, what, metadata, game)
+
+
+def _about_saved(name: str, what: str, metadata: Metadata, game: str | None) -> About:
+    """Describes a saved policy: the tables that it was made for, and how it was made."""
     _check_game(name, metadata.game, game)
-    return About(name, *_of_network(name, metadata))
+    try:
+        tables = metadata.tables
+    except PolicyError as error:
+        raise PolicyError(f"{name}: {error}") from None
+    sizes = sorted({table.num_players for table in tables})
+    seats = ", ".join(map(str, sizes))
+    if len(sizes) > 2 and sizes == list(range(sizes[0], sizes[-1] + 1)):
+        seats = f"{sizes[0]} to {sizes[-1]}"
+    played = dict.fromkeys(EPISODES[str(table.rules["episode"])] for table in tables)
+    made = ", ".join(
+        f"{key} {value if key == 'seed' else _shown(value)}"
+        for key, value in sorted(metadata.made.items())
+        if not isinstance(value, dict)
+    )
+    where = f"{metadata.game} with {seats} seats, preset {tables[0].rules['preset']}"
+    return About(name, f"{what} for {' and '.join(played)} of {where}", made or "not said")
 
 
 def _about_object(name: str, game: str | None) -> About:
@@ -374,38 +357,43 @@ def _about_object(name: str, game: str | None) -> About:
 KINDS = (
     Kind(
         BASELINES.__contains__,
-        lambda order: BASELINES[order.name](*order.table[1:]),
+        lambda name, seats, rules, _: BASELINES[name](seats, rules),
         _about_baseline,
     ),
     Kind(
         ROSTER.__contains__,
-        lambda order: ROSTER[order.name].player(*order.table[1:]),
-        _about_bot,
+        lambda name, seats, rules, _: ROSTER[name].player(seats, rules),
+        lambda name, _: About(
+            name, ROSTER[name].what, ROSTER[name].made, _measured(name, ROSTER[name].game)
+        ),
     ),
-    Kind(
-        TRAINED.__contains__,
-        lambda order: trained_player(order.name, *order.table),
-        _about_trained,
-    ),
+    Kind(TRAINED.__contains__, lambda name, *_: load_network(TRAINED[name], name), _about_trained),
     Kind(
         lambda name: name.startswith(PREFIX),
-        lambda order: LanguageModel(order.name.removeprefix(PREFIX)),
+        lambda name, *_: LanguageModel(name.removeprefix(PREFIX)),
         lambda name, _: About(name, "a language model", "asked at the address of KILLE_LLM_URL"),
     ),
-    Kind(_is_model_file, _load_model, _about_model),
+    Kind(
+        lambda name: Path(name).suffix == ".zip" and Path(name).is_file(),
+        _load_model,
+        _about_model,
+        _tables_of_model,
+    ),
     Kind(
         lambda name: tabular_file(name) is not None,
-        lambda order: load_tabular(cast(Path, tabular_file(order.name)), *order.table),
+        lambda name, *_: load_tabular(cast(Path, tabular_file(name))),
         _about_tabular,
+        lambda name: read_metadata(cast(Path, tabular_file(name))).tables,
     ),
     Kind(
         lambda name: Path(name).exists(),
-        lambda order: load_network(Path(order.name), *order.table, transfer=order.transfer),
+        lambda name, *_: load_network(Path(name)),
         _about_network,
+        lambda name: read_network(Path(name))[0].tables,
     ),
     Kind(
         is_entry_point,
-        lambda order: load_entry_point(order.name, *order.table),
+        lambda name, seats, rules, _: load_entry_point(name, seats, rules),
         _about_object,
     ),
 )
@@ -443,30 +431,6 @@ def _measured(name: str, game: str) -> str:
 def _check_game(name: str, plays: str, game: str | None) -> None:
     if game not in (None, plays):
         raise PolicyError(f"{name} plays {plays}, not {game}")
-
-
-def _of_network(name: str, metadata: NetworkMetadata) -> tuple[str, str]:
-    """Returns what a network is, and how it was made."""
-    layers = listed([str(units) for units in metadata.layers])
-    made = ", ".join(
-        f"{key} {value if key == 'seed' else _shown(value)}"
-        for key, value in metadata.made.items()
-        if not isinstance(value, dict)
-    )
-    what = f"a network with layers of {layers} units ({metadata.activation})"
-    return f"{what} for {_at(name, metadata)}", made or "not said"
-
-
-def _at(name: str, metadata: Metadata) -> str:
-    """Returns the table that a saved policy was made for, in a few words."""
-    try:
-        rules = spec(metadata.game).resolve(metadata.rules)
-    except RulesError as error:
-        raise PolicyError(f"{name} was made for rules that do not exist here: {error}") from None
-    played = getattr(metadata, "episodes", ()) or (rules["episode"],)
-    episodes = " and ".join(EPISODES[episode] for episode in played)
-    seats = f"{metadata.seats} {'seat' if metadata.seats == '1' else 'seats'}"
-    return f"{episodes} of {metadata.game} with {seats}, preset {metadata.rules.get('preset')}"
 
 
 def _shown(value: Any) -> str:

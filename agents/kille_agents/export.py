@@ -13,11 +13,13 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from kille_agents.network import INPUT, NetworkMetadata, NetworkPolicy, save_network
-from kille_agents.objects import Network, is_from
-from kille_env.core.floats import READINGS, SeatLayout, seat_layout
+from kille_agents.objects import player_of
+from kille_agents.perceptron import Layer
+from kille_env.core.floats import READINGS, seat_layout
 from kille_env.core.spec import Rules, width
 from kille_env.errors import PolicyError, shortened
-from kille_env.play.policy import Policy
+from kille_env.play.functions import Network, is_from
+from kille_env.play.policy import Policy, at_table
 from kille_env.registry import Table, make_batch, spec
 
 NAMES = {
@@ -39,20 +41,6 @@ CHECKED, STEPS = 64, 8
 """Tables and steps at which the policy is compared with the original."""
 APART = 1e-4
 """Largest difference of the two, as a share of their largest output."""
-
-
-class Perceptron(NamedTuple):
-    """A perceptron as it was trained.
-
-    Attributes:
-        layers: Weights [out, in] and biases [out] of each layer.
-        activations: What comes after each hidden layer, names of `ACTIVATIONS`.
-        near_seats: Where the first layer reads "seats" with far seats summed: how many are not.
-    """
-
-    layers: list[tuple[np.ndarray, np.ndarray]]
-    activations: list[str]
-    near_seats: int | None = None
 
 
 class Normal(NamedTuple):
@@ -111,17 +99,12 @@ def save_policy(
     network = policy
     if not isinstance(policy, NetworkPolicy):
         if is_from("stable_baselines3.common.base_class", "BaseAlgorithm", policy):
-            from kille_agents.sb3 import SB3Policy  # needs torch
-
-            policy = SB3Policy(policy, type(policy).__name__)
+            policy = player_of(policy)
         if observation is not None or returns is not None:
             policy = Network(policy, observation=observation, returns=returns)
         given = None if game is None else Table.of(game, num_players, rules, episode)
-        name = Path(folder).resolve().name
-        if getattr(policy, "asking", None) is not None:
-            network = _of_model(policy, given, name)
-        else:
-            network = _of_module(policy, given, name)
+        make = _of_module if getattr(policy, "asking", None) is None else _of_model
+        network = make(policy, given, Path(folder).resolve().name)
     return save_network(network, Path(folder)).parent
 
 
@@ -133,17 +116,14 @@ def _of_module(policy: Any, table: Table | None, name: str) -> NetworkPolicy:
             "returns=, a kille_agents.Network of one, or a model of Stable-Baselines3. A function "
             "or class of yours is a player by its name, module:object"
         )
-    if table is None:
-        raise PolicyError(
-            "nothing says at which table the network plays: save_policy(network, folder, game, "
-            "num_players, rules)"
-        )
     _refuse_features(name, policy.features)
-    settled = policy.at_table(table.game, table.num_players)
-    found = perceptron_of(policy.function)
+    table, settled = _seated(policy, () if table is None else (table,))
     made = {"by": f"torch module {type(policy.function).__name__}"}
     returns = "values" if policy.returns == "values" else "logits"
-    network = _network([table], found, policy.observation, None, returns, made, name)
+    layers, activations = perceptron_of(policy.function)
+    network = _network(
+        table, layers, activations, policy.observation, None, None, returns, made, name
+    )
 
     def outputs(seen: np.ndarray, mask: np.ndarray) -> np.ndarray:
         returned = settled.returned(seen, mask)
@@ -153,29 +133,37 @@ def _of_module(policy: Any, table: Table | None, name: str) -> NetworkPolicy:
 
 
 def _of_model(policy: Any, table: Table | None, name: str) -> NetworkPolicy:
-    """Return a model of Stable-Baselines3 as a policy of the table or tables where it learned."""
+    """Return a model of Stable-Baselines3 as a policy of a table."""
     from kille_env.adapters.sb3_models import meaning_of, scores
 
     asking, model = policy.asking, policy.model
     _refuse_features(name, asking.features)
     returns = meaning_of(model)  # refuses a model that remembers
-    home = list(dict.fromkeys(asking.tables)) if table is None else [table]
-    if not home:
-        raise PolicyError(f"{policy.name} does not say where it learned: name the game and seats")
-    if table is not None and (wrong := asking.differences(table)):
-        raise PolicyError(f"{policy.name} was made for another table: {'; '.join(wrong)}")
-    found, normal = _of_policy(model.policy), _normal(policy.name, asking)
+    table, settled = _seated(policy, asking.tables if table is None else (table,))
+    layers, activations, near_seats = _of_policy(model.policy)
     made = {"by": type(model).__name__, "decisions": int(model.num_timesteps)}
-    network = _network(home, found, asking.observation, normal, returns, made, name)
-    for one in home:
-        settled = policy.at_table(one.game, one.num_players)
-        reading = asking.reading(one.game, one.num_players)
+    network = _network(
+        table, layers, activations, asking.observation, _normal(policy.name, asking), near_seats,
+        returns, made, name,
+    )  # fmt: skip
+    reading = asking.reading(table.game, table.num_players)
 
-        def outputs(seen: np.ndarray, mask: np.ndarray, reading: Any = reading) -> np.ndarray:
-            return scores(model, asking.show(seen, mask, reading))
+    def outputs(seen: np.ndarray, mask: np.ndarray) -> np.ndarray:
+        return scores(model, asking.show(seen, mask, reading))
 
-        _checked(network.at_table(one.game, one.num_players), settled, outputs)
-    return network
+    return _checked(network, settled, outputs)
+
+
+def _seated(policy: Any, tables: Sequence[Table]) -> tuple[Table, Any]:
+    """Return the one table that is meant, and a policy as it plays there."""
+    different = set(tables)
+    if len(different) != 1:
+        raise PolicyError(
+            f"nothing says at which table the network plays, of {len(different)}: name it, "
+            "save_policy(network, folder, game, num_players, rules)"
+        )
+    (table,) = different
+    return table, at_table(policy, table.game, table.num_players, table.rules)
 
 
 def _refuse_features(name: str, features: Any) -> None:
@@ -210,13 +198,17 @@ def _normal(name: str, asking: Any) -> Normal | None:
     return Normal(1.0 / deviation, -mean / deviation, clip)
 
 
-def perceptron_of(*modules: Any) -> Perceptron:
-    """Return the layers of torch modules, one after the other.
+def perceptron_of(*modules: Any) -> tuple[list[Layer], list[str]]:
+    """Return the layers of torch modules, one after the other, and what comes between them.
+
+    Returns:
+        Weights [out, in] and biases [out] of each layer; names of `ACTIVATIONS`, one for each
+        hidden layer.
 
     Raises:
         PolicyError: There is something between them that no perceptron has.
     """
-    layers, activations = list[tuple[np.ndarray, np.ndarray]](), list[str]()
+    layers, activations = list[Layer](), list[str]()
     leaves = [
         leaf
         for module in modules
@@ -247,11 +239,11 @@ def perceptron_of(*modules: Any) -> Perceptron:
             "a policy folder keeps networks that begin and end with a Linear layer; hand over the "
             "part of your module that returns the logits"
         )
-    return Perceptron(layers, activations)
+    return layers, activations
 
 
-def _of_policy(policy: Any) -> Perceptron:
-    """Return the layers of a model's policy, from what it is shown to its logits or values."""
+def _of_policy(policy: Any) -> tuple[list[Layer], list[str], int | None]:
+    """Return the layers of a model's policy, and how many seats its extractor does not sum."""
     if hasattr(policy, "q_net"):
         extractor, parts = policy.q_net.features_extractor, (policy.q_net.q_net,)
     elif hasattr(policy, "quantile_net"):
@@ -260,12 +252,12 @@ def _of_policy(policy: Any) -> Perceptron:
     else:
         extractor = policy.pi_features_extractor
         parts = policy.mlp_extractor.policy_net, policy.action_net
-    found = perceptron_of(extractor, *parts)
+    layers, activations = perceptron_of(extractor, *parts)
     if hasattr(policy, "quantile_net"):  # the value of an action is the mean of its quantiles
         shape = policy.quantile_net.n_quantiles, int(policy.action_space.n), -1
-        weight, bias = found.layers[-1]
-        found.layers[-1] = weight.reshape(shape).mean(axis=0), bias.reshape(shape[:2]).mean(axis=0)
-    return found._replace(near_seats=getattr(extractor, "near_seats", None))
+        weight, bias = layers[-1]
+        layers[-1] = weight.reshape(shape).mean(axis=0), bias.reshape(shape[:2]).mean(axis=0)
+    return layers, activations, getattr(extractor, "near_seats", None)
 
 
 def _as_usual(layer: Any) -> bool:
@@ -275,85 +267,68 @@ def _as_usual(layer: Any) -> bool:
 
 
 def _network(
-    tables: Sequence[Table],
-    found: Perceptron,
-    observation: str,
+    table: Table,
+    layers: Sequence[Layer],
+    activations: Sequence[str],
+    kind: str,
     normal: Normal | None,
+    near_seats: int | None,
     returns: str,
     made: Mapping[str, Any],
     name: str,
 ) -> NetworkPolicy:
-    """Return a perceptron as a policy; arguments as `Perceptron`, `Normal` and their metadata."""
-    first, game = tables[0], spec(tables[0].game)
-    kind, layout = observation.removesuffix("_dict"), seat_layout(game)
-    if observation == "dict" or observation.endswith("_dict"):
+    """Return a perceptron as a policy.
+
+    Args:
+        table: Where it plays.
+        layers: As from `perceptron_of`.
+        activations: Likewise.
+        kind: What it is shown, see `kille_agents.Network`.
+        normal: What is made of that.
+        near_seats: Seats of "seats" with weights of their own; None where no others are summed.
+        returns: What it returns.
+        made: How it was made.
+        name: Its name.
+    """
+    game, seats = spec(table.game), table.num_players
+    if kind.endswith("dict"):
         raise PolicyError(
-            f'{name} reads observation={observation!r}, a mapping; make it for "box" or "float"'
+            f'{name} reads observation={kind!r}, a mapping; make it for "box" or "float"'
         )
-    weight, bias = found.layers[0]
-    size, near = (width(game.observation(first.num_players)), found.near_seats)
-    if kind == "seats":
-        size = layout.size if near is None else layout.pooled_size(near)
-    actions = len(found.layers[-1][1])
-    if weight.shape[1] != size or actions != game.num_actions:
+    features = size = width(game.observation(seats))
+    if kind in READINGS:
+        size = READINGS[kind](game, seats).size
+    if near_seats is not None:
+        size = seat_layout(game).pooled_size(near_seats)
+    (weight, bias), actions = layers[0], len(layers[-1][1])
+    if weight.shape[1] != size or actions != game.num_actions or (near_seats and normal):
         raise PolicyError(
-            f"{name} reads {weight.shape[1]} numbers and returns {actions}; at {first} "
-            f"observation={observation!r} has {size}, and there are {game.num_actions} actions"
+            f"{name} reads {weight.shape[1]} numbers and returns {actions}; at {table} "
+            f"observation={kind!r} has {size}, and there are {game.num_actions} actions"
         )
     weights: dict[str, np.ndarray] = {}
-    several: dict[str, Any] = {}
-    if kind == "seats" and (len(tables) > 1 or near is not None) and normal is None:
-        weight = weight if near is not None else _all_near(weight, layout)
-        several = _several(name, tables, layout.max_players if near is None else near)
-    elif len(tables) > 1 or near is not None:
-        raise PolicyError(
-            f"{name} learned at {len(tables)} tables and reads more than a policy folder keeps of "
-            "several; name one: save_policy(model, folder, game, num_players, rules)"
-        )
+    if near_seats is not None:
+        weight, added = seat_layout(game).unpooled(weight, seats)
+        bias = bias + added
     elif kind in READINGS or normal is not None:
-        weight, bias, weights = _on_features(weight, bias, first, kind, normal)
-    layers = [(weight, bias), *found.layers[1:]]
-    for number, (weight, bias) in enumerate(layers):
-        weights |= {f"weight.{number}": weight, f"bias.{number}": bias}
-    activations = found.activations
+        weight, bias, weights = _on_features(weight, bias, table, kind, normal)
+    layers = [(weight, bias), *layers[1:]]
+    for number, layer in enumerate(layers):
+        weights |= {f"weight.{number}": layer[0], f"bias.{number}": layer[1]}
     alike = len(set(activations)) == 1
     metadata = NetworkMetadata(
-        game=first.game,
-        game_version=first.version,
-        num_players=first.num_players,
-        rules=first.rules.as_dict(),
+        game=table.game,
+        game_version=table.version,
+        num_players=seats,
+        rules=table.rules.as_dict(),
         made=made,
-        observation_width=width(game.observation(first.num_players)),
-        num_actions=game.num_actions,
+        observation_width=features,
+        num_actions=actions,
         layers=tuple(len(bias) for _, bias in layers[:-1]),
         activation=activations[0] if alike else ",".join(activations) or "identity",
         returns=returns,
-        **several,
     )
     return NetworkPolicy(metadata, weights, name)
-
-
-def _all_near(weight: np.ndarray, layout: SeatLayout) -> np.ndarray:
-    """Return a layer on the observation "seats" as one whose far seats, none, are summed."""
-    return np.pad(weight, ((0, 0), (0, layout.num_seat)))
-
-
-def _several(name: str, tables: Sequence[Table], near_seats: int) -> dict[str, Any]:
-    """Return what the metadata of a network for tables of several sizes say besides."""
-    sizes = sorted({table.num_players for table in tables})
-    episodes = sorted({str(table.rules["episode"]) for table in tables})
-    others = {
-        tuple(pair for pair in sorted(table.rules.as_dict().items()) if pair[0] != "episode")
-        for table in tables
-    }
-    if len(others) > 1 or len(set(tables)) != len(sizes) * len(episodes):
-        raise PolicyError(
-            f"{name} learned at tables that differ in more than seats and episode; name one: "
-            "save_policy(model, folder, game, num_players, rules)"
-        )
-    return {
-        "table_sizes": tuple(sizes), "episodes": tuple(episodes), "near_seats": near_seats,
-    }  # fmt: skip
 
 
 def _on_features(
@@ -405,7 +380,7 @@ def _checked(network: NetworkPolicy, original: Policy, outputs: Any) -> NetworkP
     Raises:
         PolicyError: It does not.
     """
-    seen, mask = _decisions(network.metadata.table)
+    seen, mask = _decisions(network.metadata.tables[0])
     both = network.logits(seen).astype(np.float64), outputs(seen, mask).astype(np.float64)
     ours, theirs = (rows - rows.mean(axis=1, keepdims=True) for rows in both)
     apart, most = np.abs(ours - theirs).max(), np.abs(theirs).max()

@@ -14,18 +14,19 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
-from kille_agents.metadata import Metadata, check_size
+from kille_agents.metadata import Metadata
 from kille_agents.perceptron import ACTIVATIONS, Activation, forward
 from kille_env.core.floats import seat_layout
-from kille_env.core.spec import Rules, width
+from kille_env.core.spec import width
 from kille_env.errors import KilleError, PolicyError, shortened
 from kille_env.files import MOST_ARRAYS, read_bytes, read_json, write_whole
 from kille_env.play.policy import check_shapes, masked_best, masked_softmax
@@ -76,13 +77,16 @@ class NetworkMetadata(Metadata):
     near_seats: int = 0
     returns: str = "logits"
 
-    @property
-    def seats(self) -> str:
-        """How many seats it was made for, for people."""
-        sizes = sorted(self.table_sizes)
-        if len(sizes) > 2 and sizes == list(range(sizes[0], sizes[-1] + 1)):
-            return f"{sizes[0]} to {sizes[-1]}"
-        return ", ".join(map(str, sizes)) or super().seats
+    @cached_property
+    def tables(self) -> tuple[Table, ...]:
+        """The tables that it was made for, that where it is measured first."""
+        (home,) = super().tables
+        others = [
+            self._table(seats, {"episode": episode})
+            for seats in self.table_sizes
+            for episode in self.episodes
+        ]
+        return (home, *(table for table in others if table != home))
 
     @property
     def num_inputs(self) -> int:
@@ -91,16 +95,12 @@ class NetworkMetadata(Metadata):
             return self.observation_width
         return seat_layout(spec(self.game)).pooled_size(self.near_seats)
 
-    def at(self, num_players: int, episode: Any) -> Self:
-        """Returns what it is at another of its tables; the same at one that it was not made for."""
-        if num_players not in self.table_sizes or episode not in self.episodes:
+    def at(self, num_players: int) -> Self:
+        """Returns it at another of its table sizes; the same at one that it was not made for."""
+        if num_players not in self.table_sizes:
             return self
-        return replace(
-            self,
-            num_players=num_players,
-            rules={**self.rules, "episode": episode},
-            observation_width=width(spec(self.game).observation(num_players)),
-        )
+        width_there = width(spec(self.game).observation(num_players))
+        return replace(self, num_players=num_players, observation_width=width_there)
 
 
 class NetworkPolicy:
@@ -163,17 +163,30 @@ class NetworkPolicy:
             weight, bias = layout.unpooled(self.weights["weight.0"], metadata.num_players)
             self._layers[0] = np.ascontiguousarray(weight.T), self.weights["bias.0"] + bias
 
-    def at_table(self, game: str, num_players: int) -> "NetworkPolicy":
-        """Returns the policy as it plays at a table; itself if it was made for one size alone."""
-        metadata = self.metadata.at(num_players, self.metadata.rules["episode"])
-        if game != metadata.game or metadata == self.metadata:
-            return self
-        return NetworkPolicy(metadata, self.weights, self.name)
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """The tables that it was made for."""
+        return self.metadata.tables
 
-    def differences(self, table: Table) -> list[str]:
-        """Return in words what a table has otherwise than the one that it was made for."""
-        metadata = self.metadata.at(table.num_players, table.rules["episode"])
-        return metadata.differences(table.game, table.num_players, table.rules)
+    def at_table(self, game: str, num_players: int) -> "NetworkPolicy":
+        """Returns the policy as it plays at a table; itself if it was made for one size alone.
+
+        Raises:
+            PolicyError: The table has other observations or actions.
+        """
+        metadata, table = self.metadata, spec(game)
+        if game == metadata.game and num_players != metadata.num_players:
+            metadata = metadata.at(num_players)
+        reads = metadata.observation_width, metadata.num_actions
+        needed = width(table.observation(num_players)), table.num_actions
+        if reads != needed:
+            raise PolicyError(
+                f"{self.name} reads {reads[0]} features and knows {reads[1]} actions; "
+                f"{game} with {num_players} seats has {needed[0]} and {needed[1]}"
+            )
+        return (
+            self if metadata is self.metadata else NetworkPolicy(metadata, self.weights, self.name)
+        )
 
     def plain_weights(self) -> dict[str, np.ndarray]:
         """Returns its weights at its table as a perceptron over the plain observation [F] has them.
@@ -253,35 +266,17 @@ def save_network(policy: NetworkPolicy, folder: Path) -> Path:
     return folder / SPECIFICATION
 
 
-def load_network(
-    path: Path,
-    game: str,
-    num_players: int,
-    rules: Rules,
-    *,
-    name: str = "",
-    transfer: bool = False,
-) -> NetworkPolicy:
-    """Reads a policy and checks that it fits the table.
+def load_network(path: Path, name: str = "") -> NetworkPolicy:
+    """Reads a policy, whatever table it was made for; `kille_env.play.policy.at_table` seats it.
 
     Args:
         path: A folder with the two files, or one of them by its own name.
-        game: The game to be played.
-        num_players: Seats of the table.
-        rules: Its rules.
         name: What tables and errors call it; that of its folder by default.
-        transfer: Whether another table is meant than the one that it was made for.
 
     Raises:
-        PolicyError: The files are missing, broken, do not belong together, or are for another
-            table; the message names every difference.
+        PolicyError: The files are missing, broken or do not belong together.
     """
     metadata, weights, folder = read_network(path)
-    metadata = metadata.at(num_players, rules["episode"])
-    what = name or f"the policy in {path}"
-    if not transfer:
-        metadata.check(what, game, num_players, rules)
-    check_size(what, metadata.observation_width, metadata.num_actions, game, num_players)
     return NetworkPolicy(metadata, weights, name or folder)
 
 

@@ -5,13 +5,14 @@ environment: which observations it gives, and what the wrappers around it make o
 wrappers are refused, since nobody could say what they do. `save` keeps both beside the weights.
 """
 
+import copy
 import json
 import zipfile
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, Self, cast
 
 import gymnasium
 import numpy as np
@@ -44,7 +45,14 @@ from kille_env.files import MOST_JSON, parse_json, write_whole
 from kille_env.play.decisions import Decisions
 from kille_env.play.options import OBSERVATION
 from kille_env.play.own import Features
-from kille_env.play.policy import UniformPolicy, masked_best, masked_softmax
+from kille_env.play.policy import (
+    UniformPolicy,
+    at_table,
+    check_shapes,
+    masked_best,
+    masked_softmax,
+    with_uniform,
+)
 from kille_env.registry import Table, spec
 
 Step = Callable[[Any], Any]
@@ -109,30 +117,6 @@ class Asking:
             seen = step(seen)
         return seen
 
-    def chances(
-        self, model: Any, features: np.ndarray, mask: np.ndarray, reading: Reading | None
-    ) -> np.ndarray:
-        """Return how likely a model's actions are, [N, A] float64; arguments as `show`.
-
-        Of a model that knows no masks the share of illegal actions is spread over the legal ones in
-        proportion.
-        """
-        name, meaning = type(model).__name__, meaning_of(model)
-        found = scores(model, self.show(features, mask, reading))
-        if meaning == "values":
-            return masked_best(name, found, mask)
-        return masked_softmax(name, found, mask)
-
-    def remembering(self, model: Any, decisions: Decisions, reading: Reading | None) -> np.ndarray:
-        """Return the chances of a model that remembers, [N, A] float64, and put its memory down."""
-        seen = self.show(decisions.observation, decisions.mask, reading)
-        logits, decisions.memory = scores_with_memory(model, seen, decisions.memory)
-        return masked_softmax(type(model).__name__, logits, decisions.mask)
-
-    def differences(self, table: Table) -> list[str]:
-        """Return in words what a table has otherwise than the nearest one that it learned at."""
-        return min((one.differences(table) for one in self.tables), key=len, default=[])
-
     def as_dict(self) -> dict[str, Any]:
         """Return everything as JSON can hold it.
 
@@ -192,21 +176,11 @@ class Normalization:
         return cls(parts, float(content["epsilon"]), float(content["clip"]))
 
 
-@dataclass(frozen=True)
-class _Around:
-    """What a live `VecNormalize` makes of observations, as it stands; it learns nothing here."""
-
-    wrapper: VecNormalize
-
-    def __call__(self, seen: Any) -> Any:
-        return self.wrapper.normalize_obs(seen)
-
-
 def _normalization(step: Step) -> Normalization:
+    """Return what a step does now; a live `VecNormalize` is its method `normalize_obs`."""
     if isinstance(step, Normalization):
         return step
-    assert isinstance(step, _Around)
-    wrapper = step.wrapper
+    wrapper = cast(VecNormalize, getattr(step, "__self__", None))
     found: Any = wrapper.obs_rms if wrapper.norm_obs else {}
     stats = found if isinstance(found, dict) else {"": found}
     parts = {key: (one.mean.copy(), one.var.copy()) for key, one in stats.items()}
@@ -232,7 +206,7 @@ def asking_of(model: Any) -> Asking:
     outside: list[Step] = []
     while isinstance(env, VecEnvWrapper):
         if type(env) is VecNormalize:
-            outside.append(_Around(env))
+            outside.append(env.normalize_obs)
         elif type(env) not in PASS_ON:
             raise PolicyError(_unknown(name, env))
         env = env.venv
@@ -328,13 +302,86 @@ def check_last_seen(model: Any, asking: Asking) -> None:
         )
 
 
+class SB3Policy:
+    """Plays a model: its distribution over the legal actions, or the action of the highest value.
+
+    Of a model that knows no masks the share of illegal actions is spread over the legal ones in
+    proportion. Exploring is not part of the policy. A model with an LSTM makes this a player with a
+    memory.
+
+    Attributes:
+        model: The model, which may go on learning.
+        name: What tables and reports call it.
+        asking: How it is asked, and where it learned.
+        memory_size: Numbers that it remembers: the state of the actor's LSTM, 0 for none.
+    """
+
+    def __init__(self, model: Any, name: str = "sb3", asking: Asking | None = None) -> None:
+        """Wrap a model.
+
+        Args:
+            model: The model.
+            name: What tables and reports call it.
+            asking: How it is asked; None is as its own environment asks it.
+
+        Raises:
+            PolicyError: Nothing says how it is asked, or it gives neither a distribution nor
+                values.
+        """
+        self.model, self.name, self.memory_size = model, name, memory_size(model)
+        if not self.memory_size:
+            meaning_of(model)
+        self.asking = asking or asking_of(model)
+        self._reading: Reading | None = None
+        self._size: tuple[int, int] | None = None
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """Where the model learned."""
+        return self.asking.tables
+
+    def at_table(self, game: str, num_players: int) -> Self:
+        """Return the policy as it plays at a table, where it knows how to read features.
+
+        Raises:
+            PolicyError: The model has other observations or actions.
+        """
+        table, settled = spec(game), copy.copy(self)
+        settled._reading = self.asking.reading(game, num_players)
+        settled._size = width(table.observation(num_players)), table.num_actions
+        check_space(self.name, self.model, self.asking, game, num_players)
+        return settled
+
+    def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
+        """Return the distribution over the legal actions, [N, A] float64; see `Policy`."""
+        meaning = meaning_of(self.model)
+        found = scores(self.model, self._show(observation, mask))
+        play = masked_best if meaning == "values" else masked_softmax
+        return play(type(self.model).__name__, found, mask)
+
+    def decide(self, decisions: Decisions) -> np.ndarray:
+        """Return the same; a model with an LSTM goes on from the memory of the decisions."""
+        if not self.memory_size:
+            return self.probabilities(decisions.observation, decisions.mask)
+        seen = self._show(decisions.observation, decisions.mask)
+        logits, decisions.memory = scores_with_memory(self.model, seen, decisions.memory)
+        return masked_softmax(type(self.model).__name__, logits, decisions.mask)
+
+    def _show(self, observation: np.ndarray, mask: np.ndarray) -> Any:
+        if self._size is None:
+            raise PolicyError(
+                f"the model {self.name} reads features as its table has them: say which one with "
+                "at_table(game, num_players)"
+            )
+        check_shapes(self.name, observation, mask, *self._size)
+        return self.asking.show(observation, mask, self._reading)
+
+
 class LivePolicy:
     """The policy of a model as it stands while it learns; uniform as long as there is none.
 
-    The model is asked as its own environment asks it, wrappers included, and explores as it does.
-    A model with a distribution plays by it. One with values plays the legal action of the highest
-    value, and a uniform one as often as the model explores. With one that remembers, each seat
-    remembers its own match.
+    The model is asked as its own environment asks it, wrappers included, and explores as it does:
+    one with values plays a uniform legal action as often as the model explores.
 
     Attributes:
         model: The model that is followed, or None.
@@ -348,52 +395,37 @@ class LivePolicy:
         """Follow no model yet; it plays at this table."""
         self.model: Any = None
         self._table = table
-        self._asking: Any = None
+        self._player: Any = None
         self._env: Any = None
 
     def follow(self, model: Any) -> None:
-        """Play by a model from now on.
+        """Play by a model from now on, asked as the environment does that it has now.
 
         Raises:
             PolicyError: The model has neither a distribution over actions nor values of them,
                 nothing says how it is asked, or it learned at another table.
         """
-        size = memory_size(model)
-        self._ask_as(model)
-        self.model, self.memory_size = model, size
-
-    def _ask_as(self, model: Any) -> None:
-        """Ask as the environment does that a model has now."""
-        asking, table = asking_of(model), self._table
-        if wrong := asking.differences(table):
-            raise PolicyError(
-                f"the {type(model).__name__} learned at another table: this one has "
-                f"{'; '.join(wrong)}"
-            )
-        self._asking, self._reading = asking, asking.reading(table.game, table.num_players)
-        self._env = model.get_env()
+        player, table = SB3Policy(model, type(model).__name__), self._table
+        self._player = at_table(player, table.game, table.num_players, table.rules)
+        self._env, self.model, self.memory_size = model.get_env(), model, player.memory_size
 
     def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
         """Return the model's distribution over the legal actions, [N, A] float64."""
-        uniform = UniformPolicy()
         if self.model is None:
-            return uniform.probabilities(observation, mask)
+            return UniformPolicy().probabilities(observation, mask)
         if self.model.get_env() is not self._env:
-            self._ask_as(self.model)
-        chances = self._asking.chances(self.model, observation, mask, self._reading)
+            self.follow(self.model)
         explores = float(getattr(self.model, "exploration_rate", 0.0))
-        if explores == 0.0:
-            return chances
-        return (1.0 - explores) * chances + explores * uniform.probabilities(observation, mask)
+        return with_uniform(self._player.probabilities(observation, mask), mask, explores)
 
     def decide(self, decisions: Decisions) -> np.ndarray:
         """Return the same; a model with a memory goes on from that of the decisions."""
         if not self.memory_size:
             return self.probabilities(decisions.observation, decisions.mask)
-        return self._asking.remembering(self.model, decisions, self._reading)
+        return self._player.decide(decisions)
 
     def __getstate__(self) -> dict[str, Any]:  # the model holds the environment that holds this
-        none = dict.fromkeys(("model", "_asking", "_env", "_reading"))
+        none = dict.fromkeys(("model", "_player", "_env"))
         return {**self.__dict__, **none, "memory_size": 0}
 
 
@@ -459,10 +491,7 @@ def read_asking(path: Path) -> Asking | None:
             raise KilleError(f"the format is {shortened(content['format'])}, expected {expected}")
         if content["observation"] not in OBSERVATION:
             raise KilleError(f"the observation is {shortened(content['observation'])}")
-        tables = tuple(
-            replace(Table.of(one["game"], one["num_players"], one["rules"]), version=one["version"])
-            for one in content["tables"]
-        )
+        tables = tuple(Table.read(one) for one in content["tables"])
         steps = tuple(Normalization.read(step) for step in content["steps"])
         if content.get("best_legal"):
             raise KilleError("it learned behind BestLegalAction, which is gone; train it again")

@@ -20,7 +20,7 @@ from kille_env.core import arguments
 from kille_env.core.batch import Batch
 from kille_env.core.floats import READINGS, Reading
 from kille_env.errors import KilleError, RulesError, shortened
-from kille_env.play.functions import FunctionPolicy
+from kille_env.play.functions import Network
 from kille_env.play.play import Players
 from kille_env.play.policy import Player, PlayerLike, pick_actions, plays, resolve
 from kille_env.play.streams import END, SeatStreams, Transitions
@@ -154,7 +154,7 @@ class Collector:
     def _player(self, policy: Any) -> Player:
         game, seats = self.batch.spec.name, self.batch.num_players
         if _is_function(policy):
-            asked = FunctionPolicy(policy, observation=self._kind, returns="probabilities")
+            asked = Network(policy, observation=self._kind, returns="probabilities")
             return asked.at_table(game, seats)
         return resolve(policy, game, seats, self.batch.rules, explores=True)
 

@@ -1,4 +1,6 @@
-"""Self-play for libraries that train one agent: the other seats ask the learner's own network.
+"""Functions and networks as policies: what they are shown, and what they return.
+
+For self-play with a library that trains one agent, the other seats ask the learner's own network:
 
     network = make_network()  # the one that learns
     opponent = LiveOpponent(
@@ -9,22 +11,34 @@
     venv = SeatVectorEnv("byteskille", 512, 3, observation="float", opponents=opponent)
 
 Every question is answered with the weights of that moment, so the opponents improve with the
-learner. Nothing heavy is imported here: what a function returns is an array or a torch tensor.
+learner. Nothing heavy is imported here; torch is met where a module of it is handed over.
 """
 
 import copy
 import inspect
+import sys
 from collections.abc import Callable
-from typing import Any, NoReturn, Self, cast
+from typing import TYPE_CHECKING, Any, NoReturn, Self, cast
 
 import numpy as np
 
 from kille_env.core.floats import READINGS, Reading
+from kille_env.core.spec import width
 from kille_env.errors import PolicyError, shortened
 from kille_env.play.options import one_of
 from kille_env.play.own import Features
-from kille_env.play.policy import UniformPolicy, as_numbers, masked_best, masked_softmax, read
+from kille_env.play.policy import (
+    as_numbers,
+    masked_best,
+    masked_softmax,
+    read,
+    tables_of,
+    with_uniform,
+)
 from kille_env.registry import Table, spec
+
+if TYPE_CHECKING:
+    import torch
 
 RETURNS = ("probabilities", "logits", "values")
 OBSERVATION = ("box", *READINGS)
@@ -37,11 +51,26 @@ CLOSE = 1e-4
 """Distance from 1 within which the sum of a softmax in single precision lies."""
 
 
-class FunctionPolicy:
-    """A policy that asks a function.
+class Network:
+    """A function or torch module as a player, with what it does not say itself: how it is asked.
+
+    Usable wherever a player is. A module is called with observations [N, F], in its own
+    floating-point type and on its own device, in evaluation mode and without gradients; one whose
+    `forward` has a parameter for the mask gets that too. It may go on learning: every call uses its
+    present weights, and its mode is put back. A module sees no mask, so that its probabilities are
+    those of all actions: the shares of the legal ones are played, as of its logits.
+
+    Example:
+        >>> import kille_env, kille_training, torch
+        >>> from kille_agents import Network
+        >>> batch = kille_env.make_batch("byteskille", num_players=2)
+        >>> layer = torch.nn.Linear(batch.observation.shape[1], batch.mask.shape[1])
+        >>> network = Network(layer, observation="float", returns="logits")
+        >>> kille_training.nash_conv(network, "byteskille", 2).stakes > 0
+        True
 
     Attributes:
-        function: What is called with observations [N, F] and masks [N, A].
+        function: The module, or the function of observations [N, F] and masks [N, A].
         name: What tables and reports call it.
         observation: What it is shown.
         returns: What it returns.
@@ -50,18 +79,18 @@ class FunctionPolicy:
 
     def __init__(
         self,
-        function: Callable[[np.ndarray, np.ndarray], Any],
+        function: "torch.nn.Module | Callable[..., Any]",
         *,
         observation: str | None = None,
         returns: str | None = None,
         features: Callable[..., Any] | None = None,
         name: str = "",
     ) -> None:
-        """Take a function, and how it is asked, which nothing could find out.
+        """Take a function or module, and how it is asked, which nothing could find out.
 
         Args:
             function: From observations [N, F] and masks [N, A] int8 to [N, A], a NumPy array or a
-                torch tensor on any device, with or without gradients.
+                torch tensor on any device, with or without gradients; or a torch module.
             observation: What it is shown. "box": uint8 features; "float": float32 in 0 to 1, as
                 from an environment with this option, and "seats" likewise. How to read features
                 follows from the table: environments, evaluations and
@@ -84,15 +113,13 @@ class FunctionPolicy:
             raise PolicyError(
                 f"{kind} asks a function of (observation, mask), got {shortened(function)}"
             )
-        try:
-            inspect.signature(function).bind(None, None)
-        except TypeError:
+        self._is_module = is_from("torch.nn", "Module", function)
+        self._with_mask = not self._is_module or _takes_a_mask(function)
+        if not self._is_module and not _takes(function, 2):
             raise PolicyError(
                 f"{kind} asks a function of (observation, mask), but {shortened(function)} cannot "
                 "be called with two arguments"
-            ) from None
-        except ValueError:  # a builtin does not say
-            pass
+            )
         if observation is None or returns is None:
             raise PolicyError(
                 f"{kind} is told how its function is asked, as in {kind}(function, "
@@ -107,35 +134,54 @@ class FunctionPolicy:
         self._reading: Reading | None = None
 
     def at_table(self, game: str, num_players: int) -> Self:
-        """Return the policy as it plays at a table, where it knows how to read features."""
-        settled = copy.copy(self)
+        """Return the policy as it plays at a table, where it knows how to read features.
+
+        Raises:
+            PolicyError: A module refuses the observations of this table, or returns other than
+                [N, A].
+        """
+        settled, table = copy.copy(self), spec(game)
         if self.observation in READINGS:
-            settled._reading = READINGS[self.observation](spec(game), num_players)
+            settled._reading = READINGS[self.observation](table, num_players)
+        if self._is_module:  # asked once
+            observation = np.zeros((2, width(table.observation(num_players))), np.uint8)
+            settled.returned(observation, np.ones((2, table.num_actions), np.int8))
         return settled
 
-    def differences(self, table: Table) -> list[str]:
-        """Return in words what a table has otherwise than that of a policy whose method it asks."""
-        tell = getattr(getattr(self.function, "__self__", None), "differences", None)
-        return cast(list[str], tell(table)) if callable(tell) else []
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """The tables of the policy whose method it asks; see `kille_env.play.policy.Policy`."""
+        return tables_of(getattr(self.function, "__self__", None))
 
     def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
         """Return how likely each action is, [N, A] float64; see `Policy`.
 
         Raises:
             PolicyError: The function returns another shape or no finite number for a legal action,
-                or logits that are probabilities.
+                or logits that are probabilities; or a module's probabilities do not sum to 1.
         """
         returned = self.returned(observation, mask)
-        if self.returns == "probabilities":
-            return returned
         if self.returns == "values":
             return masked_best(self.name, returned, mask)
-        if are_probabilities(returned):
+        sums_to_one = are_probabilities(returned)
+        if self.returns == "logits":
+            if sums_to_one:
+                raise PolicyError(
+                    f"what {self.name!r} returns as logits lies in 0 to 1 and sums to 1 in every "
+                    'row: these are probabilities; say returns="probabilities"'
+                )
+            return masked_softmax(self.name, returned, mask)
+        if not self._is_module:
+            return returned
+        legal = np.where(mask != 0, returned, 0.0)
+        total = legal.sum(axis=1, keepdims=True)
+        if not sums_to_one or not (total > 0.0).all():
             raise PolicyError(
-                f"what {self.name!r} returns as logits lies in 0 to 1 and sums to 1 in every row: "
-                'these are probabilities; say returns="probabilities"'
+                f"what the torch module {self.name!r} returns as probabilities does not lie in 0 "
+                "to 1 and sum to 1 over all actions, with a share for a legal one; for the scores "
+                'before a softmax say returns="logits", for action values returns="values"'
             )
-        return masked_softmax(self.name, returned, mask)
+        return legal / total
 
     def returned(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
         """Return what the function returns about observations, [N, A] float64.
@@ -146,7 +192,8 @@ class FunctionPolicy:
         in_floats = self.observation in READINGS
         shown = read(self.name, observation, self._reading) if in_floats else observation
         shown = shown if self.features is None else self.features(shown, mask)
-        found = as_numbers(self.name, self._call(shown, mask), self.returns)
+        ask = self._forward if self._is_module else self.function
+        found = as_numbers(self.name, ask(shown, mask), self.returns)
         if found.shape != mask.shape:
             raise PolicyError(
                 f"the function of {self.name!r} returned {self.returns} of shape "
@@ -154,8 +201,58 @@ class FunctionPolicy:
             )
         return found
 
-    def _call(self, shown: np.ndarray, mask: np.ndarray) -> Any:
-        return self.function(shown, mask)
+    def _forward(self, shown: np.ndarray, mask: np.ndarray) -> Any:
+        """Return what the module returns, in evaluation mode and without gradients."""
+        import torch
+
+        module = cast("torch.nn.Module", self.function)
+        weights = next((one for one in module.parameters() if one.is_floating_point()), None)
+        inputs = [torch.from_numpy(shown.astype(np.float32)), torch.from_numpy(mask != 0)]
+        if weights is not None:
+            inputs[0] = inputs[0].to(weights.dtype)
+            inputs = [one.to(weights.device) for one in inputs]
+        modes = [(part, part.training) for part in module.modules()]
+        module.eval()
+        try:
+            with torch.no_grad():
+                found = module(*inputs) if self._with_mask else module(inputs[0])
+            if not isinstance(found, torch.Tensor):
+                raise TypeError(f"it returned a {type(found).__name__}, expected a tensor [N, A]")
+        except (RuntimeError, ValueError, TypeError) as error:
+            raise PolicyError(
+                f"the torch module {self.name!r} fails for observations "
+                f"{list(shown.shape)}: {' '.join(str(error).split())}"
+            ) from error
+        finally:
+            for part, training in modes:
+                part.training = training
+        return found
+
+
+def is_from(module: str, name: str, thing: Any) -> bool:
+    """Return whether a thing is of a library's class; a library that is not loaded has none."""
+    kind = getattr(sys.modules.get(module), name, None)
+    return kind is not None and isinstance(thing, kind)
+
+
+def _takes(function: Any, number: int) -> bool:
+    """Return whether a function can be called with so many arguments, as far as it says that."""
+    try:
+        inspect.signature(function).bind(*[None] * number)
+    except TypeError:
+        return False
+    except ValueError:  # a builtin does not say
+        pass
+    return True
+
+
+def _takes_a_mask(module: Any) -> bool:
+    """Return whether a module's `forward` has a second parameter, named after the mask."""
+    try:
+        names = list(inspect.signature(module.forward).parameters)
+    except (TypeError, ValueError):  # compiled, say
+        return False
+    return len(names) > 1 and "mask" in names[1]
 
 
 def are_probabilities(rows: np.ndarray) -> bool:
@@ -167,7 +264,7 @@ def are_probabilities(rows: np.ndarray) -> bool:
     )
 
 
-class LiveOpponent(FunctionPolicy):
+class LiveOpponent(Network):
     """A policy that asks a function, usually the network that is learning.
 
     It plays wherever a policy does: as `opponents=` of every form with one seat, in `evaluate`, in
@@ -189,7 +286,7 @@ class LiveOpponent(FunctionPolicy):
 
     def __init__(
         self,
-        function: Callable[[np.ndarray, np.ndarray], Any],
+        function: "torch.nn.Module | Callable[..., Any]",
         *,
         observation: str | None = None,
         returns: str | None = None,
@@ -200,10 +297,10 @@ class LiveOpponent(FunctionPolicy):
         """Follow a function.
 
         Args:
-            function: See `FunctionPolicy`.
-            observation: See `FunctionPolicy`; it has to be said.
-            returns: See `FunctionPolicy`; it has to be said.
-            features: See `FunctionPolicy`.
+            function: See `Network`.
+            observation: See `Network`; it has to be said.
+            returns: See `Network`; it has to be said.
+            features: See `Network`.
             epsilon: Share of decisions that are uniform over the legal actions, 0 to 1; a function
                 without arguments is asked each time, for a share that is annealed. It counts in
                 environments alone: measured is the policy without it.
@@ -222,14 +319,9 @@ class LiveOpponent(FunctionPolicy):
         """Return how likely each action is now, [N, A] float64; see `Policy`.
 
         Raises:
-            PolicyError: As from `FunctionPolicy`, or `epsilon` is no share.
+            PolicyError: As from `Network`, or `epsilon` is no share.
         """
-        wanted = super().probabilities(observation, mask)
-        epsilon = self._share()
-        if epsilon == 0.0:
-            return wanted
-        uniform = UniformPolicy().probabilities(observation, mask)
-        return (1.0 - epsilon) * wanted + epsilon * uniform
+        return with_uniform(super().probabilities(observation, mask), mask, self._share())
 
     def without_exploring(self) -> "LiveOpponent":
         """Return the policy as it is measured: without `epsilon`."""

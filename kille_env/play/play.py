@@ -25,7 +25,6 @@ from kille_env.play.policy import (
     at_table,
     decide,
     has_kernel,
-    made_for,
     name_of,
     pick_actions,
 )
@@ -134,9 +133,7 @@ class Players(Fixed):
         """
         self.batch, shape = batch, (batch.num_tables, batch.num_players)
         game, seats = batch.spec.name, batch.num_players
-        self.players = tuple(
-            made_for(at_table(player, game, seats), game, seats, batch.rules) for player in players
-        )
+        self.players = tuple(at_table(player, game, seats, batch.rules) for player in players)
         self.seating = arguments.seating(seating, shape, len(self.players))
         self._step, self._log, self._watch = log.step if log else step, log, watch
         self.decided = np.zeros(shape, dtype=np.int64)

@@ -7,7 +7,7 @@ of a decision, and has `decide(decisions)`. `decide` asks both.
 
 import copy
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Protocol, cast, runtime_checkable
 
@@ -31,7 +31,8 @@ class Policy(Protocol):
 
     A policy that has a method `at_table(game, num_players)` is asked for the policy that plays
     there before it is used at a table. One whose attribute `table` is a `kille_env.Table` plays at
-    tables of that game and size, and is refused at others.
+    tables of that game and size, and is refused at others. One whose attribute `tables` is a tuple
+    of them was made for these, and is refused at all others.
 
     Attributes:
         name: What tables and reports call it.
@@ -161,6 +162,13 @@ class UniformPolicy:
         return legal / counts
 
 
+def with_uniform(chances: np.ndarray, mask: np.ndarray, share: float) -> np.ndarray:
+    """Returns probabilities [N, A] of which a share, 0 to 1, is uniform over the legal actions."""
+    if share == 0.0:
+        return chances
+    return (1.0 - share) * chances + share * UniformPolicy().probabilities(mask, mask)
+
+
 def resolve(
     player: PlayerLike,
     game: str,
@@ -168,7 +176,6 @@ def resolve(
     rules: Rules,
     *,
     trust: bool = False,
-    transfer: bool = False,
     explores: bool = False,
 ) -> Player:
     """Returns a player for a table, whatever form it comes in.
@@ -181,8 +188,6 @@ def resolve(
         num_players: P, seats of the table.
         rules: Its rules.
         trust: Whether a file that can run code when it is loaded may be loaded.
-        transfer: Whether it may play at another table than the one that it was made for; its name
-            then says so.
         explores: Whether a learner's policy explores as it does while it learns; it does not where
             it is measured.
 
@@ -192,11 +197,9 @@ def resolve(
     if isinstance(player, str) and player == "uniform":
         return UniformPolicy()
     if plays(player) and not isinstance(player, type):
-        settled = at_table(cast(Player, player), game, num_players)
-        plain = getattr(settled, "without_exploring", None)
-        if callable(plain) and not explores:
-            settled = cast(Player, plain())
-        return made_for(settled, game, num_players, rules, transfer)
+        plain = getattr(player, "without_exploring", None)
+        given = cast(Player, plain() if callable(plain) and not explores else player)
+        return at_table(given, game, num_players, rules)
     try:
         catalog = importlib.import_module(CATALOG)
     except ModuleNotFoundError as error:
@@ -206,19 +209,29 @@ def resolve(
             f"the player {str(player)!r} is looked up in {CATALOG}, which is not installed; "
             'without it there is "uniform", or pass an object with probabilities(observation, mask)'
         ) from error
-    found = catalog.as_policy(player, game, num_players, rules, trust=trust, transfer=transfer)
-    return cast(Player, found)
+    return cast(Player, catalog.as_policy(player, game, num_players, rules, trust=trust))
 
 
-def at_table(player: Player, game: str, num_players: int) -> Player:
+def at_table(player: Player, game: str, num_players: int, rules: Rules) -> Player:
     """Returns the player as it plays at a table: itself, unless it has `at_table`.
 
     Every player that sits down comes through here, so that no kernel reads an observation that it
-    was not made for.
+    was not made for, and no policy plays at another table than its own without a word: one that
+    does all the same has an attribute `transferred` that is true.
+
+    Args:
+        player: The player.
+        game: The game to be played.
+        num_players: P, seats of the table.
+        rules: Its rules.
 
     Raises:
         PolicyError: It was made for another table, or is a kernel whose `numbers` are none.
     """
+    moved = getattr(player, "transferred", False)
+    tables = () if moved else tables_of(player)
+    if tables and (found := differences(tables, Table.of(game, num_players, rules))):
+        raise misfit(name_of(player), tables, found)
     settle = getattr(player, "at_table", None)
     player = cast(Player, settle(game, num_players)) if callable(settle) else player
     made_for = getattr(player, "table", None)
@@ -234,42 +247,35 @@ def at_table(player: Player, game: str, num_players: int) -> Player:
                 f"the numbers of {name_of(player)!r} are {shortened(numbers)}; its kernel reads "
                 "an int64 array [K]"
             )
-    return player
+    return let_transfer(player) if moved else player
 
 
-def made_for(
-    player: Player, game: str, num_players: int, rules: Rules, transfer: bool = False
-) -> Player:
-    """Return a player if it was made for a table, or if it says nothing of one.
-
-    A player that says where it was made has `differences(table)`, which returns in words what a
-    table has otherwise.
-
-    Args:
-        player: The player.
-        game: The game to be played.
-        num_players: P, seats of the table.
-        rules: Its rules.
-        transfer: Whether another table is meant; the player's name then says so.
-
-    Raises:
-        PolicyError: It was made for another table.
-    """
-    tell = getattr(player, "differences", None)
-    if not callable(tell) or getattr(player, "transferred", False):
-        return player
-    wrong = cast(list[str], tell(Table.of(game, num_players, rules)))
-    if not wrong:
-        return player
-    what = "; ".join(wrong)
-    if not transfer:
-        raise PolicyError(
-            f"{name_of(player)} was made for another table: this one has {what}. Name its own "
-            "table, or say transfer=True"
-        )
+def let_transfer(player: Player) -> Player:
+    """Returns a player that may play at other tables than those that it was made for."""
     moved: Any = copy.copy(player)
-    moved.name, moved.transferred = f"{name_of(player)} (made for another table: {what})", True
+    moved.transferred = True
     return moved
+
+
+def tables_of(player: Any) -> tuple[Table, ...]:
+    """Returns the tables that a player says it was made for; empty if it says nothing of them."""
+    tables = getattr(player, "tables", ())
+    fits = isinstance(tables, tuple) and all(isinstance(one, Table) for one in tables)
+    return tables if fits else ()
+
+
+def differences(tables: Sequence[Table], table: Table) -> list[str]:
+    """Returns in words what a table has otherwise than the nearest of those a player is for."""
+    return min((one.differences(table) for one in tables), key=len, default=[])
+
+
+def misfit(name: str, tables: Sequence[Table], found: Sequence[str]) -> PolicyError:
+    """Returns the error that a player was made for other tables, with what this one has."""
+    others = f" (and {len(tables) - 1} more)" if len(tables) > 1 else ""
+    return PolicyError(
+        f"{name} does not fit this table: {'; '.join(found)}. It was made for {tables[0]}{others}. "
+        "To measure it here all the same: transfer=True, on the command line --transfer"
+    )
 
 
 def plays(thing: Any) -> bool:

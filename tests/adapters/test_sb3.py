@@ -210,12 +210,12 @@ def test_nobody_to_follow_is_an_error() -> None:
     venv.step(venv.action_masks().argmax(axis=1))
     with pytest.raises(PolicyError, match="NoneType has neither"):
         venv.follow(None)
-    with pytest.raises(PolicyError, match=r"learned at another table: this one has stake 2 inst"):
+    with pytest.raises(PolicyError, match=r"does not fit this table: stake 2 inst"):
         venv.follow(learner(one_seat(4, rules={"stake": 4})))
 
 
 def test_a_model_that_remembers_plays_the_others_with_its_memory() -> None:
-    from kille_agents.sb3 import SB3Policy
+    from kille_env.adapters.sb3_asking import SB3Policy
 
     venv = SeatVecEnv("knack", 4, 3, seed=5, opponents="self", illegal="lose")
     model = RecurrentPPO("MlpLstmPolicy", venv, n_steps=8, device="cpu")

@@ -11,8 +11,9 @@ from sb3_contrib import MaskablePPO
 
 from adapters.sb3_tables import learner, self_play
 from adapters.spies import random_legal
+from kille_env.adapters.sb3_asking import SB3Policy
 from kille_env.errors import KilleError, RulesError
-from kille_env.play.policy import resolve
+from kille_env.play.policy import let_transfer, resolve
 from kille_env.registry import spec
 from kille_env.sb3 import MixedSelfPlayVecEnv, SeatExtractor, SeatStreamBuffer
 
@@ -141,7 +142,7 @@ def test_a_model_learns_at_all_tables_and_plays_at_any() -> None:
         table = self_play(4, seats, episode="deal", seed=1)
         table.reset()
         seen, mask = table.batch.observation.copy(), table.batch.mask.copy()
-        player: Any = resolve(model, "byteskille", seats, table.rules, transfer=True)
+        player: Any = resolve(let_transfer(SB3Policy(model)), "byteskille", seats, table.rules)
         tensor, _ = model.policy.obs_to_tensor(table.batch.read("seats"))
         wanted = model.policy.get_distribution(tensor, action_masks=mask).distribution.probs
         assert player.probabilities(seen, mask) == pytest.approx(wanted.detach().numpy(), abs=1e-6)

@@ -111,7 +111,7 @@ def test_a_tabular_policy_says_how_it_was_solved(tmp_path):
     file = tabular(tmp_path / "policy", rules, method="dcfr", iterations=12345)
     found = describe_player(file)
     assert found.what == (
-        "a tabular policy with every decision of single deals of byteskille with 2 seats, "
+        "a tabular policy with every decision for single deals of byteskille with 2 seats, "
         "preset svensk"
     )
     assert found.made == "solved with kille solve: iterations 12,345, method dcfr"
@@ -142,7 +142,7 @@ def test_a_model_with_a_broken_description_is_refused(tmp_path, data):
 @pytest.mark.parametrize("rules", [{"episode": "year"}, {"no": 1}, {"episode": ["deal"]}])
 def test_a_policy_with_unknown_rules_is_refused(tmp_path, rules):
     file = tabular(tmp_path / "policy", rules)
-    with pytest.raises(PolicyError, match=r"policy\.npz was made for rules that do not exist"):
+    with pytest.raises(PolicyError, match=r"policy\.npz: the policy's rules do not exist"):
         describe_player(file)
 
 

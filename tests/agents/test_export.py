@@ -106,7 +106,7 @@ def test_a_table_and_a_way_of_asking_are_said(tmp_path: Path) -> None:
     again = load_policy(both, "byteskille", 3, TABLE.rules)
     other = save_policy(again, tmp_path / "b")
     assert (other / "policy.json").read_bytes() == (both / "policy.json").read_bytes()
-    with pytest.raises(PolicyError, match="made for 3 seats, not 2"):
+    with pytest.raises(PolicyError, match="2 seats instead of 3"):
         load_policy(both, "byteskille", 2, TABLE.rules)
 
 

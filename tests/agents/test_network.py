@@ -9,7 +9,7 @@ import pytest
 from env.players import decisions as shown
 from env.players import network_metadata, network_weights
 from kille_agents import load_policy
-from kille_agents.network import FORMAT_OF_SEVERAL, NetworkPolicy, load_network, save_network
+from kille_agents.network import FORMAT_OF_SEVERAL, NetworkPolicy, save_network
 from kille_env.errors import PolicyError
 from kille_env.registry import spec
 
@@ -74,30 +74,30 @@ def test_rows_do_not_depend_on_the_batch_to_the_last_bit(decisions, activation):
 @pytest.mark.parametrize(
     ("table", "difference"),
     [
-        ((3, GAME.resolve(episode="match")), "its rule episode is 'deal', not 'match'"),
+        ((3, GAME.resolve(episode="match")), "episode 'match' instead of 'deal'"),
         (
             (3, GAME.resolve(episode="deal", gok_call="off")),
-            "its rule gok_call is 'any_time', not 'off'",
+            "gok_call 'off' instead of 'any_time'",
         ),
-        ((4, RULES), "made for 3 seats, not 4"),
+        ((4, RULES), "4 seats instead of 3"),
     ],
 )
 def test_another_table_is_refused_with_the_difference(tmp_path, policy, table, difference):
     save_network(policy, tmp_path)
     with pytest.raises(PolicyError, match=difference):
-        load_network(tmp_path, "byteskille", *table)
+        load_policy(tmp_path, "byteskille", *table)
 
 
 def test_another_version_or_game_is_refused(tmp_path):
     for changes, difference in (
-        ({"game_version": 99}, "made for version 99 of byteskille"),
-        ({"game": "krypkille"}, "it plays krypkille, not byteskille"),
+        ({"game_version": 99}, "instead of 99"),
+        ({"game": "krypkille"}, "krypkille has no preset 'svensk'"),
         ({"observation_width": 7}, "reads 7 features"),
     ):
         made_for = metadata(**changes)
         save_network(NetworkPolicy(made_for, network_weights(made_for)), tmp_path)
         with pytest.raises(PolicyError, match=difference):
-            load_network(tmp_path, "byteskille", 3, RULES)
+            load_policy(tmp_path, "byteskille", 3, RULES)
 
 
 def test_a_switch_that_is_younger_than_a_policy_has_its_default(tmp_path):
@@ -105,16 +105,16 @@ def test_a_switch_that_is_younger_than_a_policy_has_its_default(tmp_path):
     younger = rules.pop("max_redeals")
     made_for = metadata(rules=rules)
     save_network(NetworkPolicy(made_for, network_weights(made_for)), tmp_path)
-    load_network(tmp_path, "byteskille", 3, RULES)
+    load_policy(tmp_path, "byteskille", 3, RULES)
     other = spec("byteskille").resolve({"max_redeals": younger + 1}, episode=RULES["episode"])
-    with pytest.raises(PolicyError, match=f"its rule max_redeals is {younger}, not {younger + 1}"):
-        load_network(tmp_path, "byteskille", 3, other)
+    with pytest.raises(PolicyError, match=f"max_redeals {younger + 1} instead of {younger}"):
+        load_policy(tmp_path, "byteskille", 3, other)
 
 
 def test_a_preset_with_another_name_and_the_same_switches_fits(tmp_path, policy):
     save_network(policy, tmp_path)
     switches = {key: value for key, value in RULES.as_dict().items() if key != "preset"}
-    load_network(tmp_path, "byteskille", 3, GAME.resolve({**switches, "preset": "wikipedia"}))
+    load_policy(tmp_path, "byteskille", 3, GAME.resolve({**switches, "preset": "wikipedia"}))
 
 
 def test_broken_files_are_refused(tmp_path, policy):
@@ -123,7 +123,7 @@ def test_broken_files_are_refused(tmp_path, policy):
     data, content = weights.read_bytes(), json.loads(specification.read_text())
     weights.write_bytes(data[:-5])
     with pytest.raises(PolicyError, match="replaced or cut off"):
-        load_network(tmp_path, "byteskille", 3, RULES)
+        load_policy(tmp_path, "byteskille", 3, RULES)
     weights.write_bytes(data)
     for changes in (
         {"activation": "swish"},
@@ -140,14 +140,14 @@ def test_broken_files_are_refused(tmp_path, policy):
     ):
         specification.write_text(json.dumps({**content, **changes}))
         with pytest.raises(PolicyError, match=next(iter(changes))):
-            load_network(tmp_path, "byteskille", 3, RULES)
+            load_policy(tmp_path, "byteskille", 3, RULES)
     for broken in ("{", "[]", "[" * 9_000, "9" * 9_000, json.dumps({"format": "kille-policy 1"})):
         specification.write_text(broken)
         with pytest.raises(PolicyError, match="no policy's specification"):
-            load_network(tmp_path, "byteskille", 3, RULES)
+            load_policy(tmp_path, "byteskille", 3, RULES)
     specification.unlink()
     with pytest.raises(PolicyError, match=r"holds no policy\.json"):
-        load_network(tmp_path, "byteskille", 3, RULES)
+        load_policy(tmp_path, "byteskille", 3, RULES)
 
 
 def test_weights_that_are_no_numbers_or_of_another_shape_are_refused():
@@ -172,7 +172,7 @@ def test_weights_of_a_type_that_numpy_lacks_are_refused(tmp_path, policy):
     specification.write_text(json.dumps(content))
     (tmp_path / "policy.safetensors").write_bytes(data)
     with pytest.raises(PolicyError, match=r"cannot be read as arrays of NumPy.*BF16"):
-        load_network(tmp_path, "byteskille", 3, RULES)
+        load_policy(tmp_path, "byteskille", 3, RULES)
 
 
 def test_a_batch_of_another_shape_or_without_a_legal_action_is_refused(policy, decisions):

@@ -59,10 +59,10 @@ def keys(number: int) -> np.ndarray:
 def test_a_rule_of_thumb_is_refused_at_another_table(wrap: Any, game: str) -> None:
     rules = kille_env.spec(game).resolve()
     policy = wrap(rule_of_thumb(5, rules))
-    assert at_table(policy, game, 5) is policy
+    assert at_table(policy, game, 5, rules) is policy
     for table in ((game, 3), ("krypkille", 5)):
         with pytest.raises(PolicyError, match=rf"was made for {game} with 5 seats"):
-            at_table(policy, *table)
+            at_table(policy, *table, kille_env.spec(table[0]).resolve())
 
 
 @pytest.mark.parametrize("role", ["base", "opponents"])
@@ -70,7 +70,7 @@ def test_a_search_refuses_policies_of_other_tables(role: str) -> None:
     with pytest.raises(PolicyError, match="was made for byteskille with 5 seats"):
         FlatSearch(3, RULES, SearchSettings(**{role: rule_of_thumb(5, RULES)}))
     with pytest.raises(PolicyError, match="was made for byteskille with 3 seats"):
-        at_table(FlatSearch(3, RULES), "byteskille", 4)
+        at_table(FlatSearch(3, RULES), "byteskille", 4, RULES)
 
 
 @pytest.mark.parametrize("choose", [below, pytest.param(beyond, marks=pytest.mark.slow)])

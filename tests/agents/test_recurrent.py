@@ -203,4 +203,4 @@ def test_what_a_player_with_memory_cannot_do_is_refused() -> None:
         Players(batch, [Short()], np.zeros(3, int)).play()
     greedy: Any = in_play(Recalling(), "greedy")
     assert greedy.memory_size == SIZE
-    assert player_of(Recalling(), "byteskille", 3) is not None
+    assert player_of(Recalling()) is not None

@@ -15,9 +15,8 @@ from stable_baselines3.common.vec_env import DummyVecEnv
 
 from env.players import decisions as shown
 from kille_agents import as_policy, load_policy
-from kille_agents.sb3 import SB3Policy
 from kille_env.adapters.gym import KilleEnv
-from kille_env.adapters.sb3_asking import MEMBER, Asking
+from kille_env.adapters.sb3_asking import MEMBER, Asking, SB3Policy
 from kille_env.errors import PolicyError
 from kille_env.play.policy import check_probabilities, has_memory
 from kille_env.registry import spec

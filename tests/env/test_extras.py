@@ -15,7 +15,7 @@ MODULES = {name for brought in EXTRAS.values() for name in brought.values()}
 OPTIONAL = {name.partition(".")[0] for name in MODULES}
 AGAIN = {"numpy", "kille-env[train]", "kille-env[measure]"}
 """What an extra may name again: a library that it caps, the extra that it goes with."""
-GIVEN_A_TORCH_MODULE = {"agents/kille_agents/objects.py"}
+GIVEN_A_TORCH_MODULE = {"kille_env/play/functions.py"}
 """Files that import torch only when they have been given something of it."""
 
 BLOCKED = f"""

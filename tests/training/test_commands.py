@@ -73,10 +73,10 @@ def test_built_in_players_are_evaluated_without_any_run(answer):
 @pytest.mark.parametrize(
     ("words", "difference"),
     [
-        (["--players", "4"], "made for 2 seats, not 4"),
-        (["--rules", "episode=match"], "its rule episode is 'deal', not 'match'"),
-        (["--rules", "gok_call=off"], "its rule gok_call is 'any_time', not 'off'"),
-        (["--rules", "wikipedia"], "its rule ante is 'pot', not 'deal'"),
+        (["--players", "4"], "4 seats instead of 2"),
+        (["--rules", "episode=match"], "episode 'match' instead of 'deal'"),
+        (["--rules", "gok_call=off"], "gok_call 'off' instead of 'any_time'"),
+        (["--rules", "wikipedia"], "ante 'deal' instead of 'pot'"),
     ],
 )
 def test_a_policy_is_refused_at_another_table(run, refused, words, difference):

@@ -65,9 +65,9 @@ def test_rows_do_not_depend_on_the_batch(run):
 
 
 def test_a_table_that_it_was_not_made_for_is_refused(run):
-    with pytest.raises(PolicyError, match="made for 2, 3, 5, 20 seats, not 4"):
+    with pytest.raises(PolicyError, match=r"4 seats instead of .* \(and 7 more\)"):
         load_policy(run.folder, "byteskille", 4, GAME.resolve(episode="deal"))
-    with pytest.raises(PolicyError, match="its rule gok_call is 'any_time', not 'off'"):
+    with pytest.raises(PolicyError, match="gok_call 'off' instead of 'any_time'"):
         load_policy(run.folder, "byteskille", 5, GAME.resolve(episode="deal", gok_call="off"))
 
 

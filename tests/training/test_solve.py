@@ -401,7 +401,7 @@ def test_a_solved_match_can_be_measured_and_played_with(here, capsys):
     assert told["rows"][0]["estimate"]["mean"] > 0
     assert main(words) == 0
     assert "Units per match" in capsys.readouterr().out
-    with pytest.raises(PolicyError, match="its rule episode is 'match', not 'deal'"):
+    with pytest.raises(PolicyError, match="episode 'deal' instead of 'match'"):
         load_policy(folder, "byteskille", 2, RULES)
 
 

@@ -13,6 +13,7 @@ import pytest
 from open_spiel.python.algorithms import exploitability
 
 import kille_env
+from kille_agents import load_policy
 from kille_agents.rules_of_thumb.byteskille import ByteskilleRuleOfThumb
 from kille_agents.tabular import TabularPolicy, load_tabular, save_tabular
 from kille_agents.tabular.deals import FORMAT
@@ -340,14 +341,14 @@ def test_a_saved_strategy_plays_the_same(tmp_path: Path, rules: str) -> None:
     table = policy_of(strategies, deal, "drawn", seed=7)
     resolved = deal.stages[0].rules
     path = save_tabular(table, tmp_path / "drawn")
-    loaded = load_tabular(path, "byteskille", 2, resolved)
+    loaded = load_tabular(path)
     assert isinstance(loaded, TabularPolicy)
     assert (rules == "wikipedia") == (deal.stages[0].thrown_in > 0)
     assert (loaded.name, loaded.metadata.made) == ("drawn", {"seed": 7})
     for given, got in zip(strategies, strategies_of(loaded, deal), strict=True):
         np.testing.assert_allclose(got, given, atol=1e-15)
-    with pytest.raises(PolicyError, match="its rule stake is 2, not 4"):
-        load_tabular(path, "byteskille", 2, kille_env.spec("byteskille").resolve(resolved, stake=4))
+    with pytest.raises(PolicyError, match="stake 4 instead of 2"):
+        load_policy(path, "byteskille", 2, kille_env.spec("byteskille").resolve(resolved, stake=4))
     # It can sit at a table of the environment.
     batch = kille_env.make_batch("byteskille", num_tables=64, num_players=2, rules=resolved, seed=1)
     batch.reset()
@@ -380,10 +381,10 @@ def test_broken_tables_are_refused(tmp_path: Path) -> None:
     ):
         path.write_bytes(damaged)
         with contextlib.suppress(PolicyError):  # padding and names of files may say anything
-            load_tabular(path, "byteskille", 2, stage.rules)
+            load_tabular(path)
     path.write_bytes(whole[:-200])
     with pytest.raises(PolicyError, match="is no tabular policy"):
-        load_tabular(path, "byteskille", 2, stage.rules)
+        load_tabular(path)
     for changed, told in (
         ({"num_players": "two"}, "num_players is 'two', expected int"),
         ({"rules": None}, "rules is None, expected dict"),
@@ -393,7 +394,7 @@ def test_broken_tables_are_refused(tmp_path: Path) -> None:
         arrays = {"observations": table.observations, "probabilities": table.chances}
         write_arrays(path, about, arrays)
         with pytest.raises(PolicyError, match=told):
-            load_tabular(path, "byteskille", 2, stage.rules)
+            load_tabular(path)
     for chances, told in (
         (np.full(table.chances.shape, np.nan), "a value that is no probability"),
         (np.full(table.chances.shape, "often"), "probabilities is no array of numbers"),
@@ -401,10 +402,10 @@ def test_broken_tables_are_refused(tmp_path: Path) -> None:
         arrays = {"observations": table.observations, "probabilities": chances}
         write_arrays(path, {"format": FORMAT, **asdict(table.metadata)}, arrays)
         with pytest.raises(PolicyError, match=told):
-            load_tabular(path, "byteskille", 2, stage.rules)
+            load_tabular(path)
     np.savez(path, about=np.array([{"format": 1}], dtype=object))
     with pytest.raises(PolicyError, match="is no tabular policy"):
-        load_tabular(path, "byteskille", 2, stage.rules)
+        load_tabular(path)
     twice = np.concatenate([table.observations, table.observations[:1]])
     with pytest.raises(PolicyError, match="twice"):
         TabularPolicy(table.metadata, twice, np.concatenate([table.chances, table.chances[:1]]))

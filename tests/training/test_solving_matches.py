@@ -373,17 +373,17 @@ def test_a_saved_table_plays_the_same(three: Solved, tmp_path: Path) -> None:
     match, strategy = three
     table = match_policy_of(strategy, match, seconds=1.5)
     path = save_tabular(table, tmp_path / "match")
-    loaded = load_tabular(path, "byteskille", 3, match.rules)
+    loaded = load_tabular(path)
     assert loaded.metadata == table.metadata
     first, second = (match_strategy_of(player, match) for player in (table, loaded))
     for one, other in zip(first.hands + first.buys, second.hands + second.buys, strict=True):
         np.testing.assert_array_equal(one, other)
     with pytest.raises(PolicyError, match="seats"):
-        load_tabular(path, "byteskille", 2, match.rules)
+        load_policy(path, "byteskille", 2, match.rules)
     bad = tmp_path / "bad.npz"
     bad.write_bytes(path.read_bytes()[:100])
     with pytest.raises(PolicyError, match="is no tabular policy"):
-        load_tabular(bad, "byteskille", 3, match.rules)
+        load_tabular(bad)
 
 
 def test_a_table_says_that_it_does_not_know_a_situation(three: Solved) -> None:

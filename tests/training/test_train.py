@@ -354,7 +354,7 @@ def test_a_folder_without_a_run_is_refused(tmp_path):
 
 
 def test_a_trained_agent_is_refused_at_another_table(short):
-    with pytest.raises(PolicyError, match="made for 2 seats, not 4"):
+    with pytest.raises(PolicyError, match="4 seats instead of 2"):
         load_policy(short.folder, "byteskille", 4, spec("byteskille").resolve(episode="deal"))
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from kille_agents.rules_of_thumb import RuleOfThumb
 from kille_env.core.spec import Rules
 from kille_env.errors import PolicyError
-from kille_env.play.policy import Policy, UniformPolicy
+from kille_env.play.policy import Policy, with_uniform
 
 TRAIN, HELD_OUT = "train", "held_out"
 SPLITS = (TRAIN, HELD_OUT, "all")
@@ -72,10 +72,7 @@ class Noisy:
 
     def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
         """Returns the weighted mean of the two; see `Policy`."""
-        anything = UniformPolicy().probabilities(observation, mask)
-        return (1.0 - self.share) * self.policy.probabilities(
-            observation, mask
-        ) + self.share * anything
+        return with_uniform(self.policy.probabilities(observation, mask), mask, self.share)
 
 
 def draft(

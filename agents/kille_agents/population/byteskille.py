@@ -86,7 +86,7 @@ def solution(num_players: int, rules: Rules) -> Policy | None:
     for preset in spec("byteskille").presets:
         file = SOLVED / f"{preset}-{num_players}{SUFFIX}"
         if rules == spec("byteskille").resolve(preset, episode="deal") and file.is_file():
-            return load_tabular(file, "byteskille", num_players, rules)
+            return load_tabular(file)
     return None
 
 

@@ -90,7 +90,7 @@ class FlatSearch:
         self.remembers = self.settings.beliefs == "policy"
 
     def _seated(self, policy: Policy) -> Policy:
-        return cast(Policy, at_table(policy, self.rules.game, self.num_players))
+        return cast(Policy, at_table(policy, self.rules.game, self.num_players, self.rules))
 
     def decide(self, decisions: Decisions) -> np.ndarray:
         """Returns how likely each action is, [M, A]; see `kille_env.play.policy.Decider`.

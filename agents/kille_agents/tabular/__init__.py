@@ -17,7 +17,6 @@ from kille_agents.tabular.files import (
     write_arrays,
 )
 from kille_agents.tabular.matches import TabularMatchPolicy
-from kille_env.core.spec import Rules
 from kille_env.errors import PolicyError
 
 __all__ = [
@@ -46,18 +45,14 @@ def save_tabular(policy: TabularPolicy | TabularMatchPolicy, path: Path) -> Path
     return write_arrays(path, {**about, **asdict(policy.metadata)}, arrays)
 
 
-def load_tabular(
-    path: Path, game: str, num_players: int, rules: Rules
-) -> TabularPolicy | TabularMatchPolicy:
-    """Reads a tabular policy and checks that it is for this game, these seats and these rules.
+def load_tabular(path: Path) -> TabularPolicy | TabularMatchPolicy:
+    """Reads a tabular policy, whatever table it was made for.
 
     Raises:
-        PolicyError: It cannot be read, or is for something else; the message names every
-            difference.
+        PolicyError: It cannot be read, or its arrays do not belong together.
     """
     wanted = {deals.FORMAT: deals.ARRAYS, matches.FORMAT: matches.ARRAYS}
     about, metadata, arrays = read_arrays(path, wanted)
-    metadata.check(f"the tabular policy in {path}", game, num_players, rules)
     name = tabular_name(path)
     if about["format"] == deals.FORMAT:
         return TabularPolicy(metadata, arrays["observations"], arrays["probabilities"], name)

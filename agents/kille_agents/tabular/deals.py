@@ -59,9 +59,10 @@ class TabularPolicy:
         self.observations, self.chances = observations[order], chances[order]
         self._index = Index(self.observations, name, "the single deal")
 
-    def differences(self, table: Table) -> list[str]:
-        """Return in words what a table has otherwise than the one that it was made for."""
-        return self.metadata.differences(table.game, table.num_players, table.rules)
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """The table that it was made for."""
+        return self.metadata.tables
 
     def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
         """Returns the stored probabilities, [N, A] float64; see `Policy`.

@@ -121,9 +121,10 @@ class TabularMatchPolicy:
         self._standing_index = Index(a["standings"], name, POT)
         self._buy_index = Index(a["buy_rows"], name, POT)
 
-    def differences(self, table: Table) -> list[str]:
-        """Return in words what a table has otherwise than the one that it was made for."""
-        return self.metadata.differences(table.game, table.num_players, table.rules)
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """The table that it was made for."""
+        return self.metadata.tables
 
     def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
         """Returns the stored probabilities, [N, A] float64; see `Policy`.

@@ -11,8 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from kille_agents.network import SPECIFICATION, NetworkPolicy, load_network
-from kille_env.core.spec import Rules
+from kille_agents.network import SPECIFICATION
 
 FOLDER = Path(__file__).parent
 CARDS = FOLDER / "cards.json"
@@ -25,21 +24,6 @@ TRAINED: dict[str, Path] = {
 def trained(game: str) -> list[str]:
     """Returns the names of the networks that come for a game: one, or none."""
     return [name for name, folder in TRAINED.items() if folder.name == game]
-
-
-def trained_player(name: str, game: str, num_players: int, rules: Rules) -> NetworkPolicy:
-    """Returns a network that comes with the suite, for a table.
-
-    Args:
-        name: One of `TRAINED`.
-        game: The game to be played.
-        num_players: Seats of the table.
-        rules: Its rules.
-
-    Raises:
-        PolicyError: It was made for other rules, or for another game.
-    """
-    return load_network(TRAINED[name], game, num_players, rules, name=name)
 
 
 @cache

@@ -125,10 +125,7 @@ class Play:
                 [player_of(entrant, self.objects)], table.game, table.num_players,
                 rules=table.rules, transfer=self.transfer, trust=self.trust,
             )  # fmt: skip
-            player = resolve(
-                moved, table.game, table.num_players, table.rules,
-                trust=self.trust, transfer=self.transfer,
-            )  # fmt: skip
+            player = resolve(moved, table.game, table.num_players, table.rules, trust=self.trust)
             moved = "another table" if getattr(player, "transferred", False) else ""
             home = next(iter(homes.values()), moved)
             self._players[key] = in_play(player, entrant.play), player, home

@@ -166,7 +166,7 @@ def _solve(
     if folder.path.exists():
         folder.check(settings)
         if folder.holds(settings) and (found := folder.read()) is not None:
-            policy = load_tabular(file, settings.game, seats, rules)
+            policy = load_tabular(file)
             return _solution(folder, settings, *found, policy)
     kind = KINDS[settings.rules["episode"]]
     trees = kind.build(seats, rules, memory_limit=memory_limit)
@@ -177,13 +177,13 @@ def _solve(
         made["iterations"] = iterations
     # The written policy is measured: it sees a little less than the strategy knows.
     save_tabular(kind.policy_of(strategy, trees, folder.path.name, **made), file)
-    policy = load_tabular(file, settings.game, seats, rules)
+    policy = load_tabular(file)
     strategy = kind.strategy_of(policy, trees)
     measured = kind.nash_conv(strategy, trees)
     pure = kind.greedy(strategy, trees)
     if (without_mixing := kind.nash_conv(pure, trees)).total <= measured.total:
         save_tabular(kind.policy_of(pure, trees, folder.path.name, **made), file)
-        policy = load_tabular(file, settings.game, seats, rules)
+        policy = load_tabular(file)
         strategy, measured = pure, without_mixing
     write_whole(folder.path / TEXT, kind.text(strategy, trees, measured).encode())
     solved = Solved(
