@@ -207,8 +207,7 @@ def describe_player(name_or_path: str | Path, game: str | None = None) -> About:
 
     Args:
         name_or_path: As for `load_policy`. An entry point ("module:object") is imported, which runs
-            its module's code; it describes itself with an attribute `about` (an `About`, or a
-            sentence) or its docstring.
+            its module's code; it is described by the first paragraph of its docstring.
         game: The game; needed for the baselines, which play every game.
 
     Raises:
@@ -343,14 +342,9 @@ def _about_saved(name: str, what: str, metadata: Metadata, game: str | None) -> 
 
 
 def _about_object(name: str, game: str | None) -> About:
-    """Describes an object of a module by its `about`, or the first paragraph of its docstring."""
-    thing = find_object(name)
+    """Describes an object of a module by the first paragraph of its docstring."""
+    what = " ".join((getdoc(find_object(name)) or "").split("\n\n")[0].split())
     made = f"your own code, the module {name.partition(':')[0]}"
-    about = getattr(thing, "about", None)
-    if isinstance(about, About):
-        return About(name, about.what, about.made, about.strength)
-    text = about if isinstance(about, str) else getdoc(thing) or ""
-    what = " ".join(text.split("\n\n")[0].split())
     return About(name, what or "does not say what it is", made)
 
 

@@ -12,6 +12,7 @@ from kille_env.play.policy import (
     check_probabilities,
     has_memory,
     searches,
+    tables_of,
 )
 
 PLAYS = ("greedy", "sampled")
@@ -37,7 +38,7 @@ class Greedy:
 
     def __init__(self, policy: Policy) -> None:
         self.policy, self.name = policy, policy.name
-        self.table = getattr(policy, "table", None)
+        self.tables = tables_of(policy)
 
     def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
         """Returns 1 for the most likely action and 0 for the others, [N, A] float64.
@@ -53,7 +54,7 @@ class GreedyDecider:
 
     def __init__(self, policy: Decider) -> None:
         self.policy, self.name = policy, policy.name
-        self.table = getattr(policy, "table", None)
+        self.tables = tables_of(policy)
         self.remembers = getattr(policy, "remembers", False)
         self.keyless = getattr(policy, "keyless", False)
         self.memory_size = getattr(policy, "memory_size", 0)

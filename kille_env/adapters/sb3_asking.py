@@ -38,7 +38,7 @@ with needs("train"):
     )
 
 from kille_env.adapters.sb3_models import meaning_of, memory_size, scores, scores_with_memory
-from kille_env.core.floats import READINGS, Reading
+from kille_env.core.floats import Reading, reading_of
 from kille_env.core.spec import width
 from kille_env.errors import KilleError, PolicyError, shortened
 from kille_env.files import MOST_JSON, parse_json, write_whole
@@ -95,8 +95,7 @@ class Asking:
 
     def reading(self, game: str, num_players: int) -> Reading | None:
         """Return how features are read at a table; None is as they are."""
-        kind = self.observation.removesuffix("_dict")
-        return READINGS[kind](spec(game), num_players) if kind in READINGS else None
+        return reading_of(self.observation, spec(game), num_players)
 
     def show(self, features: np.ndarray, mask: np.ndarray, reading: Reading | None) -> Any:
         """Return what the model saw at such decisions.

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
-from kille_env.core.floats import READINGS
+from kille_env.core.floats import reading_of
 from kille_env.core.spec import GameSpec, Part
 from kille_env.play.options import OBSERVATION, one_of
 from kille_env.play.own import Features
@@ -47,8 +47,7 @@ class Observations:
             RulesError: The environment does not have this kind, or the features are none.
         """
         self.kind = one_of("observation", kind, offered)
-        reading = READINGS.get(kind.removesuffix("_dict"))
-        self._read = None if reading is None else reading(spec, num_players)
+        self._read = reading_of(kind, spec, num_players)
         box = feature_space(spec.observation(num_players))
         if self._read is not None:
             box = spaces.Box(0.0, 1.0, (self._read.size,), np.float32)

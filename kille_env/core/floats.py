@@ -215,6 +215,14 @@ READINGS: dict[str, Callable[[GameSpec, int], Reading]] = {
     "seats": lambda spec, num_players: _seats(spec.observation, spec.max_players, num_players),
 }
 """How a game's observations can be read at a table of P seats."""
+
+
+def reading_of(observation: str, spec: GameSpec, num_players: int) -> Reading | None:
+    """Returns how the option `observation` reads features at a table; None is as they are."""
+    kind = observation.removesuffix("_dict")
+    return READINGS[kind](spec, num_players) if kind in READINGS else None
+
+
 OBSERVATION = ("dict", "box", "float", "float_dict", "seats", "seats_dict")
 """What an environment shows of an observation, see `kille_env.adapters.spaces.Observations`."""
 

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self, cast
 
 import numpy as np
 
-from kille_env.core.floats import READINGS, Reading
+from kille_env.core.floats import READINGS, Reading, reading_of
 from kille_env.core.spec import width
 from kille_env.errors import PolicyError, shortened
 from kille_env.play.options import one_of
@@ -141,8 +141,7 @@ class Network:
                 [N, A].
         """
         settled, table = copy.copy(self), spec(game)
-        if self.observation in READINGS:
-            settled._reading = READINGS[self.observation](table, num_players)
+        settled._reading = reading_of(self.observation, table, num_players)
         if self._is_module:  # asked once
             observation = np.zeros((2, width(table.observation(num_players))), np.uint8)
             settled.returned(observation, np.ones((2, table.num_actions), np.int8))

@@ -18,7 +18,7 @@ from kille_env.core.jit import kernel
 from kille_env.core.spec import Rules
 from kille_env.errors import PolicyError, shortened
 from kille_env.play.decisions import Decisions
-from kille_env.registry import Table
+from kille_env.registry import Table, spec
 
 SUM_TOLERANCE = 1e-6
 CATALOG = "kille_agents.catalog"
@@ -30,9 +30,8 @@ class Policy(Protocol):
     """Probabilities of actions for a batch of decisions, each seen from the seat to act.
 
     A policy that has a method `at_table(game, num_players)` is asked for the policy that plays
-    there before it is used at a table. One whose attribute `table` is a `kille_env.Table` plays at
-    tables of that game and size, and is refused at others. One whose attribute `tables` is a tuple
-    of them was made for these, and is refused at all others.
+    there before it is used at a table. One whose attribute `tables` is a tuple of
+    `kille_env.Table` was made for these, and is refused at all others.
 
     Attributes:
         name: What tables and reports call it.
@@ -230,17 +229,15 @@ def at_table(player: Player, game: str, num_players: int, rules: Rules) -> Playe
     """
     moved = getattr(player, "transferred", False)
     tables = () if moved else tables_of(player)
-    if tables and (found := differences(tables, Table.of(game, num_players, rules))):
+    table = Table(game, num_players, rules, spec(game).version)
+    if found := differences(tables, table):
         raise misfit(name_of(player), tables, found)
     settle = getattr(player, "at_table", None)
     player = cast(Player, settle(game, num_players)) if callable(settle) else player
-    made_for = getattr(player, "table", None)
-    if isinstance(made_for, Table) and (made_for.game, made_for.num_players) != (game, num_players):
-        raise PolicyError(
-            f"{name_of(player)!r} was made for {made_for.game} with {made_for.num_players} seats, "
-            f"and is to play {game} with {num_players}; make it again for this table"
-        )
     if has_kernel(player):
+        made = tables_of(player)
+        if made and (game, num_players) not in {(one.game, one.num_players) for one in made}:
+            raise misfit(name_of(player), made, [f"a kernel cannot play {game} with {num_players}"])
         numbers = getattr(player, "numbers", None)
         if not isinstance(numbers, np.ndarray) or numbers.dtype != np.int64 or numbers.ndim != 1:
             raise PolicyError(

@@ -16,7 +16,6 @@ MODULE = '''
     """Players of the tests."""
     import numpy as np
 
-    from kille_agents.catalog import About
     from kille_env.play.policy import UniformPolicy
     from kille_env.errors import PolicyError
 
@@ -36,7 +35,6 @@ MODULE = '''
 
     class Deep:
         name = "deep"
-        about = About("deep", "looks ahead", "by hand", "+1.0 ± 0.1 against uniform")
 
         def decide(self, decisions):
             return decisions.mask / decisions.mask.sum(axis=1, keepdims=True)
@@ -49,12 +47,9 @@ MODULE = '''
             raise PolicyError(f"Picky plays with 2, not {num_players}")
 
     deep, number = Deep(), 7
-    deep.about_me = "nothing"
 
     def told(num_players, rules):
-        player = UniformPolicy()
-        player.about = "as it comes"
-        return player
+        return UniformPolicy()
 
     def second(observation, mask):
         return np.eye(mask.shape[1])[mask.shape[1] - 1 - mask[:, ::-1].argmax(axis=1)]
@@ -137,9 +132,6 @@ def test_an_entry_point_describes_itself(module):
     first = describe_player(f"{module}:First")
     assert first.what == "Does the first thing that is legal."
     assert (first.made, first.strength) == (f"your own code, the module {module}", "not measured")
-    deep = describe_player(f"{module}:deep")
-    assert (deep.name, deep.what, deep.made) == (f"{module}:deep", "looks ahead", "by hand")
-    assert deep.strength == "+1.0 ± 0.1 against uniform"
     assert describe_player(f"{module}:number").what  # whatever it is, it has a docstring
 
 

@@ -61,15 +61,15 @@ def test_a_rule_of_thumb_is_refused_at_another_table(wrap: Any, game: str) -> No
     policy = wrap(rule_of_thumb(5, rules))
     assert at_table(policy, game, 5, rules) is policy
     for table in ((game, 3), ("krypkille", 5)):
-        with pytest.raises(PolicyError, match=rf"was made for {game} with 5 seats"):
+        with pytest.raises(PolicyError, match=r"(3 seats|krypkille) instead of"):
             at_table(policy, *table, kille_env.spec(table[0]).resolve())
 
 
 @pytest.mark.parametrize("role", ["base", "opponents"])
 def test_a_search_refuses_policies_of_other_tables(role: str) -> None:
-    with pytest.raises(PolicyError, match="was made for byteskille with 5 seats"):
+    with pytest.raises(PolicyError, match="3 seats instead of 5"):
         FlatSearch(3, RULES, SearchSettings(**{role: rule_of_thumb(5, RULES)}))
-    with pytest.raises(PolicyError, match="was made for byteskille with 3 seats"):
+    with pytest.raises(PolicyError, match="4 seats instead of 3"):
         at_table(FlatSearch(3, RULES), "byteskille", 4, RULES)
 
 

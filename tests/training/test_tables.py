@@ -168,9 +168,9 @@ def test_another_table_is_refused_or_said(tool: str, solved: Path) -> None:
     assert f"transferred from {Table.of('byteskille', 2)}" in str(found)
 
 
-def test_a_model_is_measured_where_it_learns() -> None:
+def test_a_player_is_measured_where_it_was_made() -> None:
     class Model:
-        env = kille_env.SeatVectorEnv("byteskille", 2, 3, rules="wikipedia")
+        tables = (Table.of("byteskille", 3, "wikipedia"),)
         name = "model"
 
         def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:

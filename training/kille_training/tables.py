@@ -103,9 +103,6 @@ def homes_of(player: PlayerLike) -> tuple[Table, ...]:
         from kille_env.adapters.sb3_asking import asking_of
 
         return asking_of(player).tables
-    for thing in (player, getattr(player, "env", None)):
-        if isinstance(found := getattr(thing, "table", None), Table):
-            return (found,)
     return tables_of(player)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from kille_agents.rules_of_thumb import RuleOfThumb
 from kille_env.core.spec import Rules
 from kille_env.errors import PolicyError
-from kille_env.play.policy import Policy, with_uniform
+from kille_env.play.policy import Policy, tables_of, with_uniform
 
 TRAIN, HELD_OUT = "train", "held_out"
 SPLITS = (TRAIN, HELD_OUT, "all")
@@ -68,7 +68,7 @@ class Noisy:
 
     def __init__(self, policy: Policy, share: float) -> None:
         self.policy, self.share = policy, share
-        self.table = getattr(policy, "table", None)
+        self.tables = tables_of(policy)
 
     def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
         """Returns the weighted mean of the two; see `Policy`."""

@@ -31,7 +31,7 @@ class RuleOfThumb:
         reads: Parts of the observation whose places `numbers` begins with.
         num_players: Seats of its table.
         rules: Its rules.
-        table: Both; it is refused at other tables.
+        tables: Both, as a table; it is refused at others.
         deterministic: It is, see `kille_env.play.policy.KernelPolicy`.
     """
 
@@ -61,7 +61,7 @@ class RuleOfThumb:
             )
         game = spec(self.game)
         self.num_players, self.rules = game.check_players(num_players), rules
-        self.table = Table.of(self.game, self.num_players, rules)
+        self.tables = (Table.of(self.game, self.num_players, rules),)
         self._action = {text: number for number, text in enumerate(game.actions)}
         layout = game.observation(self.num_players)
         self._width = width(layout)

@@ -55,7 +55,7 @@ class FlatSearch:
         settings: Its settings.
         base: Plays its own seat in the determinizations, and is what it falls back on.
         opponents: Plays all other seats there.
-        table: Where it plays; it is refused at other tables.
+        tables: The table where it plays; it is refused at others.
         remembers: Whether it is to be given the history of the tables.
     """
 
@@ -81,8 +81,8 @@ class FlatSearch:
                 was made for another table.
         """
         self.settings = settings or SearchSettings()
-        self.table = Table.of(rules.game, num_players, rules)
-        self.num_players, self.rules = self.table.num_players, rules
+        self.tables = (Table.of(rules.game, num_players, rules),)
+        self.num_players, self.rules = self.tables[0].num_players, rules
         base = self.settings.base or rule_of_thumb(num_players, rules)
         opponents = self.settings.opponents
         self.base = self._seated(base)
