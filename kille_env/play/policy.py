@@ -263,6 +263,8 @@ def tables_of(player: Any) -> tuple[Table, ...]:
 
 def differences(tables: Sequence[Table], table: Table) -> list[str]:
     """Returns in words what a table has otherwise than the nearest of those a player is for."""
+    if table in tables:
+        return []
     return min((one.differences(table) for one in tables), key=len, default=[])
 
 

@@ -10,6 +10,8 @@ import sys
 import time
 from pathlib import Path
 
+from kille_env.registry import Table
+
 
 def even(mask):
     return mask / mask.sum(axis=1, keepdims=True)
@@ -195,5 +197,6 @@ class RaisesLater(Player):
 class ForTwo(Player):
     """Was made for two seats."""
 
-    def differences(self, table):
-        return [] if table.num_players == 2 else [f"{table.num_players} seats instead of 2"]
+    def __init__(self, num_players, rules):
+        super().__init__(num_players, rules)
+        self.tables = (Table.of(rules.game, 2, rules),)
