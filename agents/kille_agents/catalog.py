@@ -29,6 +29,7 @@ from kille_agents.tabular import TABULAR, load_tabular, read_metadata, tabular_f
 from kille_agents.trained import TRAINED, trained
 from kille_env.core.spec import Rules
 from kille_env.errors import PolicyError, did_you_mean, shortened
+from kille_env.play import policy as policies
 from kille_env.play.functions import Network
 from kille_env.play.policy import Player, PlayerLike, UniformPolicy, at_table, plays
 from kille_env.registry import Table
@@ -227,19 +228,25 @@ class Kind(NamedTuple):
         load: Makes a player of its name, a number of seats, rules, and whether a file that can run
             code may be loaded.
         about: Describes one by its name, for a game or for whichever it plays.
-        tables: The tables that one was made for, by its name; nothing is loaded that can run code.
+        tables: The tables that one was made for, by its name, and by where an object of a module
+            is made, if at all; no file is loaded that can run code.
     """
 
     matches: Callable[[str], bool]
     load: Callable[[str, int, Rules, bool], Player]
     about: Callable[[str, str | None], About]
-    tables: Callable[[str], tuple[Table, ...]] = lambda _: ()
+    tables: Callable[[str, Table | None], tuple[Table, ...]] = lambda *_: ()
 
 
-def tables_of(name_or_path: str | Path) -> tuple[Table, ...]:
-    """Returns the tables that a saved player was made for; empty for one that plays at any."""
+def tables_of(name_or_path: str | Path, table: Table | None = None) -> tuple[Table, ...]:
+    """Returns the tables that a player by name was made for; empty for one that plays at any.
+
+    Args:
+        name_or_path: As for `load_policy`.
+        table: Where an object of a module is made; None makes none.
+    """
     name = str(name_or_path)
-    return next((kind.tables(name) for kind in KINDS if kind.matches(name)), ())
+    return next((kind.tables(name, table) for kind in KINDS if kind.matches(name)), ())
 
 
 def _kind_of(name: str, game: str | None) -> Kind:
@@ -287,7 +294,7 @@ def _load_model(name: str, num_players: int, rules: Rules, trust: bool) -> Playe
     return load_sb3(Path(name), trust=trust)
 
 
-def _tables_of_model(name: str) -> tuple[Table, ...]:
+def _tables_of_model(name: str, table: Table | None) -> tuple[Table, ...]:
     from kille_env.adapters.sb3_asking import read_asking
 
     asking = read_asking(Path(name))
@@ -377,18 +384,23 @@ KINDS = (
         lambda name: tabular_file(name) is not None,
         lambda name, *_: load_tabular(cast(Path, tabular_file(name))),
         _about_tabular,
-        lambda name: read_metadata(cast(Path, tabular_file(name))).tables,
+        lambda name, _: read_metadata(cast(Path, tabular_file(name))).tables,
     ),
     Kind(
         lambda name: Path(name).exists(),
         lambda name, *_: load_network(Path(name)),
         _about_network,
-        lambda name: read_network(Path(name))[0].tables,
+        lambda name, _: read_network(Path(name))[0].tables,
     ),
     Kind(
         is_entry_point,
         lambda name, seats, rules, _: load_entry_point(name, seats, rules),
         _about_object,
+        lambda name, table: (
+            ()
+            if table is None
+            else policies.tables_of(load_entry_point(name, table.num_players, table.rules))
+        ),
     ),
 )
 """Kinds of players; a name is of the first that it matches."""

@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from kille_env.errors import ConfigError, KilleError
+from kille_env.registry import Table
 from kille_training.arena.play import identified
 from kille_training.arena.results import TournamentResult
 from kille_training.arena.settings import TournamentSettings
@@ -284,7 +285,7 @@ def test_a_policy_for_another_table_is_transferred_if_that_is_asked_for(tmp_path
         play(tmp_path / "a", **words)
     play(tmp_path / "a", **words, transfer=True)
     told = shown(tmp_path / "a")["transferred"]
-    assert told == {"mine": "another table"}
+    assert told == {"mine": str(Table.of("byteskille", 2))}
 
 
 @pytest.mark.parametrize(

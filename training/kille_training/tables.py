@@ -68,6 +68,8 @@ def seat(
     table = _table(players, homes, game, num_players, episode, rules)
     seated, transferred = list(players), {}
     for number, (player, tables) in enumerate(zip(players, homes, strict=True)):
+        if transfer and not tables:  # an object of a module says it once it is made
+            tables = homes_of(player, table)
         if not (found := differences(tables, table)):
             continue
         name = str(player) if isinstance(player, (str, Path)) else name_of(player)
@@ -93,12 +95,17 @@ def table_of(
     return _table(players, homes, game, num_players, episode, rules)
 
 
-def homes_of(player: PlayerLike) -> tuple[Table, ...]:
-    """Return the tables that a player was made for; empty if it says nothing of them."""
+def homes_of(player: PlayerLike, table: Table | None = None) -> tuple[Table, ...]:
+    """Return the tables that a player was made for; empty if it says nothing of them.
+
+    Args:
+        player: The player.
+        table: Where an object of a module is made; None makes none, and so asks none.
+    """
     if getattr(player, "transferred", False):
         return ()
     if isinstance(player, (str, Path)):
-        return catalog.tables_of(player)
+        return catalog.tables_of(player, table)
     if is_from("stable_baselines3.common.base_class", "BaseAlgorithm", player):
         from kille_env.adapters.sb3_asking import asking_of
 

@@ -126,8 +126,7 @@ class Play:
                 rules=table.rules, transfer=self.transfer, trust=self.trust,
             )  # fmt: skip
             player = resolve(moved, table.game, table.num_players, table.rules, trust=self.trust)
-            moved = "another table" if getattr(player, "transferred", False) else ""
-            home = next(iter(homes.values()), moved)
+            home = next(iter(homes.values()), "")
             self._players[key] = in_play(player, entrant.play), player, home
         return self._players[key]
 
