@@ -8,7 +8,7 @@ the original at decisions of its table, and refused unless both answer alike.
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from kille_env.core.floats import READINGS, seat_layout
 from kille_env.core.spec import Rules, width
 from kille_env.errors import PolicyError, shortened
 from kille_env.play.functions import Network, is_from
-from kille_env.play.policy import Policy, at_table
+from kille_env.play.policy import at_table
 from kille_env.registry import Table, make_batch, spec
 
 NAMES = {
@@ -82,7 +82,7 @@ def save_policy(
             `kille_agents.Network` of one; a model of Stable-Baselines3 or sb3-contrib without
             memory; or what `as_policy` has made of these or of a policy folder.
         folder: Where to write `policy.json` and `policy.safetensors`.
-        game: The game that a module was trained for. A model knows its own table.
+        game: The game that a module was trained for, or that is meant of the tables of a model.
         num_players: Seats; the game's default for None.
         rules: A preset, switches, or resolved rules.
         episode: "deal" or "match"; None is what `rules` say, or else "deal".
@@ -103,76 +103,47 @@ def save_policy(
         if observation is not None or returns is not None:
             policy = Network(policy, observation=observation, returns=returns)
         given = None if game is None else Table.of(game, num_players, rules, episode)
-        make = _of_module if getattr(policy, "asking", None) is None else _of_model
-        network = make(policy, given, Path(folder).resolve().name)
+        network = _exported(policy, given, Path(folder).resolve().name)
     return save_network(network, Path(folder)).parent
 
 
-def _of_module(policy: Any, table: Table | None, name: str) -> NetworkPolicy:
-    """Return a torch module as a policy of a table."""
-    if not isinstance(policy, Network) or not is_from("torch.nn", "Module", policy.function):
+def _exported(policy: Any, table: Table | None, name: str) -> NetworkPolicy:
+    """Return a torch module or a model of Stable-Baselines3 as a policy of a table."""
+    asking = getattr(policy, "asking", None)
+    is_module = is_from("torch.nn", "Module", getattr(policy, "function", None))
+    if asking is None and not is_module:
         raise PolicyError(
             f"{shortened(policy)} is no network; expected a torch module with observation= and "
             "returns=, a kille_agents.Network of one, or a model of Stable-Baselines3. A function "
             "or class of yours is a player by its name, module:object"
         )
-    _refuse_features(name, policy.features)
-    table, settled = _seated(policy, () if table is None else (table,))
-    made = {"by": f"torch module {type(policy.function).__name__}"}
-    returns = "values" if policy.returns == "values" else "logits"
-    layers, activations = perceptron_of(policy.function)
-    network = _network(
-        table, layers, activations, policy.observation, None, None, returns, made, name
-    )
-
-    def outputs(seen: np.ndarray, mask: np.ndarray) -> np.ndarray:
-        returned = settled.returned(seen, mask)
-        return np.log(returned) if policy.returns == "probabilities" else returned
-
-    return _checked(network, settled, outputs)
-
-
-def _of_model(policy: Any, table: Table | None, name: str) -> NetworkPolicy:
-    """Return a model of Stable-Baselines3 as a policy of a table."""
-    from kille_env.adapters.sb3_models import meaning_of, scores
-
-    asking, model = policy.asking, policy.model
-    _refuse_features(name, asking.features)
-    returns = meaning_of(model)  # refuses a model that remembers
-    table, settled = _seated(policy, asking.tables if table is None else (table,))
-    layers, activations, near_seats = _of_policy(model.policy)
-    made = {"by": type(model).__name__, "decisions": int(model.num_timesteps)}
-    network = _network(
-        table, layers, activations, asking.observation, _normal(policy.name, asking), near_seats,
-        returns, made, name,
-    )  # fmt: skip
-    reading = asking.reading(table.game, table.num_players)
-
-    def outputs(seen: np.ndarray, mask: np.ndarray) -> np.ndarray:
-        return scores(model, asking.show(seen, mask, reading))
-
-    return _checked(network, settled, outputs)
-
-
-def _seated(policy: Any, tables: Sequence[Table]) -> tuple[Table, Any]:
-    """Return the one table that is meant, and a policy as it plays there."""
-    different = set(tables)
-    if len(different) != 1:
-        raise PolicyError(
-            f"nothing says at which table the network plays, of {len(different)}: name it, "
-            "save_policy(network, folder, game, num_players, rules)"
-        )
-    (table,) = different
-    return table, at_table(policy, table.game, table.num_players, table.rules)
-
-
-def _refuse_features(name: str, features: Any) -> None:
-    if features is not None:
+    if policy.features is not None:
         raise PolicyError(
             f"{name} reads features of your own, which are code and no part of a policy folder: "
             "name the player as module:object, or save a model of Stable-Baselines3 with "
             "kille_env.sb3.save"
         )
+    if table is None:
+        homes: set[Table] = set(policy.tables)
+        if len(homes) != 1:
+            raise PolicyError(
+                f"nothing says at which table the network plays, of {len(homes)}: name it, "
+                "save_policy(network, folder, game, num_players, rules)"
+            )
+        table = homes.pop()
+    settled: Any = at_table(policy, table.game, table.num_players, table.rules)
+    returns = "values" if policy.returns == "values" else "logits"
+    if asking is None:
+        layers, activations = perceptron_of(policy.function)
+        kind, normal, near_seats = policy.observation, None, None
+        made = {"by": f"torch module {type(policy.function).__name__}"}
+    else:
+        model = policy.model
+        layers, activations, near_seats = _of_model(model)
+        kind, normal = asking.observation, _normal(policy.name, asking)
+        made = {"by": type(model).__name__, "decisions": int(model.num_timesteps)}
+    network = _network(table, layers, activations, kind, normal, near_seats, returns, made, name)
+    return _checked(network, settled)
 
 
 def _normal(name: str, asking: Any) -> Normal | None:
@@ -242,8 +213,16 @@ def perceptron_of(*modules: Any) -> tuple[list[Layer], list[str]]:
     return layers, activations
 
 
-def _of_policy(policy: Any) -> tuple[list[Layer], list[str], int | None]:
-    """Return the layers of a model's policy, and how many seats its extractor does not sum."""
+def _of_model(model: Any) -> tuple[list[Layer], list[str], int | None]:
+    """Return the layers of a model, and how many seats its extractor does not sum, if it sums any.
+
+    Raises:
+        PolicyError: It remembers, or there is something in it that no perceptron has.
+    """
+    from kille_env.adapters.sb3_models import meaning_of  # needs torch
+
+    meaning_of(model)  # refuses what remembers
+    policy = model.policy
     if hasattr(policy, "q_net"):
         extractor, parts = policy.q_net.features_extractor, (policy.q_net.q_net,)
     elif hasattr(policy, "quantile_net"):
@@ -369,22 +348,23 @@ def _on_features(
     return made.astype(np.float32), (bias + added).astype(np.float32), arrays
 
 
-def _checked(network: NetworkPolicy, original: Policy, outputs: Any) -> NetworkPolicy:
+def _checked(network: NetworkPolicy, original: Network) -> NetworkPolicy:
     """Return a policy if it answers as its original does.
 
     Args:
         network: The policy.
         original: What it was made of, at its table.
-        outputs: Returns what the original's network returns, [N, A], of observations and masks.
 
     Raises:
         PolicyError: It does not.
     """
     seen, mask = _decisions(network.metadata.tables[0])
-    both = network.logits(seen).astype(np.float64), outputs(seen, mask).astype(np.float64)
+    returned = original.returned(seen, mask)
+    returned = np.log(returned) if original.returns == "probabilities" else returned
+    both = network.logits(seen).astype(np.float64), returned
     ours, theirs = (rows - rows.mean(axis=1, keepdims=True) for rows in both)
     apart, most = np.abs(ours - theirs).max(), np.abs(theirs).max()
-    chances = (one.probabilities(seen, mask) for one in (network, cast(Policy, original)))
+    chances = (one.probabilities(seen, mask) for one in (network, original))
     if not apart <= APART * most or not np.allclose(*chances, atol=10 * APART):
         raise PolicyError(
             f"{network.name} does not return what its layers do, one after the other: they differ "

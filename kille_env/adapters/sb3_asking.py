@@ -5,11 +5,11 @@ environment: which observations it gives, and what the wrappers around it make o
 wrappers are refused, since nobody could say what they do. `save` keeps both beside the weights.
 """
 
-import copy
 import json
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 from typing import Any, Self, cast
@@ -43,16 +43,10 @@ from kille_env.core.spec import width
 from kille_env.errors import KilleError, PolicyError, shortened
 from kille_env.files import MOST_JSON, parse_json, write_whole
 from kille_env.play.decisions import Decisions
+from kille_env.play.functions import Network
 from kille_env.play.options import OBSERVATION
 from kille_env.play.own import Features
-from kille_env.play.policy import (
-    UniformPolicy,
-    at_table,
-    check_shapes,
-    masked_best,
-    masked_softmax,
-    with_uniform,
-)
+from kille_env.play.policy import UniformPolicy, at_table, masked_softmax, with_uniform
 from kille_env.registry import Table, spec
 
 Step = Callable[[Any], Any]
@@ -110,11 +104,24 @@ class Asking:
             raise PolicyError(f"the features {self.features} have not been imported")
         if self.features is not None:
             seen = self.features(seen, mask)
+        return self._wrapped(seen, mask)
+
+    def _wrapped(self, seen: Any, mask: np.ndarray) -> Any:
         if self.observation.endswith("dict"):
             seen = {"observation": seen, "action_mask": mask}
         for step in self.steps:
             seen = step(seen)
         return seen
+
+    def scores(self, model: Any, seen: np.ndarray, mask: np.ndarray) -> np.ndarray:
+        """Return what a model returns for each action, [N, A] float32.
+
+        Args:
+            model: A model without memory.
+            seen: [N, F] what its environment shows, before any wrapper.
+            mask: [N, A] int8.
+        """
+        return scores(model, self._wrapped(seen, mask))
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything as JSON can hold it.
@@ -301,7 +308,7 @@ def check_last_seen(model: Any, asking: Asking) -> None:
         )
 
 
-class SB3Policy:
+class SB3Policy(Network):
     """Plays a model: its distribution over the legal actions, or the action of the highest value.
 
     Of a model that knows no masks the share of illegal actions is spread over the legal ones in
@@ -327,12 +334,16 @@ class SB3Policy:
             PolicyError: Nothing says how it is asked, or it gives neither a distribution nor
                 values.
         """
-        self.model, self.name, self.memory_size = model, name, memory_size(model)
-        if not self.memory_size:
-            meaning_of(model)
+        self.model, self.memory_size = model, memory_size(model)
         self.asking = asking or asking_of(model)
-        self._reading: Reading | None = None
-        self._size: tuple[int, int] | None = None
+        kind = self.asking.observation.removesuffix("_dict")
+        super().__init__(
+            partial(self.asking.scores, model),
+            observation="box" if kind == "dict" else kind,
+            returns="logits" if self.memory_size else meaning_of(model),
+            features=cast("Features | None", self.asking.features),
+            name=name,
+        )
 
     @property
     def tables(self) -> tuple[Table, ...]:
@@ -345,35 +356,26 @@ class SB3Policy:
         Raises:
             PolicyError: The model has other observations or actions.
         """
-        table, settled = spec(game), copy.copy(self)
-        settled._reading = self.asking.reading(game, num_players)
-        settled._size = width(table.observation(num_players)), table.num_actions
         check_space(self.name, self.model, self.asking, game, num_players)
-        return settled
+        return super().at_table(game, num_players)
 
     def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
-        """Return the distribution over the legal actions, [N, A] float64; see `Policy`."""
-        meaning = meaning_of(self.model)
-        found = scores(self.model, self._show(observation, mask))
-        play = masked_best if meaning == "values" else masked_softmax
-        return play(type(self.model).__name__, found, mask)
+        """Return the distribution over the legal actions, [N, A] float64; see `Policy`.
+
+        Raises:
+            PolicyError: As from `Network`, or the model remembers, and is asked by `decide`.
+        """
+        if self.memory_size:
+            meaning_of(self.model)  # says what to do
+        return super().probabilities(observation, mask)
 
     def decide(self, decisions: Decisions) -> np.ndarray:
         """Return the same; a model with an LSTM goes on from the memory of the decisions."""
         if not self.memory_size:
             return self.probabilities(decisions.observation, decisions.mask)
-        seen = self._show(decisions.observation, decisions.mask)
+        seen = self.asking.show(decisions.observation, decisions.mask, self._reading)
         logits, decisions.memory = scores_with_memory(self.model, seen, decisions.memory)
-        return masked_softmax(type(self.model).__name__, logits, decisions.mask)
-
-    def _show(self, observation: np.ndarray, mask: np.ndarray) -> Any:
-        if self._size is None:
-            raise PolicyError(
-                f"the model {self.name} reads features as its table has them: say which one with "
-                "at_table(game, num_players)"
-            )
-        check_shapes(self.name, observation, mask, *self._size)
-        return self.asking.show(observation, mask, self._reading)
+        return masked_softmax(self.name, logits, decisions.mask)
 
 
 class LivePolicy:
