@@ -135,7 +135,7 @@ def take_trained(runs: Path) -> None:
     """Puts the policies of finished runs into the package, and their curves beside the page."""
     kept = [json.loads(line) for line in CURVES.read_text(encoding="utf-8").splitlines()]
     for game in list_games():
-        run, rules = Run(runs / f"{game}_trained"), spec(game).resolve(episode="deal")
+        run = Run(runs / f"{game}_trained")
         if run.config.is_file():
             network = load_network(run.folder)
             print(save_network(network, FOLDER / game), file=sys.stderr)
