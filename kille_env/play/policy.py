@@ -227,15 +227,13 @@ def at_table(player: Player, game: str, num_players: int, rules: Rules) -> Playe
     Raises:
         PolicyError: It was made for another table, or is a kernel whose `numbers` are none.
     """
-    moved = getattr(player, "transferred", False)
-    tables = () if moved else tables_of(player)
-    table = Table(game, num_players, rules, spec(game).version)
-    if found := differences(tables, table):
+    moved, tables = getattr(player, "transferred", False), tables_of(player)
+    if found := differences(tables, Table(game, num_players, rules, spec(game).version)):
         raise misfit(name_of(player), tables, found)
     settle = getattr(player, "at_table", None)
     player = cast(Player, settle(game, num_players)) if callable(settle) else player
     if has_kernel(player):
-        made = tables_of(player)
+        made = _said_tables(player)
         if made and (game, num_players) not in {(one.game, one.num_players) for one in made}:
             raise misfit(name_of(player), made, [f"a kernel cannot play {game} with {num_players}"])
         numbers = getattr(player, "numbers", None)
@@ -255,7 +253,11 @@ def let_transfer(player: Player) -> Player:
 
 
 def tables_of(player: Any) -> tuple[Table, ...]:
-    """Returns the tables that a player says it was made for; empty if it says nothing of them."""
+    """Returns the tables that a player was made for; empty if it may play at any."""
+    return () if getattr(player, "transferred", False) else _said_tables(player)
+
+
+def _said_tables(player: Any) -> tuple[Table, ...]:
     tables = getattr(player, "tables", ())
     fits = isinstance(tables, tuple) and all(isinstance(one, Table) for one in tables)
     return tables if fits else ()

@@ -19,7 +19,7 @@ from kille_env.core.rollouts import Rollouts
 from kille_env.errors import KilleError, PolicyError
 from kille_env.play.decisions import Decisions, History
 from kille_env.play.kernels import choices
-from kille_env.play.policy import UniformPolicy, at_table, decide
+from kille_env.play.policy import UniformPolicy, at_table, decide, let_transfer
 
 RULES = kille_env.spec("byteskille").resolve(episode="deal")
 
@@ -63,6 +63,19 @@ def test_a_rule_of_thumb_is_refused_at_another_table(wrap: Any, game: str) -> No
     for table in ((game, 3), ("krypkille", 5)):
         with pytest.raises(PolicyError, match=r"(3 seats|krypkille) instead of"):
             at_table(policy, *table, kille_env.spec(table[0]).resolve())
+
+
+def test_what_may_play_at_another_table_does_in_every_way_but_by_a_kernel() -> None:
+    metadata = network_metadata("byteskille", 3, RULES)
+    made: Any = NetworkPolicy(metadata, network_weights(metadata))
+    moved: Any = let_transfer(made)
+    stake = kille_env.spec("byteskille").resolve(RULES, stake=4)
+    for wrap in (lambda policy: policy, Greedy, lambda policy: Noisy(policy, 0.5)):
+        at_table(wrap(moved), "byteskille", 3, stake)
+        with pytest.raises(PolicyError, match="stake 4 instead of 2"):
+            at_table(wrap(made), "byteskille", 3, stake)
+    with pytest.raises(PolicyError, match="a kernel cannot play byteskille with 3"):
+        at_table(let_transfer(rule_of_thumb(5, RULES)), "byteskille", 3, RULES)
 
 
 @pytest.mark.parametrize("role", ["base", "opponents"])

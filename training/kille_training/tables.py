@@ -102,8 +102,6 @@ def homes_of(player: PlayerLike, table: Table | None = None) -> tuple[Table, ...
         player: The player.
         table: Where an object of a module is made; None makes none, and so asks none.
     """
-    if getattr(player, "transferred", False):
-        return ()
     if isinstance(player, (str, Path)):
         return catalog.tables_of(player, table)
     if is_from("stable_baselines3.common.base_class", "BaseAlgorithm", player):
