@@ -1,4 +1,4 @@
-"""Tables from the specs: the facts of the games' pages, and rules and layouts for the site."""
+"""Tables from the specs: the facts of the games' pages, and layouts for the site."""
 
 from collections.abc import Callable
 from functools import partial
@@ -7,7 +7,7 @@ from pathlib import Path
 from blocks import table
 
 import kille_env
-from kille_env.core.spec import DEFAULT_EPISODE, GameSpec, Part, Switch, width
+from kille_env.core.spec import GameSpec, Part, width
 
 DOCS = Path(__file__).parent
 
@@ -26,18 +26,6 @@ def facts(spec: GameSpec) -> str:
         ("version", str(spec.version)),
     ]
     return table(("fact", "value"), rows)
-
-
-def switches(spec: GameSpec) -> str:
-    """Returns every switch with its values, and what the presets make of it."""
-    header = ("switch", "what it decides", "values", *spec.presets, "decision")
-    usual = [f"`{DEFAULT_EPISODE}`"] * len(spec.presets)
-    rows = [("`episode`", "a whole match, or one deal", "`match`, `deal`", *usual, "")]
-    for switch in spec.switches:
-        name, meaning, decision = f"`{switch.name}`", switch.meaning, switch.decision
-        presets = (f"`{_value(switch.value_for(preset))}`" for preset in spec.presets)
-        rows.append((name, meaning, _values(switch), *presets, decision))
-    return table(header, rows)
 
 
 Layout = Callable[[int], tuple[Part, ...]]
@@ -65,10 +53,9 @@ def layout_table(layout: Layout, seats: tuple[int, int], known: Layout | None = 
 
 
 def in_full(spec: GameSpec) -> list[tuple[str, str]]:
-    """Returns the tables of a game's rules and layouts with their names, for the site."""
+    """Returns the tables of a game's layouts with their names, for the site."""
     seats = _two(spec)
     return [
-        ("Rules", switches(spec)),
         ("Observation", layout_table(spec.observation, seats)),
         ("Information state", layout_table(spec.information_state, seats)),
         (
@@ -95,18 +82,6 @@ def _formula(few: int, many: int, seats: tuple[int, int]) -> str:
     if slope == 0:
         return str(start)
     return f"{start} + {times}" if start else times
-
-
-def _value(value: object) -> str:
-    if value is None:
-        return "null"
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _values(switch: Switch) -> str:
-    if switch.values:
-        return ", ".join(f"`{_value(value)}`" for value in switch.values)
-    return switch.possible()
 
 
 BLOCKS = {

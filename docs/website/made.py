@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from importlib import import_module
 
 import click
+from click.testing import CliRunner
 from tables import in_full
 
 import kille_env
@@ -200,8 +201,9 @@ def _layouts() -> str:
     """Returns a page with each game's switches, and its features: places, sizes, bounds."""
     parts = ["# Rules and layouts in full\n\nMade of the specs; P is the number of seats."]
     for game in kille_env.list_games():
-        spec = kille_env.spec(game)
-        parts += [f"## {spec.title}", *(f"### {name}\n\n{made}" for name, made in in_full(spec))]
+        spec, rules = kille_env.spec(game), CliRunner().invoke(kille, ["games", game]).output
+        parts += [f"## {spec.title}", f"### Rules\n\n```text\n{rules}```"]
+        parts += [f"### {name}\n\n{made}" for name, made in in_full(spec)]
     return "\n\n".join(parts) + "\n"
 
 
