@@ -16,6 +16,7 @@ pytest.importorskip("sb3_contrib")
 from kille_training.cli.main import COMMANDS
 from kille_training.learn.settings import LearnerSettings
 from reference.scripts import script
+from test_public import KITS, ROOTS
 
 ROOT = Path(__file__).parents[1]
 stage = script("docs/website/stage.py")
@@ -74,6 +75,10 @@ def test_every_page_has_an_address_of_its_own(pages: dict[str, str]) -> None:
     for twice in ("search.md", "genindex.md", "players.md", "reference/commands.md"):
         with pytest.raises(SystemExit, match=f"land on {twice.removesuffix('.md')}"):
             stage.check_addresses([*places, twice])
+
+
+def test_what_is_public_is_in_the_api() -> None:
+    assert {name for _, _, modules in made.API.values() for name in modules} == {*ROOTS, *KITS}
 
 
 def test_code_in_the_first_words_of_a_module_is_indented() -> None:

@@ -27,91 +27,38 @@ API = {
     "environments": (
         "Environments",
         "The library: games as environments for PettingZoo, Gymnasium and Stable-Baselines3.",
-        (
-            "kille_env",
-            "kille_env.adapters.aec",
-            "kille_env.adapters.gym",
-            "kille_env.adapters.vector",
-            "kille_env.play.options",
-            "kille_env.adapters.spaces",
-            "kille_env.play.functions",
-            "kille_env.sb3",
-            "kille_env.errors",
-        ),
-    ),
-    "batches": (
-        "Batches and experience",
-        "Many tables in one compiled call, and what was decided at them.",
-        (
-            "kille_env.core.batch",
-            "kille_env.core.spec",
-            "kille_env.play.decisions",
-            "kille_env.play.experience",
-            "kille_env.play.policy",
-            "kille_env.play.play",
-        ),
-    ),
-    "records": (
-        "Records, pictures and text",
-        "Matches that can be written down, replayed, drawn and told.",
-        ("kille_env.records", "kille_env.words.view", "kille_env.pictures"),
-    ),
-    "games": (
-        "Games of your own",
-        "What a game offers, how kernels are compiled, and the contract that every game keeps.",
-        ("kille_env.core.game", "kille_env.core.jit", "kille_env.testing"),
-    ),
-    "libraries": (
-        "Other libraries",
-        "One module for each outside API.",
-        (
-            "kille_env.adapters.open_spiel",
-            "kille_env.adapters.rllib",
-            "kille_env.adapters.tianshou",
-            "kille_env.adapters.torchrl",
-            "kille_env.adapters.text",
-        ),
+        ("kille_env", "kille_env.sb3"),
     ),
     "players": (
         "Players",
         "Policies, search, networks, tabular policies and language models.",
-        (
-            "kille_agents",
-            "kille_agents.objects",
-            "kille_agents.network",
-            "kille_agents.tabular",
-            "kille_agents.search",
-            "kille_agents.llm",
-            "kille_agents.open_spiel",
-        ),
+        ("kille_agents",),
     ),
     "training": (
         "Training and measuring",
         "`import kille_training as kt`: a function for each command that computes something.",
         ("kille_training",),
     ),
-    "statistics": (
-        "Statistics",
-        "Arrays in, arrays out: no games, no files, no players.",
-        (
-            "kille_training.statistics.intervals",
-            "kille_training.statistics.sequential",
-            "kille_training.statistics.plackett_luce",
+    "games": (
+        "Games of your own",
+        "Facts, cards, tables, and the contract that every game keeps.",
+        ("kille_env.author",),
+    ),
+    "libraries": (
+        "Other libraries",
+        "One module for each outside API.",
+        tuple(
+            f"kille_env.adapters.{name}"
+            for name in ("open_spiel", "rllib", "tianshou", "torchrl", "text")
         ),
     ),
     "solving": (
         "Solving",
-        "Finite games as flat arrays, regret minimisation over them, and exact values.",
-        (
-            "kille_training.solving.trees.tree",
-            "kille_training.solving.trees.build",
-            "kille_training.solving.trees.cfr",
-            "kille_training.solving.trees.values",
-            "kille_training.solving.trees.efg",
-        ),
+        "Finite games as flat arrays, regret minimization over them, and exact values.",
+        tuple(f"kille_training.solving.trees.{name}" for name in ("build", "cfr", "values")),
     ),
 }
-"""Pages of the API: title, what is on it, and modules."""
+"""Pages of the API: title, what is on it, and modules, those that are public."""
 
 
 def pages() -> dict[str, str]:
