@@ -10,7 +10,6 @@ right when others join. A line is a JSON object, one for each entry and track.
 
 import argparse
 import hashlib
-import importlib.util
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -57,25 +56,14 @@ Score = dict[str, float]
 
 
 def fingerprint(player: str) -> str:
-    """Return a digest of the files of a player; for a player by name the name and our version."""
+    """Return a digest of the files of a player; for one without files its name and our version."""
     path = TRAINED.get(player) or Path(player)
-    if path.is_file():
-        return _digest([path])
-    if path.is_dir():
-        return _digest([each for each in sorted(path.glob("policy.*")) if each.is_file()])
-    module, colon, name = player.partition(":")
-    found = importlib.util.find_spec(module) if colon else None
-    if found is not None and found.origin and Path(found.origin).is_file():
-        return f"{_digest([Path(found.origin)])}:{name}"
-    return f"{player} of kille-env {kille_env.__version__}"
-
-
-def _digest(files: Sequence[Path]) -> str:
+    files = [path] if path.is_file() else sorted(path.glob("policy.*"))
     digest = hashlib.sha256()
     for file in files:
         content = file.read_bytes()
         digest.update(f"{file.name} {len(content)}\n".encode() + content)
-    return digest.hexdigest()
+    return digest.hexdigest() if files else f"{player} of kille-env {kille_env.__version__}"
 
 
 @dataclass(frozen=True)
