@@ -31,6 +31,7 @@ autodoc_default_options = {"member-order": "bysource", "show-inheritance": False
 autodoc_typehints_format = "short"
 autodoc_preserve_defaults = True
 napoleon_use_ivar = True
+napoleon_custom_sections = [("Common fields", "params_style")]
 python_use_unqualified_type_names = True
 add_module_names = False
 
