@@ -5,6 +5,7 @@ grid to `NAME.jsonl`, and `tuning.jsonl` beside it.
 """
 
 import json
+from functools import cache
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,7 @@ NEAR = 0.02
 """NashConv in stakes below which a run counts as near an equilibrium."""
 
 
+@cache
 def results(grid: str = "exact") -> Results:
     """Returns the published runs of a grid."""
     return read_results(DATA / f"{grid}.jsonl")

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import benchmark
 from blocks import table
 
 from kille_agents.catalog import MEASURED
@@ -11,25 +12,18 @@ from kille_agents.trained import cards
 from kille_env.registry import list_games, spec
 
 DOCS = Path(__file__).parent
-PAGE, BENCHMARK = DOCS / "what_is_hard.md", DOCS / "data" / "benchmark"
-BASELINES = ("uniform", "rule_of_thumb")
+PAGE = DOCS / "what_is_hard.md"
 EXACT = ("byteskille-2", "byteskille-3", "byteskille-4")
 PLAYERS = ("uniform", "rule_of_thumb", "byteskille/solved")
 LONG = (2, 6, 11, 20)
 """Numbers of seats at which matches are shown, where a game has them."""
 
 
-def results(grid: str) -> list[dict[str, Any]]:
-    """Returns the published runs of a grid of the benchmark."""
-    lines = (BENCHMARK / f"{grid}.jsonl").read_text(encoding="utf-8").splitlines()
-    return [json.loads(line) for line in lines]
-
-
-def player_at(lines: list[dict[str, Any]], player: str, at: str) -> dict[str, Any]:
+def player_at(grid: str, player: str, at: str) -> dict[str, Any]:
     """Returns the last measurement of a player at a table of the benchmark."""
-    (found,) = [x for x in lines if (x["run"]["method"], x["run"]["table"]) == (player, at)]
-    last: dict[str, Any] = found["points"][-1]
-    return last
+    known = benchmark.results(grid).players
+    (found,) = (x for x in known if (x["run"]["method"], x["run"]["table"]) == (player, at))
+    return found["points"][-1]
 
 
 def interval(found: list[float]) -> str:
@@ -40,15 +34,14 @@ def interval(found: list[float]) -> str:
 
 def games() -> str:
     """Returns what players earn at the default tables, and what a best response found."""
-    measured, runs = json.loads(MEASURED.read_text(encoding="utf-8"))["games"], results("games")
+    measured = json.loads(MEASURED.read_text(encoding="utf-8"))["games"]
     rows = []
     for game in list_games():
         seats, earned = spec(game).default_players, measured[game]["earned"]
         weak = strong = "exact, below"
         if "response" in cards()["games"][game]:
-            weak = interval(
-                player_at(runs, "rule_of_thumb", f"{game}-{seats}")["response"]["total"]
-            )
+            measures = player_at("games", "rule_of_thumb", f"{game}-{seats}")
+            weak = interval(measures["response"]["total"])
             strong = interval(cards()["games"][game]["response"]["total"])
         rule = interval(earned["rule_of_thumb"]["uniform"])
         network = interval(earned[f"{game}/trained"]["rule_of_thumb"])
@@ -60,9 +53,9 @@ def games() -> str:
 
 def nash_conv() -> str:
     """Returns exact NashConv in stakes by number of seats, of drawn actions."""
-    runs, exact = results("exact"), cards()["games"]["byteskille"]["nash_conv"]["sampled"]
+    exact = cards()["games"]["byteskille"]["nash_conv"]["sampled"]
     rows = [
-        (f"`{player}`", *(f"{_stakes(player_at(runs, player, at)):.4f}" for at in EXACT))
+        (f"`{player}`", *(f"{_stakes(player_at('exact', player, at)):.4f}" for at in EXACT))
         for player in PLAYERS
     ]
     rows.insert(2, ("`byteskille/trained`", *(f"{exact[at[-1]]:.4f}" for at in EXACT)))
