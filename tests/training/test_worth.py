@@ -172,9 +172,13 @@ def test_nothing_is_said_of_another_game():
 
 
 SMALLEST = {"preset": "tiny", "pack": "BL+L8+KI"}
+SLOW = pytest.mark.slow
 
 
-@pytest.mark.parametrize("game", ["krypkille", "kungsholmskille", "femkortskille"])
+@pytest.mark.parametrize(
+    "game",
+    ["krypkille", *(pytest.param(n, marks=SLOW) for n in ("kungsholmskille", "femkortskille"))],
+)
 def test_a_solution_of_your_own_reviews_the_matches_of_its_table(game, tmp_path):
     solution = kt.solve(game, 2, rules=SMALLEST, iterations=200, out=tmp_path / "solved")
     policy, rules = solution.policy, solution.settings.resolve()
