@@ -28,15 +28,6 @@ def test_a_hand_that_goes_on_has_no_result():
 # The same games for the same seed
 
 
-def test_one_seed_is_one_game_and_another_seed_another():
-    one, same, other = batch(), batch(), batch(seed=8)
-    for tables in (one, same, other):
-        tables.reset()
-    first = history(one, 20)
-    assert first == history(same, 20)
-    assert first != history(other, 20)
-
-
 def test_seed_at_reset_is_the_seed_at_the_start():
     late, early = batch(seed=1), batch(seed=7)
     early.reset()
@@ -284,19 +275,8 @@ def test_a_cap_is_a_truncation():
     assert (tables.terminated[0], tables.truncated[0]) == (False, True)
 
 
-@pytest.mark.parametrize("episode", ["match", "deal"])
-def test_a_match_that_the_cards_alone_decide_is_skipped(episode, scale):
+def test_a_match_that_the_given_cards_decide_is_skipped():
     """Two players by the English article: a gok that is dealt ends the hand, and the match."""
-    tables = batch(scale(200, 20), 2, rules="wikipedia", episode=episode)
-    tables.reset()
-    assert (tables.seat >= 0).all()
-    for number in range(scale(60, 10)):
-        step(tables, number)
-        assert (tables.seat >= 0).all()
-        assert tables.mask.any(axis=1).all()
-
-
-def test_also_when_the_first_hand_is_given():
     tables = batch(1, 2, rules="wikipedia")
     tables.reset(deck=["GO", "L5"], dealer=1)
     assert tables.seat[0] >= 0

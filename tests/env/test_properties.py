@@ -80,12 +80,6 @@ def play(batch: Batch, seed: int, steps: int = STEPS) -> Iterator[None]:
     yield
 
 
-def shown(batch: Batch, which: slice = slice(None)) -> tuple[bytes, ...]:
-    """All that a batch shows of some tables."""
-    names = ("seat", "observation", "mask", "reward", "terminated", "truncated", "tables")
-    return tuple(getattr(batch, name)[which].tobytes() for name in names)
-
-
 @given(cases())
 def test_money_is_conserved(case):
     batch = case.batch(restart=False)
@@ -115,22 +109,6 @@ def test_cards_are_conserved(case):
         assert sorted(in_hands + aside + talon) == list(range(42))
         assert len(in_hands) == len(seats(table["players"])) == table["num_players_dealt"]
         assert table["goks"] == sum(card in (38, 39) for card in in_hands)
-
-
-@given(cases())
-def test_who_is_to_act_can_act_and_nobody_else_but_the_player_on_turn(case):
-    batch = case.batch(restart=False)
-    table = batch.tables[0]
-    for _ in play(batch, case.seed):
-        if batch.over[0]:
-            assert batch.seat[0] == -1
-            continue
-        seat, on_turn = int(batch.seat[0]), int(table["order"][table["turn"]])
-        assert batch.mask[0].any()
-        assert batch.legal_actions(seat).tolist() == batch.mask.tolist()
-        assert batch.observe(seat).tolist() == batch.observation.tolist()
-        for other in set(range(case.num_players)) - {seat, on_turn}:
-            assert not batch.legal_actions(other).any()
 
 
 @given(cases())
