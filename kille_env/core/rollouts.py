@@ -191,7 +191,7 @@ def weigh(
         _copy(then, begin, raw, 1)
         drawn = tables[0]["drawn"]
         # Where cards have been drawn since, the determinization's own pack says where cards lay
-        # before (see `determinization.cards_then`), so it is put in order first.
+        # before (see `kille_env.play.decisions.cards_then`), so it is put in order first.
         first_step = begin - np.int64(tables[1]["drawn"] < drawn)
         for place in range(cards.shape[1]):
             cards[1, place] = tables[0]["deck"][place]
