@@ -143,14 +143,14 @@ def legal_actions(table, rules, seat, out):
     phase, acts = table["phase"], seat == table["seat"]
     hand = np.uint64(table["hand"][index(seat)])
     guesses = acts & (phase == Phase.GUESS)
-    most = np.int64(rules["max_discards"])
+    size, most = np.int64(rules["hand"]), np.int64(rules["max_discards"])
     if rules["talon_shortage"] == TalonShortage.CAP:
         most = min(most, talon_left(table))
     if not acts or phase != Phase.DISCARD:
         most = -1
+    write_discards(hand, size, most, out, Action.DISCARD, Action.PLAY)
     out[index(Action.DECLARE)] = guesses
     out[index(Action.PASS)] = guesses
-    write_discards(hand, rules["hand"], most, out, Action.DISCARD, Action.PLAY)
     write_types(hand if acts & (phase == Phase.LEAD) else np.uint64(0), out, Action.PLAY)
 
 
