@@ -255,24 +255,20 @@ def test_another_player_of_the_same_name_is_refused(tmp_path):
 
 @pytest.mark.parametrize("begun", [False, True])
 def test_two_that_begin_at_once_do_not_mix(tmp_path, monkeypatch, begun):
-    """One identifies its entrants while the other plays and ends."""
-    bad = {**TRIO, "bad": "training.bad_players:RaisesLater"}
-    whole = {"table": {"num_players": [2]}, "entrants": bad}
+    """While one identifies its entrants, no other one begins in its folder."""
     if begun:
-        play(tmp_path / "a", table={"num_players": [2]})
+        play(tmp_path / "a")
 
     def meanwhile(*words):
-        found = identified(*words)
         monkeypatch.undo()
-        play(tmp_path / "a", **whole, matchmaking={"deals": 40})
-        return found
+        with pytest.raises(StoreError, match="a tournament is being played in"):
+            play(tmp_path / "a", seed=1 if begun else 2)
+        return identified(*words)
 
     monkeypatch.setattr("kille_training.arena.tournament.identified", meanwhile)
-    with pytest.raises(StoreError, match=r"another tournament was played .* start this one again"):
-        play(tmp_path / "a", **whole, seed=1 if begun else 2)
+    play(tmp_path / "a", entrants=FIVE)
     with Store(tmp_path / "a", readonly=True) as store:
-        assert store.tables["seed"] == 1
-        assert [each.name for each in store.entrants if each.out] == ["bad"]
+        assert store.tables["seed"] == 1 and len(store.entrants) == 5
 
 
 @pytest.mark.parametrize("sizes", [[2, 3], [3, 2]])
@@ -486,16 +482,17 @@ def test_the_plan_comes_first_and_too_many_lineups_are_drawn_at_random(tmp_path)
     assert Folder(tmp_path / "b").settings().matchmaking.format == "round_robin"
 
 
-def test_the_time_is_told_before_most_is_played(tmp_path):
+def test_the_time_is_told_once_before_most_is_played(tmp_path, monkeypatch):
+    monkeypatch.setattr("kille_training.arena.tournament.LONG_ENOUGH", 0.0)
     said = []
     with Here() as pool:
         content = settings(entrants=FIVE, matchmaking={"deals": 100}, batch_tables=30)
         tournament = Tournament(Folder(tmp_path / "a"), content, pool)
         with tournament.store:
             tournament.play(lambda job, lineups, total: said.append(lineups), said.append)
-    told = [each for each in said if isinstance(each, str)]
-    assert re.fullmatch(r"About \d+ (s|min) to go, with one process\.", told[1])
-    done = sum(each for each in said[1 : said.index(told[1])] if isinstance(each, int))
+    plan, told = (each for each in said if isinstance(each, str))
+    assert plan.startswith("Plan: ") and re.fullmatch(r"About \d+ (s|min) to go\.", told)
+    done = sum(each for each in said[1 : said.index(told)] if isinstance(each, int))
     assert 0 < done < 100 and sum(each for each in said if isinstance(each, int)) == 10 * 100
 
 

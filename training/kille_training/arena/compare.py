@@ -8,6 +8,7 @@ anew from the scores.
 
 import math
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -142,20 +143,23 @@ def compare(
         table.game, table.rules, seed, entrants, objects,
         seconds=time_limit, transfer=transfer, trust=trust,
     )  # fmt: skip
-    with resumable(how_to_resume(out)), folder_of(out) as folder, tidy(folder):
-        path = folder.comparison
-        if path.is_file():
-            with Scores(path, readonly=True) as kept:
-                kept.check_same(question, table, seed)
-        log = folder.log
-        with Processes(workers, log=log) if workers else Here() as pool:
-            known = identified(play, pool, entrants, [table.num_players], out is not None)
-            for number, reason in known.failed.items():
-                raise ConfigError(f"{entrants[number].name} cannot be compared: {reason}")
-            with Scores(path, create=True) as scores:
-                scores.begin(question, table, seed, known)
-                with Bars() as bars:
-                    return _played(scores, play, pool, looked or bars.described)
+    with (
+        resumable(how_to_resume(out)),
+        folder_of(out) as folder,
+        tidy(folder),
+        ExitStack() as stack,
+    ):
+        scores = stack.enter_context(Scores(folder.comparison, create=True))
+        if scores.entrants:
+            scores.check_same(question, table, seed)
+        pool = Processes(workers, log=folder.log) if workers else Here()
+        stack.enter_context(pool)
+        known = identified(play, pool, entrants, [table.num_players], out is not None)
+        for number, reason in known.failed.items():
+            raise ConfigError(f"{entrants[number].name} cannot be compared: {reason}")
+        scores.begin(question, table, seed, known)
+        bars = stack.enter_context(Bars())
+        return _played(scores, play, pool, looked or bars.described)
 
 
 def _played(
@@ -300,12 +304,10 @@ class Scores(Locked):
         """Ask a question, and write it.
 
         Raises:
-            KilleError: Another comparison is kept, or a player is another one than before.
+            StoreError: A player is another one than before.
         """
-        if self.entrants:
-            self.check_same(question, table, seed)
-            check_unchanged(self.entrants, known.entrants)
-        else:
+        check_unchanged(self.entrants, known.entrants)
+        if not self.entrants:
             self.table, self.seed, self.made_with = table, seed, versions()
         self.question, self.entrants, self.remarks = question, known.entrants, known.remarks
         self.write()

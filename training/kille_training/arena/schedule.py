@@ -361,8 +361,16 @@ class Waves:
 
     def stage(self, number: int, field: Field) -> Draw | None:
         """Return the draw of a wave; see `draws`."""
-        found = _cached_draws(self.pairing, field.waves, self.seats)
+        found = self.drawn(field)
         return found[number] if number < len(found) else None
+
+    def drawn(self, field: Field) -> list[Draw]:
+        """Return the draws of all waves."""
+        return _cached_draws(self.pairing, field.waves, self.seats)
+
+    def later(self, field: Field) -> int:
+        """Return 0: all lineups have been drawn."""
+        return 0
 
     def first_deal(self, number: int) -> int:
         """Return 0: all waves play the same deals."""
@@ -391,11 +399,19 @@ class Swiss:
     def stage(self, number: int, field: Field) -> Draw | None:
         """Return the draw of a round, which follows from the rounds before."""
         if number < len(field.rounds):
-            return swiss_draw(field.rounds[number])
+            return self.drawn(field)[number]
         if number >= self.rounds or (number and len(field.present) < self.seats):
             return None
         met, idle = _met(field.rounds, len(field.scores))
         return swiss_draw(swiss_round(self._order(field), met, idle, self.seats))
+
+    def drawn(self, field: Field) -> list[Draw]:
+        """Return the rounds that have been drawn."""
+        return [swiss_draw(tables) for tables in field.rounds]
+
+    def later(self, field: Field) -> int:
+        """Return how many lineups the other rounds will have if nobody comes or goes."""
+        return max(0, self.rounds - len(field.rounds)) * (len(field.present) // self.seats)
 
     def first_deal(self, number: int) -> int:
         """Return the deal at which a round begins."""

@@ -23,7 +23,7 @@ from kille_env.registry import Table, spec
 from kille_training.arena.draws import Draw
 from kille_training.arena.entrants import OBJECT, Entrant
 from kille_training.arena.schedule import Field as Present
-from kille_training.arena.shards import SHARD_ROWS, Shard
+from kille_training.arena.shards import SHARD_ROWS, Shard, cut
 from kille_training.statistics.tally import ARRAYS, Tally
 
 FORMAT = 5
@@ -380,22 +380,34 @@ class Store(Locked):
 
     # Results
 
-    def missing(self, stage: int, draw: Draw, first: int, end: int) -> Iterator[Shard]:
-        """Yield what has not been played of a draw's deals, in shards of any length.
+    def missing(
+        self, stage: int, draw: Draw, first: int, end: int, size: int = MOST_DEALS
+    ) -> Iterator[Shard]:
+        """Yield what has not been played of a draw's deals, and can be without those that are out.
+
+        Args:
+            stage: Number of the draw.
+            draw: The draw.
+            first: The first of the deals.
+            end: One past the last.
+            size: About how many tables a shard has at most; the first deals of all rows come first.
 
         Raises:
             StoreError: The stage was begun with another draw.
         """
         self._check_stage(stage, draw)
+        whole = []
         for row in range(0, len(draw.rows), SHARD_ROWS):
-            part = draw.part(row, row + SHARD_ROWS)
             spans = self._played.get((draw.seats, stage, row), [])
             ends = [(first, first), *((max(a, first), min(b, end)) for a, b in spans), (end, end)]
             for (_, begin), (stop, _) in pairwise(ends):
                 if begin < stop:
-                    shard = Shard(stage, part, begin, stop - begin, self.absent)
-                    if shard.can_play():
-                        yield shard
+                    part = draw.part(row, row + SHARD_ROWS)
+                    whole.append(Shard(stage, part, begin, stop - begin))
+        for shard in cut(whole, size):
+            now = replace(shard, without=self.absent)  # who is out by now
+            if now.can_play():
+                yield now
 
     def _check_stage(self, stage: int, draw: Draw) -> None:
         stages = self._stages.setdefault(draw.seats, [])

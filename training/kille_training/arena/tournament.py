@@ -8,13 +8,13 @@ runs/NAME/
   report.html       the page
 """
 
+import math
 import sys
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import replace
 from functools import partial
-from itertools import count, islice
+from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -44,19 +44,17 @@ from kille_training.arena.settings import (
     TournamentSettings,
     load_tournament,
 )
-from kille_training.arena.shards import Shard, cut
-from kille_training.arena.store import Result, Store, StoreError
+from kille_training.arena.shards import Shard
+from kille_training.arena.store import LOCK, Result, Store
 from kille_training.labels import SEED, duration, plural_of
 from kille_training.pool import pool_of
-from kille_training.pool.jobs import Failed, Pool, cores
+from kille_training.pool.jobs import Failed, Pool
 from kille_training.progress import Progress, ignore, resumable, shown
 from kille_training.settings import as_yaml, versions
 from kille_training.tables import RulesLike, table_of
 
-TRIALS = (1, 64, 512, 4096)
-"""Tables of the first shards at each table size, whose time tells how long the rest takes."""
-LONG_ENOUGH = 0.5
-"""Seconds of a shard that tell how long others take."""
+LONG_ENOUGH = 2.0
+"""Seconds of play that tell how long the rest takes."""
 
 
 class Folder:
@@ -69,6 +67,7 @@ class Folder:
         shards: What every seat earned, if that is kept.
         comparison: The scores of a comparison, if it is one.
         log: What players printed.
+        lock: Held by the process that plays.
         report: The page.
     """
 
@@ -76,6 +75,7 @@ class Folder:
         self.path = path
         self.config, self.results = path / "config.yaml", path / "results.npz"
         self.shards, self.log = path / "results", path / "players.log"
+        self.lock = path / LOCK
         self.comparison, self.report = path / "comparison.npz", path / "report.html"
 
     def settings(self) -> TournamentSettings:
@@ -108,7 +108,7 @@ class Tournament:
         trust: bool = False,
         objects: Mapping[str, PlayerLike] | None = None,
     ) -> None:
-        """Identify the entrants, and only then create the folder or resume what it holds.
+        """Identify the entrants; a new folder in which nothing can be played is removed again.
 
         Args:
             folder: Where the tournament lies, or is to lie.
@@ -124,42 +124,29 @@ class Tournament:
         """
         self._folder, self._pool = folder, pool
         rules, entrants = settings.table.resolve(), settings.taking_part()
-        entered: list[Entrant] = []
-        if folder.results.is_file():
-            with Store(folder.results, readonly=True) as store:
+        with tidy(folder), ExitStack() as stack:
+            store = stack.enter_context(Store(folder.results, create=True))
+            if store.entrants:
                 settings = settings.with_format(store.tables.get("format"))
                 check_same(store, settings)
-                entered, entrants = store.entrants, store.with_new(entrants)
-        self.settings = settings = settings.with_format()
-        self._check_draws(entrants)
-        self._play = Play(
-            settings.table.game, rules, settings.seed, entrants, objects or {},
-            seconds=settings.time_limit, transfer=settings.transfer, trust=trust,
-        )  # fmt: skip
-        found = identified(self._play, pool, entrants, settings.table.num_players, kept)
-        self.remarks = found.remarks
-        self.store = Store(folder.results, create=True)
-        try:
-            if self.store.entrants != entered:
-                raise StoreError(
-                    f"another tournament was played in {folder.path} while this one began; start "
-                    "this one again"
-                )
-            self.store.enter(found.entrants)
+                entrants = store.with_new(entrants)
+            self.store, self.settings = store, settings.with_format()
+            self._check_draws(entrants)
+            self._play = Play(
+                settings.table.game, rules, settings.seed, entrants, objects or {},
+                seconds=settings.time_limit, transfer=settings.transfer, trust=trust,
+            )  # fmt: skip
+            found = identified(self._play, pool, entrants, settings.table.num_players, kept)
+            self.remarks = found.remarks
+            store.enter(found.entrants)
             for number, reason in found.failed.items():
-                self.store.put_out(number, reason)
-            self.store.tables = _identity(settings)
-            self.store.made_with = self.store.made_with or versions()
-            remove_unkept(folder.shards, self.store)
+                store.put_out(number, reason)
+            store.tables = _identity(self.settings)
+            store.made_with = store.made_with or versions()
+            remove_unkept(folder.shards, store)
             self._write_settings()
-            self.store.write()
-        except BaseException:
-            self.store.close()
-            raise
-
-    def close(self) -> None:
-        """Close the folder."""
-        self.store.close()
+            store.write()
+            stack.pop_all()
 
     # Who meets whom
 
@@ -179,17 +166,9 @@ class Tournament:
 
     def _missing(self, seats: int, stage: int, draw: Draw) -> Iterator[Shard]:
         """Yield what has not been played of a stage, shard by shard."""
-        deals = self.settings.matchmaking.deals
         first = self._schedule(seats, self.store.entrants).first_deal(stage)
-        return self.store.missing(stage, draw, first, first + deals)
-
-    def _shards(self, seats: int, stage: int, draw: Draw, tables: int = 0) -> Iterator[Shard]:
-        """Yield it in shards of a batch's size, or other tables, without those that are out."""
-        size = tables or self.settings.batch_tables
-        for shard in cut(self._missing(seats, stage, draw), size):
-            now = replace(shard, without=self.store.absent)
-            if now.can_play():
-                yield now
+        end = first + self.settings.matchmaking.deals
+        return self.store.missing(stage, draw, first, end, self.settings.batch_tables)
 
     # Playing it
 
@@ -206,26 +185,23 @@ class Tournament:
             KilleError: The pool cannot go on, or nobody is left to play; what was played until
                 then is kept.
         """
-        amounts = self._amounts()
+        sizes = self.settings.table.num_players
+        amounts = {seats: self._amount(seats) for seats in sizes}
         total, left = (sum(each) for each in zip(*amounts.values(), strict=True))
         told(self._plan(amounts))
-        job = "playing observations"
+        job, pace = "playing observations", _Pace(left, told)
         progress(job, total - left, total)
-
-        def run(shards: Iterable[Shard]) -> None:
-            for shard, result in self._pool.run(self._play, shards):
-                if isinstance(result, Failed):
-                    self._put_out(result, told)
-                    continue
-                self._keep(shard, result)
-                progress(job, shard.lineups, total)
-
         try:
-            self._tell_time(run, told)
-            for seats in self.settings.table.num_players:
-                for stage, draw in self._stages(seats):
-                    while next(self._shards(seats, stage, draw), None) is not None:
-                        run(self._shards(seats, stage, draw))
+            for stage, draw in (each for seats in sizes for each in self._stages(seats)):
+                while next(self._missing(draw.seats, stage, draw), None) is not None:
+                    missing = self._missing(draw.seats, stage, draw)
+                    for shard, result in self._pool.run(self._play, missing):
+                        if isinstance(result, Failed):
+                            self._put_out(result, told)
+                            continue
+                        self._keep(shard, result)
+                        progress(job, shard.lineups, total)
+                        pace.add(shard.lineups)
             self._check_somebody_is_left()
             self.store.note_end()
         finally:
@@ -245,7 +221,7 @@ class Tournament:
     # What is to be expected
 
     def _plan(self, amounts: Mapping[int, tuple[int, int]]) -> str:
-        """Return what is to be played, in a sentence; `amounts` as `_amounts` returns them."""
+        """Return what is to be played, in a sentence; `amounts` of observations by table size."""
         chosen, unit = self.settings.matchmaking, self.settings.table.episode
         sizes, out = [], len(self.store.absent)
         most = "at most " if out else ""  # lineups are drawn with those that are out, and left out
@@ -273,41 +249,6 @@ class Tournament:
             )
         return text
 
-    def _tell_time(
-        self, run: Callable[[Iterable[Shard]], None], told: Callable[[str], None]
-    ) -> None:
-        """Play first deals of each table size, and tell how long the rest will take.
-
-        What is played is part of the tournament. The first shard, which compiles and loads, does
-        not count where there is another one.
-        """
-        seconds = 0.0
-        for seats in self.settings.table.num_players:
-            trials = (shard for each in self._stages(seats) for shard in self._trials(seats, *each))
-            pace = 0.0
-            for number, shard in enumerate(islice(trials, len(TRIALS))):
-                began = time.monotonic()
-                run([shard])
-                took = time.monotonic() - began
-                pace = took / shard.lineups
-                if number and took > LONG_ENOUGH:
-                    break
-            seconds += pace * self._amounts()[seats][1]
-        workers = max(1, self.settings.workers)
-        if self.settings.executor == "local":
-            workers = min(workers, cores())
-        if seconds:
-            processes = f"{workers} processes" if workers > 1 else "one process"
-            told(f"About {duration(seconds / workers)} to go, with {processes}.")
-
-    def _trials(self, seats: int, stage: int, draw: Draw) -> Iterator[Shard]:
-        """Yield first shards of a stage, each longer than the one before."""
-        for tables in TRIALS:
-            shards = self._shards(seats, stage, draw, min(tables, self.settings.batch_tables))
-            if (shard := next(shards, None)) is None:
-                return
-            yield shard
-
     def _keep(self, shard: Shard, arrays: Mapping[str, np.ndarray]) -> None:
         members = shard.members(self._play.seed, self._play.keys)
         result = Result(shard, members, np.asarray(arrays.get("earned"), dtype=np.float64))
@@ -322,29 +263,16 @@ class Tournament:
             told(printable(f"{name} is out: {failed.reason}"))
         self.store.put_out(failed.whose, failed.reason)
 
-    def _amounts(self) -> dict[int, tuple[int, int]]:
-        """Return how many deals there are by table size, and how many are left.
+    def _amount(self, seats: int) -> tuple[int, int]:
+        """Return how many observations there are at a table size, and how many are left.
 
-        Each counts for every lineup. Swiss rounds that have not been drawn count as if nobody came
-        or went.
+        Swiss rounds that have not been drawn count as if nobody came or went.
         """
-        chosen, entrants = self.settings.matchmaking, self.store.entrants
-        found = {}
-        for seats in self.settings.table.num_players:
-            total = left = 0
-            schedule, field = self._schedule(seats, entrants), self.store.field(seats)
-            drawn = len(field.rounds) if isinstance(schedule, Swiss) else 1 + len(field.waves)
-            for stage in range(drawn):
-                draw = schedule.stage(stage, field)
-                if draw is not None:
-                    total += len(draw.rows) * chosen.deals
-                    left += sum(shard.lineups for shard in self._missing(seats, stage, draw))
-            if isinstance(schedule, Swiss) and drawn < schedule.rounds:
-                tables = len(field.present) // seats
-                total += (schedule.rounds - drawn) * chosen.deals * tables
-                left += (schedule.rounds - drawn) * chosen.deals * tables
-            found[seats] = total, left
-        return found
+        schedule, field = self._schedule(seats, self.store.entrants), self.store.field(seats)
+        deals, drawn = self.settings.matchmaking.deals, schedule.drawn(field)
+        later = schedule.later(field) * deals
+        left = (shard.lineups for each in enumerate(drawn) for shard in self._missing(seats, *each))
+        return later + deals * sum(len(draw.rows) for draw in drawn), later + sum(left)
 
     def _check_somebody_is_left(self) -> None:
         out = [f"{each.name}: {each.out}" for each in self.store.entrants if each.out]
@@ -360,6 +288,26 @@ class Tournament:
             f"# resumes it. Made with: {versions()}\n"
         )
         write_whole(self._folder.config, (text + as_yaml(self.settings)).encode())
+
+
+class _Pace:
+    """Tells once how long a tournament will take, by what was played after its first shard."""
+
+    def __init__(self, left: int, told: Callable[[str], None]) -> None:
+        self._left, self._told = left, told
+        self._done, self._begun = 0, math.nan
+
+    def add(self, lineups: int) -> None:
+        """Count what was played just now; the first time, something was compiled and loaded."""
+        self._left -= lineups
+        if math.isnan(self._begun):
+            self._begun = time.monotonic()
+            return
+        self._done += lineups
+        took = time.monotonic() - self._begun
+        if took > LONG_ENOUGH and self._left:
+            self._told(f"About {duration(took / self._done * self._left)} to go.")
+            self._told = ignore
 
 
 def check_same(store: Store, settings: TournamentSettings) -> None:
@@ -569,10 +517,8 @@ def play_in_folder(
     Raises:
         KilleError: It cannot be played; the message says why.
     """
-    with tidy(folder), pool_of(settings, folder.log) as pool:
-        tournament = Tournament(
-            folder, settings, pool, kept=kept, trust=trust, objects=objects
-        )  # fmt: skip
+    with pool_of(settings, folder.log) as pool:
+        tournament = Tournament(folder, settings, pool, kept=kept, trust=trust, objects=objects)
         with tournament.store as store:
             tournament.play(progress, told)
             return TournamentResult.of(
@@ -597,8 +543,10 @@ def tidy(folder: Folder) -> Generator[None]:
     try:
         yield
     except BaseException:
-        if new and folder.path.exists() and {*folder.path.iterdir()} <= {folder.log}:
-            folder.log.unlink(missing_ok=True)
+        left = (folder.log, folder.lock)
+        if new and folder.path.exists() and {*folder.path.iterdir()} <= {*left}:
+            for path in left:
+                path.unlink(missing_ok=True)
             with suppress(OSError):  # a folder above may hold something by now
                 for path in new:
                     path.rmdir()
