@@ -217,6 +217,7 @@ import kille_training.cli.train, kille_training.learn.page
 import kille_training.learn.training, kille_training.learn.methods.maskable_ppo
 kt.evaluate("uniform", "knack", 4, baselines="uniform", deals=2, play="sampled")
 """
+EXACT = f"{TRAINING}\nimport kille_training.evaluation.exact\n"
 TOURNAMENT = """
 from pathlib import Path
 import kille_training.cli.tournament
@@ -225,22 +226,39 @@ from kille_training.arena.tournament_page import write_tournament_page
 kt.play_tournament(["uniform", "rule_of_thumb"], "knack", num_players=2, deals=5, out="run")
 write_tournament_page(Folder(Path("run")))
 """
+EVERY = """
+    labels progress recipes results settings tables statistics.intervals cli.console cli.options
+    pages.page pages.palette pages.scales
+"""
+"""What each run loads of training."""
+LEARNS = f"""
+    {EVERY} cli.train pages.plots solving.size evaluation.api evaluation.duplicate
+    evaluation.results learn.method learn.methods.maskable_ppo learn.networks learn.page learn.runs
+    learn.settings learn.training
+"""
+MEASURES_EXACTLY = f"""
+    {LEARNS} evaluation.exact solving.build solving.grow solving.policies solving.slots
+    solving.stages solving.walk solving.trees.sequence_game solving.trees.tree solving.trees.values
+"""
+PLAYS = f"""
+    {EVERY} cli.tournament arena.draws arena.entrants arena.parquet arena.play arena.results
+    arena.schedule arena.settings arena.shards arena.store arena.tournament arena.tournament_page
+    pool.jobs statistics.plackett_luce statistics.standings statistics.tally
+"""
 
 
 @pytest.mark.compiled
 @pytest.mark.parametrize(
-    ("code", "rooms"),
-    [
-        (TRAINING, "arena benchmark evaluation.exact pool solving.build solving.trees table"),
-        (TOURNAMENT, "benchmark evaluation learn solving table"),
-    ],
+    ("code", "modules"), [(TRAINING, LEARNS), (EXACT, MEASURES_EXACTLY), (TOURNAMENT, PLAYS)]
 )
-def test_a_run_loads_only_the_rooms_that_it_uses(code: str, rooms: str, tmp_path: Path) -> None:
+def test_a_run_loads_only_the_modules_that_it_uses(code: str, modules: str, tmp_path: Path) -> None:
     found = subprocess.run(
         [sys.executable, "-c", f"import sys, kille_training as kt{code}\nprint(*sys.modules)"],
         capture_output=True, text=True, check=True, cwd=tmp_path,
         env=os.environ | {"PYTHONPATH": f"{ROOT}:{ROOT / 'agents'}:{ROOT / 'training'}"},
     )  # fmt: skip
-    loaded = set(found.stdout.split())
-    assert "kille_training.statistics.intervals" in loaded
-    assert not {f"kille_training.{room}" for room in rooms.split()} & loaded
+    expected = {f"kille_training.{name}" for name in modules.split()}
+    rooms = {"kille_training", *(name.rpartition(".")[0] for name in expected)}
+    rooms |= {room.rpartition(".")[0] for room in rooms}
+    loaded = {name for name in found.stdout.split() if name.split(".")[0] == "kille_training"}
+    assert loaded - rooms == expected

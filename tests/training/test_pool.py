@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from kille_env.errors import KilleError
+from kille_training.pool.child import Said, decode, encode
 from kille_training.pool.jobs import Failed, Here, WorkerError
-from kille_training.pool.messages import Said, decode, encode
 from kille_training.pool.processes import Processes
 
 HERE = Path(__file__).parent

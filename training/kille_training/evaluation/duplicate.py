@@ -218,14 +218,32 @@ def deal_scores(
         earned = earned if reward is None else paid(reward, earned)
         earned = earned[np.arange(len(seat)), seat]
         if reward is None and not batch.spec.zero_sum:
-            batch = make_batch(
-                rules.game, len(block), num_players, rules=rules, seed=0, restart=False
-            )
-            batch.reset(seed=block)
-            alone = Players(batch, players[1:], np.zeros(num_players, dtype=np.int64))
-            earned = (earned - play_out(alone).ravel()).round(DECIMALS)
+            alone = play_deals(players[1:], rules, block, np.zeros(num_players, dtype=np.int64))
+            earned = (earned - alone.ravel()).round(DECIMALS)
         part = scores[start : start + size]
         part[:, 0] = earned.reshape(-1, num_players).mean(axis=1).round(DECIMALS)
         part[np.repeat(np.arange(len(block)), num_players), 1 + place] = earned
         progress(len(block))
     return scores, mixed
+
+
+def play_deals(
+    players: Sequence[Player],
+    rules: Rules,
+    seeds: np.ndarray,
+    seating: np.ndarray,
+    dealer: int | None = None,
+) -> np.ndarray:
+    """Returns what each seat earns, [N, P].
+
+    Args:
+        players: The players.
+        rules: Rules of a game.
+        seeds: [N] seeds of the deals.
+        seating: [P] or [N, P] numbers of the players in each seat.
+        dealer: The seat that deals first; None is that of each deal.
+    """
+    num_players = seating.shape[-1]
+    batch = make_batch(rules.game, len(seeds), num_players, rules=rules, seed=0, restart=False)
+    batch.reset(seed=seeds, dealer=dealer)
+    return play_out(Players(batch, players, seating))

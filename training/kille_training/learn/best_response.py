@@ -25,11 +25,10 @@ from kille_env.core import arguments
 from kille_env.core.keys import deal_seeds
 from kille_env.core.spec import Rules
 from kille_env.errors import ConfigError
-from kille_env.play.play import Players, play_out
 from kille_env.play.policy import Player, PlayerLike, Policy, resolve
-from kille_env.registry import Table, make_batch
+from kille_env.registry import Table
 from kille_env.words.text import counted
-from kille_training.evaluation.duplicate import DECIMALS, TABLES, Estimate, estimates
+from kille_training.evaluation.duplicate import DECIMALS, TABLES, Estimate, estimates, play_deals
 from kille_training.labels import SEED, most_apart, position_names, unit_of
 from kille_training.learn.settings import LearnerSettings
 from kille_training.progress import Progress, ignore, part_of, shown
@@ -333,7 +332,8 @@ def gains(
     for block in _blocks(seeds, len(focal)):
         seating = np.arange(num_players) == np.tile(focal, len(block))[:, None]
         repeated = np.repeat(block, len(focal))
-        earned = _earned([policy, response], rules, repeated, seating.astype(np.int64))
+        players = [policy, response]
+        earned = play_deals(players, rules, repeated, seating.astype(np.int64), num_players - 1)
         earned = earned.reshape(len(block), len(focal), num_players)
         with_response = earned[:, 1 + np.arange(len(places)), places]
         parts.append((with_response - earned[:, 0, places]).round(DECIMALS))
@@ -343,23 +343,15 @@ def gains(
 def _alone(policy: Player, num_players: int, rules: Rules, seeds: np.ndarray) -> np.ndarray:
     """Returns what a policy earns in each position against copies of itself, [D, P]."""
     seating = np.zeros(num_players, dtype=np.int64)
-    return np.concatenate([_earned([policy], rules, block, seating) for block in _blocks(seeds, 1)])
+    blocks = _blocks(seeds, 1)
+    dealt = (play_deals([policy], rules, block, seating, num_players - 1) for block in blocks)
+    return np.concatenate(list(dealt))
 
 
 def _blocks(seeds: np.ndarray, tables: int) -> list[np.ndarray]:
     """Returns deals in blocks that fit into memory, with a number of tables for each deal."""
     size = max(1, TABLES // tables)
     return np.array_split(seeds, -(-len(seeds) // size))
-
-
-def _earned(
-    players: Sequence[Player], rules: Rules, seeds: np.ndarray, seating: np.ndarray
-) -> np.ndarray:
-    """Returns what each position earned at tables whose last seat deals, [N, P]."""
-    num_players = seating.shape[-1]
-    batch = make_batch(rules.game, len(seeds), num_players, rules=rules, seed=0, restart=False)
-    batch.reset(seed=seeds, dealer=num_players - 1)
-    return play_out(Players(batch, players, seating))
 
 
 def _learn(

@@ -23,8 +23,8 @@ from typing import Any, NamedTuple
 
 import cloudpickle
 
+from kille_training.pool.child import FILES_CLOSED, LARGEST, Said, decode
 from kille_training.pool.jobs import Arrays, Failed, I, Job, WorkerError, shown
-from kille_training.pool.messages import FILES_CLOSED, LARGEST, Said, decode
 
 TICK = 0.25
 """Longest time between two looks at the children, in seconds."""

@@ -10,7 +10,7 @@ deal and nothing is lost; with more, Student's quantile at 255 degrees of freedo
 than at infinitely many.
 
 All sums are integers, scores in nano-units. So a tally does not depend on the order in which
-observations came, nor on how they were cut into parts: parts that are added up are the whole.
+observations came, nor on how they were cut into parts.
 """
 
 from collections.abc import Mapping
@@ -185,23 +185,6 @@ class Tally:
             part += array.reshape(-1, grown.folds, *array.shape[1:]).sum(axis=0)
         grown.observations = self.observations
         return grown
-
-    def __add__(self, other: "Tally") -> "Tally":
-        """Returns the tally of what two were made of; entrants with one number are the same."""
-        if self.seats != other.seats:
-            raise KilleError(
-                f"a tally of tables of {self.seats} seats cannot be added to one of {other.seats}"
-            )
-        entrants = max(self.entrants, other.entrants)
-        both = self.grown(entrants)
-        more = other if other.entrants == entrants else other.grown(entrants)
-        for name in ARRAYS:
-            array = getattr(both, name)
-            array += getattr(more, name)
-            if array.size and max(array.max(), -array.min()) >= LIMIT:
-                raise KilleError(f"the sum of two tallies no longer fits into 64 bits ({name})")
-        both.observations += other.observations
-        return both
 
     def narrow(self) -> dict[str, np.ndarray]:
         """Return the arrays by name, each of the narrowest type that holds it, for a file."""
