@@ -6,6 +6,7 @@ the question are kept in one file, so a comparison can be resumed, and its page 
 anew from the scores.
 """
 
+import json
 import math
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -25,7 +26,7 @@ from kille_training.arena.play import Identified, Play, identified
 from kille_training.arena.schedule import Pairing, draws
 from kille_training.arena.settings import MatchmakingSettings, TournamentSettings
 from kille_training.arena.shards import Shard, by_place, cut
-from kille_training.arena.store import Entered, Locked, Strict, check_unchanged, fields_of
+from kille_training.arena.store import Locked, Strict, check_unchanged
 from kille_training.arena.tournament import (
     entrants_of,
     folder_of,
@@ -208,7 +209,7 @@ class _Content(Strict):
     table: dict[str, Any]
     seed: Annotated[int, Field(ge=0, lt=2**63)]
     made_with: dict[str, str]
-    entrants: Annotated[list[Entered], Field(min_length=2, max_length=2)]
+    entrants: Annotated[list[Entrant], Field(min_length=2, max_length=2)]
 
 
 class Scores(Locked):
@@ -235,11 +236,11 @@ class Scores(Locked):
         super().__init__(path, create=create, readonly=readonly)
 
     def _load(self, about: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-        content = _Content.model_validate(about)
+        content = _Content.model_validate_json(json.dumps(about))
         self.question = TypeAdapter(Question).validate_python(content.question)
         self.table, self.seed = Table.read(content.table), content.seed
         self.made_with = content.made_with
-        self.entrants = [Entrant(**each.model_dump()) for each in content.entrants]
+        self.entrants = content.entrants
         names = sorted((self.question.better, self.question.worse))
         if [(each.number, each.name) for each in self.entrants] != list(enumerate(names)):
             raise ValueError(f"its question is about {names}")
@@ -262,7 +263,7 @@ class Scores(Locked):
             "table": self.table.as_dict(),
             "seed": self.seed,
             "made_with": self.made_with,
-            "entrants": [fields_of(each) for each in self.entrants],
+            "entrants": list(map(asdict, self.entrants)),
         }
         return about, {"values": values, "codes": codes}
 

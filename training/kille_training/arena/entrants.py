@@ -6,7 +6,9 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
 
 import kille_env
 from kille_agents.catalog import BASELINES, NOT_MEASURED, describe_player, game_of
@@ -14,6 +16,9 @@ from kille_env.errors import ConfigError
 from kille_env.play.policy import PlayerLike
 
 SAMPLED = "sampled"
+MOST_DEALS = 10**14
+"""No deal has a number beyond this."""
+Number = Annotated[int, Field(ge=0, le=MOST_DEALS)]
 OBJECT = "Python object "
 """How settings begin to name a player that is a Python object."""
 
@@ -34,11 +39,11 @@ class Entrant:
         metadata: What is known of the player, JSON values.
     """
 
-    number: int
+    number: Number
     name: str
     player: str
-    play: str = SAMPLED
-    wave: int = 0
+    play: Literal["sampled", "greedy"] = "sampled"
+    wave: Number = 0
     out: str | None = None
     fingerprints: Mapping[str, str] = field(default_factory=dict, hash=False)
     transferred: Mapping[str, str] = field(default_factory=dict, hash=False)

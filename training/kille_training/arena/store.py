@@ -5,23 +5,24 @@ depend on the order in which results came, so a tournament that was killed and r
 same bytes as one that was not. Only one process at a time may write; others may read meanwhile.
 """
 
+import json
 import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from filelock import FileLock, Timeout
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from kille_env.errors import KilleError, shortened
 from kille_env.files import BROKEN, read_arrays, write_arrays
 from kille_env.registry import Table, spec
 from kille_training.arena.draws import Draw
-from kille_training.arena.entrants import OBJECT, Entrant
+from kille_training.arena.entrants import MOST_DEALS, OBJECT, Entrant, Number
 from kille_training.arena.schedule import Field as Present
 from kille_training.arena.shards import SHARD_ROWS, Shard, cut
 from kille_training.statistics.tally import ARRAYS, Tally
@@ -32,35 +33,16 @@ SECONDS = 5.0
 """Time between two writes, at least."""
 COST = 20.0
 """The same, as a multiple of the time that the last write took."""
-MOST_DEALS = 10**14
-"""No deal has a number beyond this."""
 
 
 class StoreError(KilleError):
     """Results cannot be read or written."""
 
 
-Number = Annotated[int, Field(ge=0, le=MOST_DEALS)]
-
-
 class Strict(BaseModel):
     """Part of a file that holds exactly these fields, of these types."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
-
-
-class Entered(Strict):
-    """An entrant, see `Entrant`."""
-
-    number: Number
-    name: str
-    player: str
-    play: Literal["sampled", "greedy"]
-    wave: Number
-    out: str | None
-    fingerprints: dict[str, str]
-    transferred: dict[str, str]
-    metadata: dict[str, Any]
 
 
 class _Span(Strict):
@@ -90,7 +72,7 @@ class _Content(Strict):
     format: Literal[5]
     tables: dict[str, Any]
     made_with: dict[str, str]
-    entrants: list[Entered]
+    entrants: list[Entrant]
     stages: dict[str, list[str]]
     rounds: dict[str, list[list[list[Number]]]]
     played: list[_Span]
@@ -251,7 +233,7 @@ class Store(Locked):
                 f"kille-env reads version {FORMAT}; read it with the kille-env that wrote it, or "
                 "start again in another folder"
             )
-        content = _Content.model_validate(about)
+        content = _Content.model_validate_json(json.dumps(about))
         tables = self.tables = content.tables
         self.made_with, self.ends = content.made_with, content.ends
         seed = tables["seed"]
@@ -260,7 +242,7 @@ class Store(Locked):
         spec(tables["game"]).resolve(tables["rules"])
         if type(tables["game_version"]) is not int:
             raise ValueError(f"the version of the game is {shortened(tables['game_version'])}")
-        self.entrants = [Entrant(**each.model_dump()) for each in content.entrants]
+        self.entrants = content.entrants
         names = {each.name for each in self.entrants}
         numbers = [each.number for each in self.entrants]
         if numbers != list(range(len(names))):
@@ -292,7 +274,7 @@ class Store(Locked):
             format=FORMAT,
             tables=self.tables,
             made_with=self.made_with,
-            entrants=[Entered(**fields_of(each)) for each in self.entrants],
+            entrants=self.entrants,
             stages={str(seats): each for seats, each in self._stages.items()},
             rounds={
                 str(seats): [[list(lineup) for lineup in each] for each in rounds]
@@ -498,13 +480,6 @@ def check_unchanged(before: Sequence[Entrant], now: Sequence[Entrant]) -> None:
                     f"now ({new.player}); put the old player back, or enter it under another name"
                     f"{advice if new.player.startswith(OBJECT) else ''}"
                 )
-
-
-def fields_of(entrant: Entrant) -> dict[str, Any]:
-    """Return an entrant as JSON holds it."""
-    fields = dict(vars(entrant))
-    fields.pop("key", None)
-    return fields
 
 
 def _joined(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
