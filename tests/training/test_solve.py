@@ -12,7 +12,7 @@ from kille_agents.rules_of_thumb.byteskille import ByteskilleRuleOfThumb
 from kille_env.cards.pack import Kind
 from kille_env.errors import ConfigError, KilleError, PolicyError
 from kille_env.files import read_arrays, write_arrays
-from kille_env.registry import spec
+from kille_env.registry import Table, spec
 from kille_training.cli.main import main
 from kille_training.solving.byteskille.match_solving import (
     match_nash_conv,
@@ -26,7 +26,7 @@ from kille_training.solving.policies import (
     policy_of,
     strategies_of,
 )
-from kille_training.solving.solution import Folder, SolveError
+from kille_training.solving.solution import Folder, SolveError, default_name
 from kille_training.solving.solve import solve
 from kille_training.solving.text import (
     deal_text,
@@ -88,7 +88,7 @@ def test_a_solved_deal_can_be_measured_and_played_with(here, capsys):
     assert found["value"] == pytest.approx([0.0488362927, -0.0488362927])
     assert found["information_sets"] == [44 + 22, 736 + 358]
     assert found["deals"] == 441
-    folder = here / "runs" / "solved-byteskille-2"
+    folder = here / "runs" / "solved-byteskille-2-max_redeals=1"
     written = json.loads((folder / "solution.json").read_text())
     assert written.pop("progress")[-1][0] == 0  # questions granted before the first hand
     assert written == {key: found[key] for key in KEYS[4:]}  # the table is in settings.json
@@ -106,7 +106,7 @@ def test_a_solved_deal_can_be_measured_and_played_with(here, capsys):
     # The player in it is what was measured, by its folder or its file.
     for place in (folder, folder / "policy.npz"):
         loaded = load_policy(place, "byteskille", 2, RULES)
-        assert loaded.name == "solved-byteskille-2"
+        assert loaded.name == "solved-byteskille-2-max_redeals=1"
         measured = nash_conv(loaded, build_deal(2, RULES))
         assert measured.total == found["nash_conv"]
     words = ["--baselines", "rule_of_thumb", "--deals", "300", "--json"]
@@ -145,14 +145,14 @@ def test_pictures_are_drawn_when_it_has_been_solved(here):
 
 
 def test_solving_in_memory_returns_what_a_folder_holds(here):
-    kept, alone = solved("solved-byteskille-2"), solved(None)
+    kept, alone = solved("solved-byteskille-2-max_redeals=1"), solved(None)
     assert {**alone.as_dict(), "seconds": 0.0} == {**kept.as_dict(), "seconds": 0.0}
     assert list(alone.as_dict()) == KEYS
     assert alone.text == kept.text
-    assert alone.policy.name == kept.policy.name == "solved-byteskille-2"
+    assert alone.policy.name == kept.policy.name == "solved-byteskille-2-max_redeals=1"
     assert nash_conv(alone.policy, build_deal(2, RULES)).total == alone.nash_conv
-    assert [path.name for path in here.iterdir()] == ["solved-byteskille-2"]
-    again = solved("solved-byteskille-2")
+    assert [path.name for path in here.iterdir()] == ["solved-byteskille-2-max_redeals=1"]
+    again = solved("solved-byteskille-2-max_redeals=1")
     assert (again.as_dict(), again.progress) == (kept.as_dict(), kept.progress)
 
 
@@ -270,6 +270,18 @@ def test_a_hand_that_is_good_enough_is_taken_over(here):
     assert nash_conv(table, build_deal(2, rules)).total < 1e-6
 
 
+@pytest.mark.parametrize(
+    ("rules", "name"),
+    [
+        (None, "solved-krypkille-2"),
+        ("tiny", "solved-krypkille-2-tiny"),
+        ({"preset": "small", "max_discards": 2}, "solved-krypkille-2-small-max_discards=2"),
+    ],
+)
+def test_the_default_folder_says_the_rules(rules, name):
+    assert default_name(Table.of("krypkille", 2, rules)) == name
+
+
 def test_few_iterations_are_few(here):
     solution = solved(None, iterations=7)
     assert 7 <= solution.iterations <= 14
@@ -278,11 +290,11 @@ def test_few_iterations_are_few(here):
 
 def test_what_cannot_be_solved_is_refused_before_anything_is_written(here, capsys):
     for words, told in (
-        (["byteskille", "--players", "5"], "memory: the tree of a deal of byteskille with 5 seats"),
-        (["byteskille", "--players", "6"], "Fewer seats or a smaller table of the game make it"),
-        (["byteskille", "--players", "3", "--set", "memory=0.001"], "a higher limit allows it"),
+        (["byteskille", "--players", "5"], "kille: the tree of a deal of byteskille with 5 seats"),
+        (["byteskille", "--players", "6"], "2 to 4 seats fit into 6 GiB"),
+        (["byteskille", "--players", "3", "--set", "memory=0.001"], "--set memory=GIB) allows it"),
         (["byteskille", "--players", "1"], "--players: byteskille is played by 2 to 20, got 1"),
-        (["knack", "--players", "2"], "memory: the tree of a deal of knack with 2 seats has about"),
+        (["knack", "--players", "2"], "The rules tiny and small fit with 2 seats, some with 3"),
         (["bytskille"], "Did you mean 'byteskille'"),
         (["byteskille", "--target", "0"], "--target: expected a positive number"),
         (["byteskille", "--target", "nan"], "expected a positive number"),
@@ -385,7 +397,7 @@ def test_a_solved_match_can_be_measured_and_played_with(here, capsys):
     found = json.loads(capsys.readouterr().out)
     assert list(found) == KEYS
     assert 0 <= found["nash_conv"] < 4e-4  # of a pot of 4 units
-    folder = here / "runs" / "solved-byteskille-2-match"
+    folder = here / "runs" / "solved-byteskille-2-match-max_redeals=1"
     text = (folder / "strategy.md").read_text()
     assert "a whole pot with 2 seats" in text
     assert "A match has 2 states" in text and "lasts 1.13 hands" in text

@@ -1,5 +1,6 @@
 """`kille solve`: solves a deal or a whole pot exactly."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -50,17 +51,15 @@ def solve(
     from kille_training.progress import Bars
     from kille_training.solving.export import export_efg
     from kille_training.solving.pictures import write_pictures
-    from kille_training.solving.solution import SolveError
+    from kille_training.solving.solution import SolveError, default_name
     from kille_training.solving.solve import solve as solve_it
 
     asked = options.arguments_of(solve_it, overrides, "iterations", "method", "memory")
     table = Table.of(game, rules=rules)
-    seats = table.num_players if num_players is None else num_players
-    episode = str(table.rules["episode"])
-    if efg is not None and episode == "match":
+    seats = table.num_players if num_players is None else num_players  # `solve` checks them
+    if efg is not None and table.rules["episode"] == "match":
         raise click.UsageError("--efg writes the tree of a single deal, and no match")
-    name = f"solved-{game}-{seats}{'-match' if episode == 'match' else ''}"
-    folder = out or Path("runs") / name
+    folder = out or Path("runs") / default_name(replace(table, num_players=seats))
     try:
         begun = (folder / "settings.json").is_file
         with console.resumable(begun=begun), Bars(lines=True) as display:

@@ -152,9 +152,14 @@ def too_large(
     game: str, seats: int, ends: str, needed: float, memory_limit: int
 ) -> TreeTooLargeError:
     """Return the refusal of a tree, with its size and what would make it smaller."""
-    small = " (its presets tiny and small)" if "tiny" in load_game(game).spec.presets else ""
+    if game == OWN:
+        smaller = f"2 to 4 seats fit into {MEMORY_LIMIT >> 30} GiB"
+    elif "tiny" in load_game(game).spec.presets:
+        smaller = "The rules tiny and small fit with 2 seats, some with 3"
+    else:
+        smaller = "Fewer seats or cards make it smaller"
     return TreeTooLargeError(
         f"the tree of a deal of {game} with {seats} seats has {ends} and takes "
-        f"{needed / 2**30:.3g} GiB, more than the limit of {memory_limit / 2**30:.3g}. Fewer seats "
-        f"or a smaller table of the game{small} make it smaller; a higher limit allows it"
+        f"{needed / 2**30:.3g} GiB, more than the limit of {memory_limit / 2**30:.3g}. {smaller}; "
+        "a higher limit (memory, with a command --set memory=GIB) allows it"
     )

@@ -25,7 +25,7 @@ from kille_env.files import read_json, write_whole
 from kille_env.registry import Table, spec
 from kille_training.labels import position_names, unit_of
 from kille_training.results import Result, TextTable
-from kille_training.solving.size import MEMORY_LIMIT, OWN, TreeTooLargeError, check_deal
+from kille_training.solving.size import MEMORY_LIMIT, OWN, check_deal
 from kille_training.solving.stages import Stage
 from kille_training.solving.trees.cfr import VARIANTS
 
@@ -87,6 +87,21 @@ class SolveSettings:
         return Table(self.game, self.num_players, self.resolve(), self.game_version)
 
 
+def default_name(table: Table) -> str:
+    """Returns what a solution is called by default: game, seats, and rules other than usual."""
+    known, rules = spec(table.game), table.rules
+    preset = str(rules["preset"])
+    words = ["solved", table.game, str(table.num_players)]
+    words += [preset] * (preset != known.presets[0])
+    words += ["match"] * (rules["episode"] == "match")
+    words += [
+        f"{switch.name}={rules[switch.name]}"
+        for switch in known.switches
+        if rules[switch.name] != switch.value_for(preset)
+    ]
+    return "-".join(words)
+
+
 def settings_of(
     game: str,
     num_players: int | None = None,
@@ -102,6 +117,7 @@ def settings_of(
     Raises:
         SolveError: There is no tree of this game, or an argument has an impossible value.
         RulesError: The rules are impossible.
+        TreeTooLargeError: The table has a tree that does not fit into memory.
     """
     found = spec(game)
     resolved = found.resolve(rules, episode=episode)
@@ -116,10 +132,7 @@ def settings_of(
         ) from None
     if game != OWN and resolved["episode"] == "match":
         raise SolveError("episode", f"only whole pots of {OWN} are solved; solve a single deal")
-    try:
-        check_deal(seats, found.resolve(resolved, episode="deal"), memory_limit)
-    except TreeTooLargeError as error:
-        raise SolveError("memory", str(error)) from None
+    check_deal(seats, found.resolve(resolved, episode="deal"), memory_limit)
     if target is None:
         target = 1e-9 if seats <= 3 else 1e-7  # a larger tree takes longer
         if game != OWN:

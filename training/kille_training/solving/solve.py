@@ -30,7 +30,7 @@ from kille_training.solving.policies import (
     policy_of,
     strategies_of,
 )
-from kille_training.solving.size import MEMORY_LIMIT, TreeTooLargeError
+from kille_training.solving.size import MEMORY_LIMIT
 from kille_training.solving.solution import (
     TEXT,
     DealProgress,
@@ -40,6 +40,7 @@ from kille_training.solving.solution import (
     Solved,
     SolveError,
     SolveSettings,
+    default_name,
     settings_of,
 )
 from kille_training.solving.stages import Stage
@@ -96,25 +97,21 @@ def solve(
     Raises:
         SolveError: An argument does not work, or the folder holds something else.
         RulesError: The rules are impossible.
-        KilleError: The match has too many states, or a file in the folder is broken.
+        KilleError: The table has a tree that does not fit into memory, the match has too many
+            states, or a file in the folder is broken.
     """
     if not memory > 0:
         raise SolveError("memory", f"expected a positive number of GiB, got {memory}")
     limit = int(memory * 2**30)
     settings = settings_of(game, num_players, rules, episode, target, iterations, method, limit)
-    try:
-        with ExitStack() as stack:
-            if observer is None:
-                observer = stack.enter_context(Bars()).described
-            if out is not None:
-                return _solve(Folder(Path(out)), settings, limit, observer)
-            place = stack.enter_context(tempfile.TemporaryDirectory())
-            whole = "-match" if settings.rules["episode"] == "match" else ""
-            name = f"solved-{game}-{settings.num_players}{whole}"
-            folder = Folder(Path(place) / name, checkpoints=False)
-            return _solve(folder, settings, limit, observer)
-    except TreeTooLargeError as error:
-        raise SolveError("memory", str(error)) from None
+    with ExitStack() as stack:
+        if observer is None:
+            observer = stack.enter_context(Bars()).described
+        if out is not None:
+            return _solve(Folder(Path(out)), settings, limit, observer)
+        place = stack.enter_context(tempfile.TemporaryDirectory())
+        folder = Folder(Path(place) / default_name(settings.table), checkpoints=False)
+        return _solve(folder, settings, limit, observer)
 
 
 class _Kind(NamedTuple):
