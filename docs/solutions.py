@@ -129,7 +129,9 @@ def first_turns(strategy: np.ndarray, stage: Stage) -> list[tuple[str, str, str]
             if events == [Event.STAND] * seat and position["phase"] != Phase.GOK:
                 kind, copy = divmod(int(position["hand"][seat]), 2)
                 high = kind == Kind.KI and int(position["high"]) >> copy & 1
-                choices[kind, high] = choice_text(chances[number], spec("byteskille").actions)
+                choices[kind, high] = choice_text(
+                    chances[number], spec("byteskille").actions.__getitem__
+                )
         runs: list[tuple[list[str], str]] = []
         for (kind, high), choice in sorted(choices.items()):
             is_kille, card = kind == Kind.KI, KILLE_PACK.name(2 * kind)

@@ -50,7 +50,8 @@ def settings(env: SelfPlayVecEnv | SeatVecEnv) -> dict[str, Any]:
     Returns:
         The environment and every argument beside it that differs from the library's default. The
         number of steps follows from the number of tables, so that a rollout has about 8,000
-        decisions in Byteskille and 16,000 in the other games.
+        decisions in Byteskille and 16,000 in the other games. `learn` makes whole rollouts, so
+        never fewer decisions, whatever its `total_timesteps`.
 
     Raises:
         KilleError: It is no environment of one table size.

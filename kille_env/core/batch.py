@@ -27,10 +27,11 @@ INT64 = np.dtype(np.int64)
 class Batch(SeenTables):
     """N tables of a game that are stepped together.
 
-    After `reset` and after every `step`, these arrays show what is to be decided. They are
-    read-only views that the next call overwrites; copy what you keep. Whatever plays or looks at
-    tables raises a `KilleError` before the first `reset`, and while another thread uses the batch.
-    None of the attributes but `restart` can be replaced: kernels rely on their shapes.
+    After `reset` and after every `step`, these arrays show what is to be decided; before the first
+    `reset` they are zeros. They are read-only views that the next call overwrites; copy what you
+    keep. Whatever plays or looks at tables raises a `KilleError` before the first `reset`, and
+    while another thread uses the batch. None of the attributes but `restart` can be replaced:
+    kernels rely on their shapes.
 
     Attributes:
         seat: [N] the seat to act, -1 where the match is over (only with `restart=False`).

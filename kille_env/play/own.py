@@ -1,6 +1,7 @@
 """Own rewards and own features: functions of the user that environments and policies call."""
 
 from collections.abc import Callable
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ class Features:
         """Take a function.
 
         Raises:
-            RulesError: It cannot be called.
+            RulesError: It cannot be called, or not with two arguments.
         """
         if not callable(function):
             raise RulesError(
@@ -33,6 +34,15 @@ class Features:
             )
         self.function = function
         self.name = str(getattr(function, "__name__", type(function).__name__))
+        try:
+            signature(function).bind(None, None)
+        except TypeError as error:
+            raise RulesError(
+                f"features {self.name!r} cannot be called with observations and masks ({error}); "
+                "expected a function (observation, mask)"
+            ) from None
+        except ValueError:  # some built-in functions have no signature
+            pass
 
     @classmethod
     def of(cls, given: Any) -> "Features | None":

@@ -229,13 +229,14 @@ def at_table(player: Player, game: str, num_players: int, rules: Rules) -> Playe
     """
     moved, tables = getattr(player, "transferred", False), tables_of(player)
     if found := differences(tables, Table(game, num_players, rules, spec(game).version)):
-        raise misfit(name_of(player), tables, found)
+        raise misfit(name_of(player), tables, found, tables[0].game == game)
     settle = getattr(player, "at_table", None)
     player = cast(Player, settle(game, num_players)) if callable(settle) else player
     if has_kernel(player):
         made = _said_tables(player)
         if made and (game, num_players) not in {(one.game, one.num_players) for one in made}:
-            raise misfit(name_of(player), made, [f"a kernel cannot play {game} with {num_players}"])
+            wrong = [f"a kernel cannot play {game} with {num_players}"]
+            raise misfit(name_of(player), made, wrong, False)
         numbers = getattr(player, "numbers", None)
         if not isinstance(numbers, np.ndarray) or numbers.dtype != np.int64 or numbers.ndim != 1:
             raise PolicyError(
@@ -270,12 +271,19 @@ def differences(tables: Sequence[Table], table: Table) -> list[str]:
     return min((one.differences(table) for one in tables), key=len, default=[])
 
 
-def misfit(name: str, tables: Sequence[Table], found: Sequence[str]) -> PolicyError:
-    """Returns the error that a player was made for other tables, with what this one has."""
+def misfit(name: str, tables: Sequence[Table], found: Sequence[str], movable: bool) -> PolicyError:
+    """Returns the error that a player was made for other tables, with what this one has.
+
+    `movable` says whether to offer a transfer: there is none to another game.
+    """
     others = f" (and {len(tables) - 1} more)" if len(tables) > 1 else ""
+    hint = (
+        ". To measure it here, if its observations fit: transfer=True, on the command line "
+        "--transfer"
+    )
     return PolicyError(
-        f"{name} does not fit this table: {'; '.join(found)}. It was made for {tables[0]}{others}. "
-        "To measure it here all the same: transfer=True, on the command line --transfer"
+        f"{name} does not fit this table: {'; '.join(found)}. It was made for {tables[0]}{others}"
+        f"{hint if movable else ''}"
     )
 
 
@@ -410,9 +418,13 @@ def check_probabilities(name: str, probabilities: np.ndarray, mask: np.ndarray) 
     for what, where in wrong.items():
         if where.any():
             row = int(np.argwhere(where)[0, 0])
+            found = float(probabilities[row].sum())
+            if where.ndim == 2:
+                action = int(where[row].argmax())
+                found = f"{float(probabilities[row, action]):.6g} for action {action}"
             raise PolicyError(
-                f"policy {name!r} returned {what} in row {row}: {probabilities[row].tolist()} "
-                f"for the mask {mask[row].tolist()}"
+                f"policy {name!r} returned {what} in row {row}: {found}; expected probabilities "
+                "[N, A] that are 0 where the mask is 0 and sum to 1 in each row"
             )
 
 

@@ -230,6 +230,10 @@ def wrong(shape: Any) -> Any:
     ("call", "words"),
     [
         (lambda: kille_env.make("knack", features="float"), "features is 'float', expected a func"),
+        (
+            lambda: kille_env.make("knack", features=lambda o: o),
+            r"a function \(observation, mask\)",
+        ),
         (lambda: kille_env.make("knack", features=wrong((7, 2))), r"returned the shape \(7, 2\)"),
         (lambda: kille_env.make("knack", features=wrong((1, 2))), "a number that is not finite"),
         (lambda: kille_env.make("knack", features=lambda *_: "x"), "no array of numbers"),

@@ -67,7 +67,7 @@ def test_sampling_survives_a_draw_that_is_rounded_up_to_the_whole():
         ([[-0.5, 1.5]], "no probability"),
         ([[0.5, 0.4]], "sum other than 1"),
         ([[0.5]], "shape"),
-        ([[0.5, 0.5], [0.5, 0.5]], "illegal action in row 1"),
+        ([[0.5, 0.5], [0.5, 0.5]], "illegal action in row 1: 0.5 for action 1; expected prob"),
     ],
 )
 def test_what_is_no_distribution_is_refused(chances, what):

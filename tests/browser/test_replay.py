@@ -55,7 +55,7 @@ def test_keys_and_buttons_step_through_it(solved, open_page, width):
 def test_a_mistake_leads_to_its_moment(solved, open_page):
     page = opened(open_page, solved)
     link = page.locator(".below li a").first
-    loss = re.search(r"([\d.]+) chips more", page.locator(".below li").first.inner_text())
+    loss = re.search(r"([\d.]+) units more", page.locator(".below li").first.inner_text())
     link.click()
     assert loss
     expect(page.locator("#loss")).to_have_text(f"This choice costs {loss[1]} chips.")

@@ -163,6 +163,9 @@ def test_another_table_is_refused_or_said(tool: str, solved: Path) -> None:
         measure(solved, rules={"stake": 4})
     with pytest.raises(refused, match="3 seats instead of 2"):
         measure(solved, num_players=3)
+    with pytest.raises(refused, match="knack instead of byteskille") as told:
+        measure(solved, game="knack")
+    assert "transfer" not in str(told.value)
     found = measure(solved, rules={"stake": 4}, transfer=True)
     assert found.table == Table.of("byteskille", 2, {"stake": 4})
     assert f"transferred from {Table.of('byteskille', 2)}" in str(found)

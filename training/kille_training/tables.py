@@ -74,7 +74,8 @@ def seat(
             continue
         name = str(player) if isinstance(player, (str, Path)) else name_of(player)
         if not transfer or tables[0].game != table.game:
-            raise misfit(name, tables, found)
+            movable = not transfer and tables[0].game == table.game
+            raise misfit(name, tables, found, movable)
         home = _home(tables, num_players, episode)
         own = resolve(player, home.game, home.num_players, home.rules, trust=trust)
         seated[number] = let_transfer(own)

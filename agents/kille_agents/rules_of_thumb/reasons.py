@@ -11,7 +11,7 @@ from kille_agents.rules_of_thumb.rule_of_thumb import RuleOfThumb
 from kille_env.cards.pack import KILLE_PACK, Kind
 from kille_env.words.text import a
 
-EXCHANGE = "keep one low card, and high ones to guard it."
+EXCHANGE = "keep your lowest, and high ones to guard it."
 _NUMBERS = ("nobody", "one", "two", "three", "four", "five", "six")
 
 
@@ -52,8 +52,10 @@ def _stands(seen: Seen, kind: int, card: str, names: Sequence[str]) -> str:
     if byteskille.knows_a_lower(seen)[0]:
         seat = 1 + int(byteskille.lower_seats(seen)[0, 1:].argmax())
         return f"{names[seat]} holds {a(KILLE_PACK.words[int(seen['known'][0, seat]) - 1])}."
-    if kind == Kind.KI and byteskille.low_kille(seen)[0]:  # of two in, see the rule of thumb
-        return "it counts lowest, but then both would be out, so nobody is."
+    if kind == Kind.KI and byteskille.low_kille(seen)[0]:
+        if int(seen["in_hand"][0].sum()) == 2:  # see the rule of thumb
+            return "it counts lowest, but then both would be out, so nobody is."
+        return "it counts lowest, but you may not get rid of it."
     if kind == Kind.KI:
         return "it counts highest here."
     if kind >= Kind.VH:

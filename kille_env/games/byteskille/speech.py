@@ -6,7 +6,7 @@ from kille_env.cards.pack import KILLE_PACK, Kind
 from kille_env.cards.sets import members
 from kille_env.core.spec import Rules
 from kille_env.games.byteskille.rules import Action, Event, Phase, price
-from kille_env.games.byteskille.words import events_of, order_of, rank_of_kille
+from kille_env.games.byteskille.words import events_of, nobody_out, order_of, rank_of_kille
 from kille_env.words.text import a, does, inside, listed, owner
 
 MOST_NAMED = 2
@@ -60,7 +60,7 @@ def verdict(before: Any, after: Any, rules: Rules, who: list[str], seat: int | N
         return ""
     out = members(after["out"])
     if not out:
-        return "All would be out, so nobody is."
+        return nobody_out(after)
     out.sort(key=lambda other: other != seat)  # the own fate first
     named = 1 if seat in out else MOST_NAMED
     why = [_why(after, who, other, mine=other == seat) for other in out[:named]]

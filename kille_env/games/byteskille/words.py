@@ -389,7 +389,17 @@ def _describe_showdown(table: Any, who: list[str]) -> list[str]:
     lines += columns(
         [(who[s], _card(table, int(table["hand"][s])), reasons.get(s, "")) for s in order_of(table)]
     )
-    return lines if out else [*lines, "All would be out, so nobody is."]
+    return lines if out else [*lines, nobody_out(table)]
+
+
+def nobody_out(table: Any) -> str:
+    """Returns why nobody is out at a showdown."""
+    seats, why = order_of(table), ""
+    if any(_is_low(table, seat) for seat in seats):
+        why = "There is a low harlequin among so few cards: "
+    elif len({int(table["hand"][seat]) >> 1 for seat in seats}) == 1:
+        why = "All cards are equal: "
+    return f"{why}{'all' if why else 'All'} would be out, so nobody is."
 
 
 def _describe_end(table: Any, rules: Rules, who: list[str]) -> list[str]:

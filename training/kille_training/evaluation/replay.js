@@ -166,7 +166,7 @@
     if (left) rows.push(row(head(left === 1 ? "one other" : `${left} others`, "row")));
     $("choices").tBodies[0].replaceChildren(...rows);
     $("loss").hidden = found.loss === null || found.loss === undefined;
-    $("loss").textContent = found.loss ? `This choice costs ${found.loss.toFixed(3)} chips.` : "This choice costs nothing.";
+    $("loss").textContent = found.loss ? `This choice costs ${found.loss.toFixed(3)} units.` : "This choice costs nothing.";
     $("loss").classList.toggle("costs", Boolean(found.loss));
   }
 

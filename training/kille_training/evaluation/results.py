@@ -85,15 +85,16 @@ class ExactNashConv(Result):
 
 def exact_table(rows: Sequence[ExactNashConv]) -> TextTable:
     """Returns how far a policy is from an equilibrium, each way to play in two lines."""
-    cells = []
+    cells, totals = [], 2 if "stake" in rows[0].table.rules.as_dict() else 1
     for row in rows:
         gains = (f"{max(gain, 0.0):.5f}" for gain in row.improvement)
         values = (f"{round(value, 5) + 0.0:+.5f}" for value in row.value)  # never -0.00000
-        cells.append((row.play, "earns", *values, "", ""))
-        cells.append(("", "could gain", *gains, f"{row.nash_conv:.5f}", f"{row.stakes:.5f}"))
+        total = [f"{row.nash_conv:.5f}", f"{row.stakes:.5f}"][:totals]
+        cells.append((row.play, "earns", *values, *("" for _ in total)))
+        cells.append(("", "could gain", *gains, *total))
     names = [f">{name}" for name in position_names(len(rows[0].value))]
     unit = unit_of(rows[0].table.rules["episode"])
-    head = ["play", "each seat", *names, ">NashConv", ">in stakes"]
+    head = ["play", "each seat", *names, *[">NashConv", ">in stakes"][:totals]]
     score = exact_score_of(rows[0].table.game)
     beyond = "" if score == EARNED else f" {score}"
     return TextTable(f"Units per {unit}{beyond}, exactly", head, cells)

@@ -95,7 +95,7 @@ class SeedRuns(Result):
                 {
                     "measure": name,
                     "mean": float(interquartile_mean(np.array(values)[:, None])),
-                    "low": None if found is None else float(found.low),
+                    "low": None if found is None else max(float(found.low), least_of(name)),
                     "high": None if found is None else float(found.high),
                     "values": list(values),
                 }
@@ -123,7 +123,7 @@ class SeedRuns(Result):
         else:
             said = (
                 "The intervals are for the interquartile mean of all seeds that could be drawn, "
-                "over these deals."
+                "over these deals; those of NashConv end at 0."
             )
         return [f"{self.folder} at {first.table}", TextTable(title, columns, cells), said]
 
@@ -204,6 +204,11 @@ def train(
         learn(run, settings, progress=progress)
         measure_run(run, progress)
     return run
+
+
+def least_of(measure: str) -> float:
+    """Return what a measure is at least: where an interval goes below, that much is known."""
+    return 0.0 if measure.startswith(NASH_CONV) else -np.inf
 
 
 def ends(low: float, high: float) -> str:

@@ -1,11 +1,12 @@
 """Strategies as text: what seats do most often in a deal, or in the first hand of a whole pot."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 
 from kille_env.core.spec import Rules
-from kille_env.registry import Table, spec
+from kille_env.registry import Table, load_game, spec
 from kille_training.labels import position_names
 from kille_training.solving.byteskille.match_solving import MatchNashConv
 from kille_training.solving.byteskille.matches import Match, MatchStrategy
@@ -84,26 +85,26 @@ def _most_frequent(strategy: np.ndarray, stage: Stage) -> list[str]:
         f"{MOST_SETS} situations with a choice that come up most often, and how often in a hand; "
         "policy.npz has all of them.",
     ]
-    actions = spec(stage.rules.game).actions
+    action_text = load_game(stage.rules.game).action_text
     for seat, name in enumerate(position_names(stage.num_players)):
         mine = np.flatnonzero(stage.seats == seat)
         often = mine[np.argsort(-reach[mine].round(12), kind="stable")][:MOST_SETS]
         lines += ["", f"## {name.capitalize()}", ""]
         lines += [
             f"- {stage.describe(number)} ({100 * reach[number]:.2f}%): "
-            f"**{choice_text(chances[number], actions)}**"
+            f"**{choice_text(chances[number], partial(action_text, stage.positions[number]))}**"
             for number in often.tolist()
         ]
     return lines
 
 
-def choice_text(chances: Sequence[float] | np.ndarray, actions: Sequence[str]) -> str:
-    """Returns what is done, as text."""
+def choice_text(chances: Sequence[float] | np.ndarray, text: Callable[[int], str]) -> str:
+    """Returns what is done, as text; `text` is what an action is called, by its number."""
     best = int(np.argmax(chances))
     if chances[best] >= SURE:
-        return actions[best]
-    likely = [pair for pair in zip(actions, chances, strict=True) if pair[1] >= 1 - SURE]
-    return " or ".join(f"{action} {100 * chance:.0f}%" for action, chance in likely)
+        return text(best)
+    likely = [pair for pair in enumerate(chances) if pair[1] >= 1 - SURE]
+    return " or ".join(f"{text(action)} {100 * chance:.0f}%" for action, chance in likely)
 
 
 def _heading(
