@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -86,14 +86,15 @@ def _most_frequent(strategy: np.ndarray, stage: Stage) -> list[str]:
         f"{MOST_SETS} situations with a choice that come up most often, and how often in a hand; "
         "policy.npz has all of them.",
     ]
-    action_text, positions = load_game(stage.rules.game).action_text, stage.positions
+    positions: Any = stage.positions
+    text = load_game(stage.rules.game).action_text
     for seat, name in enumerate(position_names(stage.num_players)):
         mine = np.flatnonzero(stage.seats == seat)
         often = mine[np.argsort(-reach[mine].round(12), kind="stable")][:MOST_SETS]
         lines += ["", f"## {name.capitalize()}", ""]
         lines += [
             f"- {stage.describe(number)} ({100 * reach[number]:.2f}%): "
-            f"**{choice_text(chances[number], partial(action_text, cast(Any, positions[number])))}**"
+            f"**{choice_text(chances[number], partial(text, positions[number]))}**"
             for number in often.tolist()
         ]
     return lines
