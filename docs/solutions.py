@@ -86,7 +86,7 @@ def sizes() -> str:
                 f"{first.num_deals:,}",
                 str(len(deal(preset, seats).stages)),
                 f"{first.num_nodes:,}",
-                f"{len(first.again):,}",
+                f"{len(first.tree.chance):,}",
                 f"{by_seat} = {first.tree.num_infosets:,}",
                 f"{sum(array.nbytes for array in first.tree[1:]) / 1e6:,.1f} MB",
             )
