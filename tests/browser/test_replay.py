@@ -58,10 +58,10 @@ def test_a_mistake_leads_to_its_moment(solved, open_page):
     loss = re.search(r"([\d.]+) units more", page.locator(".below li").first.inner_text())
     link.click()
     assert loss
-    expect(page.locator("#loss")).to_have_text(f"This choice costs {loss[1]} chips.")
+    expect(page.locator("#loss")).to_have_text(f"This choice costs {loss[1]} units.")
     expect(page.locator("#hopes tr")).to_have_count(3)
     again = opened(open_page, solved, at=page.url.partition(".html")[2])
-    expect(again.locator("#loss")).to_have_text(f"This choice costs {loss[1]} chips.")
+    expect(again.locator("#loss")).to_have_text(f"This choice costs {loss[1]} units.")
 
 
 def test_from_a_seat_no_more_is_seen_than_it_saw(solved, open_page):
