@@ -396,7 +396,7 @@ def nobody_out(table: Any) -> str:
     """Returns why nobody is out at a showdown."""
     seats, why = order_of(table), ""
     if any(_is_low(table, seat) for seat in seats):
-        why = "There is a low harlequin among so few cards: "
+        why = "Low harlequins go out with the lowest card: "
     elif len({int(table["hand"][seat]) >> 1 for seat in seats}) == 1:
         why = "All cards are equal: "
     return f"{why}{'all' if why else 'All'} would be out, so nobody is."
