@@ -34,6 +34,7 @@ from kille_training.solving.solution import Solution
 from kille_training.solving.solve import solve
 from kille_training.solving.stages import DealStages, Stage
 from kille_training.solving.text import choice_text
+from kille_training.solving.trees.sequence_game import SequenceGame
 from kille_training.solving.trees.values import infoset_reach
 
 sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))
@@ -78,6 +79,7 @@ def sizes() -> str:
     rows = []
     for preset, seats in CASES:
         first = deal(preset, seats).stages[0]
+        assert isinstance(first.tree, SequenceGame)
         by_seat = " + ".join(f"{number:,}" for number in first.information_sets)
         rows.append(
             (

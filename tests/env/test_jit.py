@@ -330,7 +330,7 @@ def test_ctrl_c_ends_with_a_whole_kernel(base):
         compiler.before_compiling(lambda: signal.raise_signal(signal.SIGINT)),
     ):
         double(4)
-    assert double.compiled.signatures
+    assert double.compiled.signatures  # pyright: ignore
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
