@@ -31,6 +31,10 @@ def main() -> int:
     parser.add_argument("names", nargs="*", help="scripts; all by default")
     parser.add_argument("--check", action="store_true")
     options = parser.parse_args()
+    if others := set(options.names) - set(MAKERS):
+        parser.error(
+            f"no script {', '.join(sorted(others))} is run here; possible: {', '.join(MAKERS)}"
+        )
     files = {}
     for name in options.names or MAKERS:
         files |= built(name)
