@@ -38,7 +38,7 @@ def train_and_measure() -> None:
     torch.set_num_threads(1)
     venv = SelfPlayVecEnv("knack", num_tables=16, num_players=2)
     model = MaskablePPO(**settings(venv), seed=0)
-    model.learn(1, callback=Anneal())
+    model.learn(venv.num_envs * model.n_steps + 1, callback=Anneal())
     save(model, "model.zip")
     print(kt.evaluate(model, "knack", 2, deals=50))
     print(kt.nash_conv("uniform", "byteskille", 2))

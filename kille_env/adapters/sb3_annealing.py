@@ -1,5 +1,6 @@
 """What a run of Stable-Baselines3 may need beside the environment: a callback that anneals it."""
 
+import warnings
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -16,14 +17,15 @@ class Anneal(BaseCallback):
     policies circle around an equilibrium, and a constant bonus keeps them off it.
 
     Works with every algorithm; one without `ent_coef`, as DQN, has its learning rate annealed. The
-    model has the lowered values only while it updates its network. Otherwise they are those that it
+    model has the lowered values only while it updates its network, after the last rollout those of
+    the end. Otherwise they are those that it
     was made with, also where `learn` is interrupted or raises, and another call begins from them.
 
     Example:
         >>> from stable_baselines3 import PPO
         >>> from kille_env.sb3 import Anneal, SeatVecEnv
         >>> venv = SeatVecEnv("byteskille", 16, 3, illegal="lose")
-        >>> model = PPO("MlpPolicy", venv, n_steps=8, batch_size=64).learn(128, callback=Anneal())
+        >>> model = PPO("MlpPolicy", venv, n_steps=8, batch_size=64).learn(256, callback=Anneal())
     """
 
     def __init__(self, learning_rate: float = 0.0, ent_coef: float = 0.0) -> None:
@@ -42,6 +44,10 @@ class Anneal(BaseCallback):
                 raise KilleError(f"{name} is {value!r}, expected its value at the end, 0 or more")
         self.learning_rate, self.ent_coef = learning_rate, ent_coef
         self._method: Any = None
+        self._updated = False
+
+    def _on_training_start(self) -> None:
+        self._updated = False
 
     def _on_step(self) -> bool:
         return True
@@ -71,9 +77,18 @@ class Anneal(BaseCallback):
         model: Any = self.model
         schedule, entropy = model.lr_schedule, getattr(model, "ent_coef", None)
         first, last = schedule(1.0), self.learning_rate
-        model.lr_schedule = lambda left: last + (first - last) * left
+        # The last rollout ends beyond a total that is no multiple of it: then less than 0 is left.
+        model.lr_schedule = lambda left: last + (first - last) * max(0.0, left)
+        left = max(0.0, 1.0 - self.num_timesteps / model._total_timesteps)
+        if left == last == 0.0 and not self._updated:
+            warnings.warn(
+                "a run of one rollout learns nothing: its one update has the learning rate of the "
+                "end, 0. Ask for more timesteps than a rollout makes, or do not anneal",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+        self._updated = True
         if entropy is not None:
-            left = max(0.0, 1.0 - self.num_timesteps / model._total_timesteps)
             model.ent_coef = self.ent_coef + (entropy - self.ent_coef) * left
             self.logger.record("train/ent_coef", model.ent_coef)
         try:

@@ -72,6 +72,20 @@ def test_both_rates_shrink_to_nothing_and_are_put_back(algorithm: Any) -> None:
         assert (model.ent_coef, model.lr_schedule(0.0)) == (0.2, 0.01)
 
 
+def test_no_rate_falls_below_the_end_where_the_last_rollout_goes_beyond_the_total() -> None:
+    rates = Rates()
+    small(PPO, seats(opponents="uniform", illegal="lose"), learning_rate=0.01).learn(
+        16 * 8 + 1, callback=[Anneal(), rates]
+    )
+    assert [rate for rate, _ in rates.seen] == pytest.approx([0.01 / 129, 0.0])
+
+
+def test_a_run_of_one_rollout_says_that_it_learns_nothing() -> None:
+    model = small(PPO, seats(opponents="uniform", illegal="lose"), learning_rate=0.01)
+    with pytest.warns(RuntimeWarning, match="one rollout learns nothing"):
+        model.learn(16 * 8, callback=Anneal())
+
+
 def test_a_run_that_is_broken_off_leaves_the_model_as_it_was_made() -> None:
     class Broken(BaseCallback):
         def _on_step(self) -> bool:

@@ -134,6 +134,7 @@ def test_cards_of_others_stay_hidden_until_the_showdown(play):
         (("--opponents", "nobody"), "nobody"),
         (("--opponents", "uniform,uniform"), "2 players for 3 seats"),
         (("--out", "/no/such/folder/x.jsonl"), "does not exist"),
+        (("--out", "."), "is a folder"),
     ],
 )
 def test_an_impossible_table_is_refused(words, message, kille):

@@ -328,6 +328,19 @@ def test_a_line_that_is_cut_off_is_dropped(tmp_path):
         table.read()
 
 
+def test_two_processes_do_not_train_one_run(tmp_path, tiny):
+    run, refused = Run(tmp_path / "run"), []
+
+    def again(decisions, rows):
+        if not refused:
+            with pytest.raises(ConfigError, match="another process trains the run") as error:
+                train(run)
+            refused.append(error)
+
+    train(run, tiny(), measured=again)
+    assert refused
+
+
 def test_a_diverged_run_says_so_and_keeps_its_checkpoint(tmp_path, tiny):
     run = Run(tmp_path / "run")
     with pytest.raises(ConfigError, match=r"diverged after \d+ decisions; lower learner.learning"):

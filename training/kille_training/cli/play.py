@@ -56,6 +56,8 @@ def play(
 
     resolved = spec(game).resolve(rules)
     seats = spec(game).check_players(num_players, resolved)
+    if out is not None and out.is_dir():
+        raise ConfigError(f"{out} is a folder; name the file in --out")
     if out is not None and not out.parent.is_dir():
         raise ConfigError(f"the folder {out.parent} does not exist; make it, or name another --out")
     others = players_named(opponents, seats - 1, game, seats, resolved, trust=trust)

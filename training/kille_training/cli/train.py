@@ -127,4 +127,10 @@ def learning_speed(run: "Run") -> str:
     if not rows:
         return "How fast it learned is not known: progress.csv is gone."
     rate = int(rows[-1]["decisions"]) / float(rows[-1]["seconds"])
-    return f"It learned from {rate:,.0f} decisions per second."
+    said = f"It learned from {rate:,.0f} decisions per second."
+    if len(rows) == 1 and float(rows[0].get("learning_rate") or 1.0) == 0.0:
+        said += (
+            " Nothing came of it: its one rollout had a learning rate of 0, that of the end. "
+            "Give it more decisions than a rollout makes."
+        )
+    return said

@@ -8,7 +8,7 @@ The bound is unbiased: for each position the best of several learners is chosen 
 deals, and what is reported is measured over another one. The gain is paired: in the same deal, with
 the same random numbers, the position is played by the policy and by the response. Where no learner
 gains anything over the deals of the choice, the response keeps to the policy, and its gain is
-exactly 0.
+exactly 0. Where units do not sum to zero they count beyond the table's mean, as in exact NashConv.
 """
 
 import time
@@ -26,10 +26,10 @@ from kille_env.core.keys import deal_seeds
 from kille_env.core.spec import Rules
 from kille_env.errors import ConfigError
 from kille_env.play.policy import Player, PlayerLike, Policy, resolve
-from kille_env.registry import Table
+from kille_env.registry import Table, spec
 from kille_env.words.text import counted
 from kille_training.evaluation.duplicate import DECIMALS, TABLES, Estimate, estimates, play_deals
-from kille_training.labels import SEED, most_apart, position_names, unit_of
+from kille_training.labels import BEYOND_MEAN, SEED, most_apart, position_names, unit_of
 from kille_training.learn.settings import LearnerSettings
 from kille_training.progress import Progress, ignore, part_of, shown
 from kille_training.results import Result, TextTable
@@ -141,11 +141,12 @@ class Response(Result):
         ]
         rows.append(("sum", "", "nothing found" if self.failed else str(self.total), ""))
         unit = unit_of(str(self.table.rules["episode"]))
+        beyond = "" if spec(self.table.game).zero_sum else f" {BEYOND_MEAN}"
         head = ["position", f">{self.policy} earns", ">response gains", ">learner"]
         return [
             f"{self.policy} at {self.table}",
             *home,
-            TextTable(f"A learned response, units per {unit}, 95% interval", head, rows),
+            TextTable(f"A learned response, units per {unit}{beyond}, 95% interval", head, rows),
             f"Found with {sum(self.decisions):,} decisions of "
             f"{counted(len(self.decisions), 'learner', 'learners')} in {self.seconds:,.0f} s.",
             "These are lower bounds: the true best response gains at least this much, within the "
@@ -334,7 +335,7 @@ def gains(
         repeated = np.repeat(block, len(focal))
         players = [policy, response]
         earned = play_deals(players, rules, repeated, seating.astype(np.int64), num_players - 1)
-        earned = earned.reshape(len(block), len(focal), num_players)
+        earned = _score(earned, rules).reshape(len(block), len(focal), num_players)
         with_response = earned[:, 1 + np.arange(len(places)), places]
         parts.append((with_response - earned[:, 0, places]).round(DECIMALS))
     return np.concatenate(parts)
@@ -345,7 +346,17 @@ def _alone(policy: Player, num_players: int, rules: Rules, seeds: np.ndarray) ->
     seating = np.zeros(num_players, dtype=np.int64)
     blocks = _blocks(seeds, 1)
     dealt = (play_deals([policy], rules, block, seating, num_players - 1) for block in blocks)
-    return np.concatenate(list(dealt))
+    return _score(np.concatenate(list(dealt)), rules)
+
+
+def _score(units: np.ndarray, rules: Rules) -> np.ndarray:
+    """Returns what seats earn [N, P], less the table's mean where units do not sum to zero."""
+    return units if spec(rules.game).zero_sum else beyond_mean(units)
+
+
+def beyond_mean(units: np.ndarray) -> np.ndarray:
+    """Returns what seats earn [N, P] less the mean of their table."""
+    return units - units.mean(axis=1, keepdims=True)
 
 
 def _blocks(seeds: np.ndarray, tables: int) -> list[np.ndarray]:
@@ -371,8 +382,9 @@ def _learn(
     # Where rewards are tens of units the gradient of their estimate would drown the policy's.
     settings = replace(search.learner, vf_coef=search.learner.vf_coef / max(1.0, spread))
     env = SeatVecEnv(
-        rules.game, settings.num_tables, num_players, rules=rules, opponents=policy, seed=seed
-    )
+        rules.game, settings.num_tables, num_players, rules=rules, opponents=policy, seed=seed,
+        reward=None if spec(rules.game).zero_sum else beyond_mean,
+    )  # fmt: skip
     learner = Learner(Table.of(rules.game, num_players, rules), seed, settings, env)
     reported = 0
 

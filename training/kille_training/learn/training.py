@@ -19,6 +19,8 @@ from dataclasses import replace
 from types import FrameType
 from typing import Any
 
+from filelock import FileLock, Timeout
+
 from kille_agents import load_policy
 from kille_env.errors import ConfigError
 from kille_env.registry import spec
@@ -243,8 +245,8 @@ def train(
         warn: Called with a sentence when the result may differ from an uninterrupted run.
 
     Raises:
-        ConfigError: The folder holds a run with other settings, the checkpoint does not fit, or
-            training diverged.
+        ConfigError: The folder holds a run with other settings, another process trains it, the
+            checkpoint does not fit, or training diverged.
         PolicyError: A player to measure against does not exist or does not fit the table.
         KeyboardInterrupt: It was interrupted; the checkpoint has been written.
     """
@@ -254,11 +256,28 @@ def train(
     training = Training(run, settings or run.settings())
     if settings is not None:
         run.write_settings(settings)
-    if run.checkpoint.is_file():
-        training.load(warn)
-    with closing(TensorBoard(run.tensorboard, training.decisions)) as board:
-        advance = part_of(progress, "training", training.settings.total, training.decisions)
-        training.learn(board, measured, advance)
+    with _alone(run):
+        if run.checkpoint.is_file():
+            training.load(warn)
+        with closing(TensorBoard(run.tensorboard, training.decisions)) as board:
+            advance = part_of(progress, "training", training.settings.total, training.decisions)
+            training.learn(board, measured, advance)
+
+
+@contextmanager
+def _alone(run: Run) -> Iterator[None]:
+    """Keeps others from training a run, whose tables two processes would mix up."""
+    lock = FileLock(run.folder / "run.lock", timeout=0)
+    try:
+        lock.acquire()
+    except Timeout:
+        raise ConfigError(
+            f"another process trains the run in {run.folder}; wait until it has ended, or end it"
+        ) from None
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 @contextmanager
