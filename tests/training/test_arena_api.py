@@ -114,6 +114,11 @@ def test_results_are_data_frames():
             method()
 
 
+def test_one_name_is_no_list_of_entrants():
+    with pytest.raises(ConfigError, match="expected names of players in a list"):
+        kt.play_tournament("uniform", "knack")
+
+
 def test_a_notebook_shows_standings_and_the_page(tmp_path):
     found = kt.play_tournament(
         {"<even>": even, "rule": "rule_of_thumb"}, num_players=2, deals=20, out=tmp_path / "t"

@@ -56,7 +56,7 @@ def test_the_help_of_a_verb_shows_an_example(verb, kille):
         (["record", "byteskille", "--out", "x", "--players", "21"], "2 to 20"),
         (["record", "byteskille", "--out", "x", "uniform", "uniform"], "names 2 players"),
         (["record", "byteskille", "--out", "x", "unifor"], "'uniform'"),
-        (["record", "byteskille", "--out", "no/such/folder/x"], "No such file"),
+        (["record", "byteskille", "--out", "no/such/folder/x"], "does not exist"),
         (["record", "byteskille", "--out", "x", "--deals", "0"], "0 is not in the range"),
         (["replay", "no-such-file"], "no-such-file: No such file"),
     ],

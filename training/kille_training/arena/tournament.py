@@ -22,7 +22,7 @@ from weakref import finalize
 
 import numpy as np
 
-from kille_env.errors import ConfigError
+from kille_env.errors import ConfigError, shortened
 from kille_env.files import write_whole
 from kille_env.play.policy import PlayerLike
 from kille_env.registry import Table, spec
@@ -458,6 +458,11 @@ def play_tournament(
         ConfigError: It cannot be played; the message says why.
         KeyboardInterrupt: The message says how to resume.
     """
+    if isinstance(players, str):
+        raise ConfigError(
+            f"players is {shortened(players)}, expected names of players in a list, as in "
+            "['uniform', 'rule_of_thumb'], or a player for each name"
+        )
     named = dict(players) if isinstance(players, Mapping) else {name: name for name in players}
     first = num_players[0] if isinstance(num_players, Sequence) else num_players
     table = table_of(map(_player, named.values()), game, first, episode, rules)

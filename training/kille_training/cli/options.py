@@ -166,3 +166,15 @@ def names(words: str) -> list[str]:
     if not found:
         raise click.UsageError(f"{words!r} names no player, expected names with commas between")
     return found
+
+
+def check_file(out: Path | None) -> None:
+    """Refuses a file that cannot be there, before what it is to hold is played.
+
+    Raises:
+        ConfigError: It is a folder, or its folder does not exist.
+    """
+    if out is not None and out.is_dir():
+        raise ConfigError(f"{out} is a folder; name the file in --out")
+    if out is not None and not out.parent.is_dir():
+        raise ConfigError(f"the folder {out.parent} does not exist; make it, or name another --out")

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kille_env.errors import ConfigError
 from kille_env.registry import Table, spec
 from kille_training.cli import console, options
 
@@ -56,10 +55,7 @@ def play(
 
     resolved = spec(game).resolve(rules)
     seats = spec(game).check_players(num_players, resolved)
-    if out is not None and out.is_dir():
-        raise ConfigError(f"{out} is a folder; name the file in --out")
-    if out is not None and not out.parent.is_dir():
-        raise ConfigError(f"the folder {out.parent} does not exist; make it, or name another --out")
+    options.check_file(out)
     others = players_named(opponents, seats - 1, game, seats, resolved, trust=trust)
     fresh = seed is not None
     if seed is None:

@@ -60,6 +60,7 @@ def record(
     from kille_training.table.lineup import players_named
     from kille_training.table.recording import matches_of
 
+    options.check_file(out)
     resolved = spec(game).resolve(rules)
     seats = spec(game).check_players(num_players, resolved)
     players_by_seat = players_named(

@@ -256,6 +256,8 @@ def train(
     training = Training(run, settings or run.settings())
     if settings is not None:
         run.write_settings(settings)
+    if training.settings.measure.exact and training.deal is None:
+        warn("exact NashConv is not measured: no tree of this table fits into memory")
     with _alone(run):
         if run.checkpoint.is_file():
             training.load(warn)
