@@ -58,9 +58,8 @@ class MixedSelfPlayVecEnv(EverySeatVecEnv):
                 first.action_space,
             ):
                 raise KilleError(
-                    f"tables of {first.num_players} and of {part.num_players} seats show different "
-                    "observations, or take different actions; make both for one game and with "
-                    'observation="seats"'
+                    f"{first.table} and {part.table} show different observations, or take "
+                    'different actions; make both for one game and with observation="seats"'
                 )
         self.parts = tuple(parts)
         self.spreads = tuple(spreads or (1.0,) * len(parts))

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from kille_env.core.spec import EPISODES, GameSpec, Switch
+from kille_env.core.spec import DEFAULT_EPISODE, EPISODES, GameSpec, Switch
 from kille_env.errors import UnknownGameError, did_you_mean
 from kille_env.registry import describe_rules, list_games, spec
 from kille_env.words.text import columns
@@ -99,7 +99,7 @@ def _details(one: GameSpec) -> list[str]:
         f"  players   {one.min_players} to {one.max_players}, {one.default_players} by default",
         f"  actions   {', '.join(one.actions)}",
         f"  presets   {', '.join(one.presets)}",
-        f"  episodes  {', '.join(EPISODES)}",
+        f"  episodes  {', '.join(EPISODES)}, {DEFAULT_EPISODE} by default",
         "",
         "Rule switches, their values in each preset, and what is possible:",
         "",

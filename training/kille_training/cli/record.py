@@ -68,7 +68,8 @@ def record(
     )
     summary = _Summary(seats)
     played = matches_of(game, resolved, players_by_seat, range(seed, seed + matches))
-    write_records(summary.count(console.progress(played, "playing", matches)), out)
+    with console.resumable(begun=lambda: False):
+        write_records(summary.count(console.progress(played, "playing", matches)), out)
     result = {
         "out": str(out),
         **Table.of(game, seats, resolved.as_dict()).as_dict(),

@@ -72,8 +72,9 @@ def solve(
                 memory = {key: asked[key] for key in asked if key == "memory"}
                 export_efg(game, seats, efg, rules=rules, **memory).write_policy(found.policy)
     except SolveError as error:
+        where = "--rules" if error.argument == "episode" else "--set"
         given = (each for each in solve.params if each.name == error.argument)
-        hint = next((each.metavar or each.opts[0] for each in given), f"--set {error.argument}")
+        hint = next((each.metavar or each.opts[0] for each in given), f"{where} {error.argument}")
         raise click.BadParameter(error.problem, param_hint=hint) from None
     text = folder / "strategy.md"
     shown = [found, f"The policy is in {folder}; for people: {text}"]

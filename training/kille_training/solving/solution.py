@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kille_agents.tabular import TabularMatchPolicy, TabularPolicy
-from kille_env.core.spec import Rules
-from kille_env.errors import ConfigError, KilleError, RulesError
+from kille_env.core.spec import Rules, is_whole
+from kille_env.errors import ConfigError, KilleError, RulesError, shortened
 from kille_env.files import read_json, write_whole
 from kille_env.registry import Table, spec
 from kille_training.labels import position_names, unit_of
@@ -144,11 +144,13 @@ def settings_of(
         method = METHOD if game == OWN else MIXED_METHOD
     if method not in VARIANTS:
         raise SolveError("method", f"expected one of {', '.join(VARIANTS)}, got {method}")
-    if not 0.0 < target < float("inf"):
-        raise SolveError("target", f"expected a positive number, got {target}")
-    if iterations < 1:
-        raise SolveError("iterations", f"expected at least 1, got {iterations}")
-    return SolveSettings(game, found.version, seats, resolved.as_dict(), target, method, iterations)
+    if not isinstance(target, (int, float)) or not 0.0 < target < float("inf"):
+        raise SolveError("target", f"expected a positive number, got {shortened(target)}")
+    if not is_whole(iterations) or iterations < 1:
+        raise SolveError("iterations", f"expected at least 1, got {shortened(iterations)}")
+    return SolveSettings(
+        game, found.version, seats, resolved.as_dict(), target, method, int(iterations)
+    )
 
 
 @dataclass(frozen=True)

@@ -100,8 +100,8 @@ def solve(
         KilleError: The table has a tree that does not fit into memory, the match has too many
             states, or a file in the folder is broken.
     """
-    if not memory > 0:
-        raise SolveError("memory", f"expected a positive number of GiB, got {memory}")
+    if not isinstance(memory, (int, float)) or not memory > 0:
+        raise SolveError("memory", f"expected a positive number of GiB, got {memory!r}")
     limit = int(memory * 2**30)
     settings = settings_of(game, num_players, rules, episode, target, iterations, method, limit)
     with ExitStack() as stack:
