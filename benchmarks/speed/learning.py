@@ -18,7 +18,7 @@ from kille_training.solving.byteskille.matches import build_match
 from kille_training.solving.policies import nash_conv
 from kille_training.solving.trees.cfr import CFR
 from kille_training.solving.trees.values import Tree
-from speed.playing import played
+from speed.playing import played, step_rate
 from speed.rows import Row, random_actions, row, seconds
 
 BUDGET = 10**10
@@ -70,18 +70,8 @@ def bench_cost(game: str, players: int, repeats: int) -> Iterator[Row]:
 
 def _stepping(game: str, players: int) -> Callable[[], float]:
     """Returns what steps random play; it returns the processor seconds of a decision."""
-    batch, rng, steps = played(game, 4096, players, "deal"), np.random.default_rng(1), 250
-
-    def work() -> float:
-        inside = 0.0
-        for _ in range(steps):
-            actions = random_actions(batch.mask, rng)
-            start = time.process_time()
-            batch.step(actions)
-            inside += time.process_time() - start
-        return inside / (steps * batch.num_tables)
-
-    return work
+    batch, rng = played(game, 4096, players, "deal"), np.random.default_rng(1)
+    return lambda: 1.0 / step_rate(batch, 250 * batch.num_tables, rng, time.process_time)
 
 
 def _learning(game: str, players: int, settings: Settings) -> Callable[[], float]:

@@ -6,7 +6,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import product
 
 import numpy as np
@@ -31,15 +31,20 @@ def played(game: str, tables: int, players: int, episode: str = "match", threads
     return batch
 
 
-def step_rate(batch: Batch, decisions: int, rng: np.random.Generator) -> float:
+def step_rate(
+    batch: Batch,
+    decisions: int,
+    rng: np.random.Generator,
+    clock: Callable[[], float] = time.perf_counter,
+) -> float:
     """Returns decisions a second inside `step`; choosing the actions is not counted."""
     steps = max(3, decisions // batch.num_tables)
     inside = 0.0
     for _ in range(steps):
         actions = random_actions(batch.mask, rng)
-        start = time.perf_counter()
+        start = clock()
         batch.step(actions)
-        inside += time.perf_counter() - start
+        inside += clock() - start
     return steps * batch.num_tables / inside
 
 

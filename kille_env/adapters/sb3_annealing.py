@@ -17,9 +17,10 @@ class Anneal(BaseCallback):
     policies circle around an equilibrium, and a constant bonus keeps them off it.
 
     Works with every algorithm; one without `ent_coef`, as DQN, has its learning rate annealed. The
-    model has the lowered values only while it updates its network, after the last rollout those of
-    the end. Otherwise they are those that it
-    was made with, also where `learn` is interrupted or raises, and another call begins from them.
+    model has the lowered values only while it updates its network: after the last rollout those of
+    the end, so that a run of one rollout learns nothing, and warns. Otherwise they are those that
+    it was made with, also where `learn` is interrupted or raises, and another call begins from
+    them.
 
     Example:
         >>> from stable_baselines3 import PPO

@@ -18,7 +18,7 @@ import numpy as np
 
 from kille_env.core import arguments
 from kille_env.core.batch import Batch
-from kille_env.core.floats import READINGS, Reading
+from kille_env.core.floats import READINGS, Reading, reading_of
 from kille_env.errors import KilleError, RulesError, shortened
 from kille_env.play.functions import Network
 from kille_env.play.play import Players
@@ -97,8 +97,8 @@ class Collector:
                 f"observation is {shortened(observation)}, expected 'float', 'seats' or 'box'"
             )
         self.batch = batch
-        self._kind, reading = observation, READINGS.get(observation)
-        self._reading = None if reading is None else reading(batch.spec, batch.num_players)
+        self._kind = observation
+        self._reading = reading_of(observation, batch.spec, batch.num_players)
         policies = policy if isinstance(policy, (list, tuple)) else [policy]
         everywhere = np.array(0) if seating is None else seating
         self._players = Players(batch, [self._player(each) for each in policies], everywhere)

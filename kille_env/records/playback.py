@@ -11,7 +11,7 @@ import numpy as np
 
 from kille_env.core.arguments import one_of
 from kille_env.core.batch import Batch
-from kille_env.core.floats import OBSERVATION, READINGS
+from kille_env.core.floats import OBSERVATION, reading_of
 from kille_env.core.spec import Rules
 from kille_env.core.table import OVER
 from kille_env.errors import CardError, IllegalActionError
@@ -172,8 +172,7 @@ class _Replayer:
     ) -> None:
         game, rules = check_record(record)
         self.kind = one_of("observation", observation, OBSERVATION)
-        reading = READINGS.get(observation.removesuffix("_dict"))
-        self.reading = reading and reading(game.spec, record["num_players"])
+        self.reading = reading_of(observation, game.spec, record["num_players"])
         self.record, self.watch, self.look = record, watch, look
         self.where = getattr(record, "source", "")
         self.batch = Batch(game, 1, record["num_players"], rules, 0, restart=False)

@@ -310,6 +310,7 @@ def test_what_cannot_be_solved_is_refused_before_anything_is_written(here, capsy
             "--set iterations: is for the hands of a deal",
         ),
         (["byteskille", "--rules", "episode=match", "--rules", "pots=2"], "pots is 2"),
+        (["krypkille", "--rules", "episode=match"], "--rules episode: only whole pots"),
         (["byteskille", "--rules", "episode=match", "--players", "20"], "with 20 seats has about"),
     ):
         assert main(["solve", *words]) == 1
@@ -317,6 +318,12 @@ def test_what_cannot_be_solved_is_refused_before_anything_is_written(here, capsy
         assert told in printed.err.replace("\n", " ")
         assert printed.out == ""
         assert not list(here.iterdir())
+
+
+@pytest.mark.parametrize("argument", ["target", "iterations", "memory"])
+def test_a_text_is_no_number(argument):
+    with pytest.raises(SolveError, match=f"{argument}.*expected .* got 'x'"):
+        kille_training.solve("byteskille", 2, **{argument: "x"})
 
 
 def test_a_folder_of_something_else_is_left_alone(here, capsys):

@@ -22,6 +22,7 @@ from kille_agents import load_policy
 from kille_env.core.spec import feature_scale
 from kille_env.errors import ConfigError, PolicyError
 from kille_env.registry import make_batch, spec
+from kille_training.cli.train import learning_speed
 from kille_training.learn.runs import (
     MEASUREMENTS,
     PROGRESS,
@@ -172,7 +173,8 @@ def test_a_run_leaves_everything_behind(tmp_path, tiny):
     rows = lines(run.progress)
     assert [int(row["decisions"]) for row in rows] == [128, 256, 384, 512, 640]
     assert all(np.isfinite(float(value)) for row in rows for value in row.values())
-    assert float(rows[-1]["learning_rate"]) >= 0
+    assert float(rows[-1]["learning_rate"]) == 0
+    assert "Nothing came of it" not in learning_speed(run)
     measured = lines(run.measurements)
     assert {row["decisions"] for row in measured} == {"0", "256", "512"}
     assert {row["against"] for row in measured} == {"uniform", "rule_of_thumb"}
@@ -326,6 +328,18 @@ def test_a_line_that_is_cut_off_is_dropped(tmp_path):
     table.path.write_text(text + "x,2\n")
     with pytest.raises(ConfigError, match="line 3 has no number under decisions"):
         table.read()
+
+
+def test_a_run_of_one_rollout_says_that_nothing_came_of_it(short):
+    assert "Nothing came of it: its one rollout had a learning rate of 0" in learning_speed(short)
+
+
+def test_a_table_without_a_tree_says_that_nothing_is_exact(tmp_path, tiny):
+    settings, said = tiny(learner={"decisions": 128}), list[str]()
+    settings = replace(settings, table=replace(settings.table, num_players=6))
+    settings = replace(settings, measure=replace(settings.measure, exact=True))
+    train(Run(tmp_path / "run"), settings, warn=said.append)
+    assert said == ["exact NashConv is not measured: no tree of this table fits into memory"]
 
 
 def test_two_processes_do_not_train_one_run(tmp_path, tiny):

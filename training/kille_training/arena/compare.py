@@ -21,20 +21,19 @@ from kille_env.errors import ConfigError
 from kille_env.play.policy import PlayerLike
 from kille_env.registry import Table
 from kille_training.arena.comparison import Comparison, Question
-from kille_training.arena.entrants import Entrant
+from kille_training.arena.entrants import Entrant, entrants_of, label_of
 from kille_training.arena.play import Identified, Play, identified
 from kille_training.arena.schedule import Pairing, draws
 from kille_training.arena.settings import MatchmakingSettings, TournamentSettings
 from kille_training.arena.shards import Shard, by_place, cut
 from kille_training.arena.store import Locked, Strict, check_unchanged
 from kille_training.arena.tournament import (
-    entrants_of,
     folder_of,
     how_to_resume,
-    label_of,
     settings_of,
     tidy,
 )
+from kille_training.evaluation.duplicate import beyond_mean
 from kille_training.labels import SEED, bounds_of, uncut_of, unit_of
 from kille_training.learn.runs import seed_runs
 from kille_training.pool.jobs import Failed, Here, Pool
@@ -194,7 +193,7 @@ def _play_to(deals: int, scores: "Scores", play: Play, pool: Pool) -> None:
             raise ConfigError(f"{entrants[result.whose].name} cannot be compared: {result.reason}")
         members = shard.members(play.seed, play.keys)[:, 0]
         units = by_place(np.asarray(result["earned"], dtype=np.float64)[:, 0]).mean(axis=1)
-        beyond = units - units.mean(axis=1, keepdims=True)
+        beyond = beyond_mean(units)
         there = members == hero
         found = np.where(there, beyond, 0.0).sum(axis=1) / there.sum(axis=1)
         scores.keep(shard.first_deal, found)

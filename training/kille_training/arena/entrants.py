@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -53,6 +54,36 @@ class Entrant:
     def key(self) -> int:
         """Its name as a number below 2**64; orders round the table are drawn from it."""
         return int.from_bytes(hashlib.sha256(self.name.encode()).digest()[:8], "little")
+
+
+def entrants_of(players: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, PlayerLike]]:
+    """Return entrants for the settings, and those of their players that are Python objects.
+
+    Args:
+        players: The entrants by name, as `play_tournament` takes them.
+    """
+    entrants: dict[str, Any] = {}
+    objects: dict[str, PlayerLike] = {}
+    for name, value in players.items():
+        fields = dict(value) if isinstance(value, Mapping) else {"player": value}
+        player = fields.get("player")
+        if isinstance(player, Path):
+            fields["player"] = str(player)
+        elif player is not None and not isinstance(player, str):
+            fields["player"] = f"{OBJECT}{label_of(player)}"
+            objects[name] = player
+        entrants[name] = fields
+    return entrants, objects
+
+
+def label_of(player: Any) -> str:
+    """Return what a player is called that has been given no name."""
+    if isinstance(player, (str, Path)):
+        return str(player)
+    for attribute in ("name", "__name__"):
+        if isinstance(found := getattr(player, attribute, None), str):
+            return found
+    return type(player).__name__
 
 
 def player_of(entrant: Entrant, objects: Mapping[str, PlayerLike]) -> PlayerLike:

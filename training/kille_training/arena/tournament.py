@@ -28,7 +28,7 @@ from kille_env.play.policy import PlayerLike
 from kille_env.registry import Table, spec
 from kille_env.words.text import counted, printable
 from kille_training.arena.draws import Draw
-from kille_training.arena.entrants import OBJECT, Entrant
+from kille_training.arena.entrants import Entrant, entrants_of
 from kille_training.arena.parquet import remove_unkept, write_shard
 from kille_training.arena.play import Play, identified
 from kille_training.arena.results import TournamentResult
@@ -566,36 +566,6 @@ def folder_of(out: str | Path | None) -> Generator[Folder]:
         return
     with TemporaryDirectory(prefix="kille-") as path:
         yield Folder(Path(path) / "tournament")
-
-
-def entrants_of(players: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, PlayerLike]]:
-    """Return entrants for the settings, and those of their players that are Python objects.
-
-    Args:
-        players: The entrants by name, as `play_tournament` takes them.
-    """
-    entrants: dict[str, Any] = {}
-    objects: dict[str, PlayerLike] = {}
-    for name, value in players.items():
-        fields = dict(value) if isinstance(value, Mapping) else {"player": value}
-        player = fields.get("player")
-        if isinstance(player, Path):
-            fields["player"] = str(player)
-        elif player is not None and not isinstance(player, str):
-            fields["player"] = f"{OBJECT}{label_of(player)}"
-            objects[name] = player
-        entrants[name] = fields
-    return entrants, objects
-
-
-def label_of(player: Any) -> str:
-    """Return what a player is called that has been given no name."""
-    if isinstance(player, (str, Path)):
-        return str(player)
-    for attribute in ("name", "__name__"):
-        if isinstance(found := getattr(player, attribute, None), str):
-            return found
-    return type(player).__name__
 
 
 def _player(value: Any) -> Any:

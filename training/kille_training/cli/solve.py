@@ -9,6 +9,9 @@ import click
 from kille_env.registry import Table
 from kille_training.cli import console, options
 
+SET = ("iterations", "method", "memory")
+"""What `--set` gives."""
+
 
 @click.command(epilog="Example: kille solve byteskille --players 3 --rules wikipedia")
 @options.game_argument
@@ -54,7 +57,7 @@ def solve(
     from kille_training.solving.solution import SolveError, default_name
     from kille_training.solving.solve import solve as solve_it
 
-    asked = options.arguments_of(solve_it, overrides, "iterations", "method", "memory")
+    asked = options.arguments_of(solve_it, overrides, *SET)
     table = Table.of(game, rules=rules)
     seats = table.num_players if num_players is None else num_players  # `solve` checks them
     if efg is not None and table.rules["episode"] == "match":
@@ -72,7 +75,7 @@ def solve(
                 memory = {key: asked[key] for key in asked if key == "memory"}
                 export_efg(game, seats, efg, rules=rules, **memory).write_policy(found.policy)
     except SolveError as error:
-        where = "--rules" if error.argument == "episode" else "--set"
+        where = "--set" if error.argument in SET else "--rules"
         given = (each for each in solve.params if each.name == error.argument)
         hint = next((each.metavar or each.opts[0] for each in given), f"{where} {error.argument}")
         raise click.BadParameter(error.problem, param_hint=hint) from None

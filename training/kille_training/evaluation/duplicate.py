@@ -227,6 +227,11 @@ def deal_scores(
     return scores, mixed
 
 
+def beyond_mean(units: np.ndarray) -> np.ndarray:
+    """Returns what seats earn [N, P] less the mean of their table."""
+    return units - units.mean(axis=1, keepdims=True)
+
+
 def play_deals(
     players: Sequence[Player],
     rules: Rules,

@@ -28,7 +28,14 @@ from kille_env.errors import ConfigError
 from kille_env.play.policy import Player, PlayerLike, Policy, resolve
 from kille_env.registry import Table, spec
 from kille_env.words.text import counted
-from kille_training.evaluation.duplicate import DECIMALS, TABLES, Estimate, estimates, play_deals
+from kille_training.evaluation.duplicate import (
+    DECIMALS,
+    TABLES,
+    Estimate,
+    beyond_mean,
+    estimates,
+    play_deals,
+)
 from kille_training.labels import BEYOND_MEAN, SEED, most_apart, position_names, unit_of
 from kille_training.learn.settings import LearnerSettings
 from kille_training.progress import Progress, ignore, part_of, shown
@@ -352,11 +359,6 @@ def _alone(policy: Player, num_players: int, rules: Rules, seeds: np.ndarray) ->
 def _score(units: np.ndarray, rules: Rules) -> np.ndarray:
     """Returns what seats earn [N, P], less the table's mean where units do not sum to zero."""
     return units if spec(rules.game).zero_sum else beyond_mean(units)
-
-
-def beyond_mean(units: np.ndarray) -> np.ndarray:
-    """Returns what seats earn [N, P] less the mean of their table."""
-    return units - units.mean(axis=1, keepdims=True)
 
 
 def _blocks(seeds: np.ndarray, tables: int) -> list[np.ndarray]:
