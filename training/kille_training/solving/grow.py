@@ -14,34 +14,36 @@ from kille_training.solving.slots import fill_slots, slot_of
 from kille_training.solving.trees.sequence_game import SequenceGame
 from kille_training.solving.trees.tree import FlatTree
 from kille_training.solving.walk import (
-    ACTION,
+    ASIDE,
+    BEGUN,
     CHANCE,
-    CHOICE,
     DEALS,
     DEPTH,
-    EDGE,
     ENDS,
     FAULT,
     FAULTS,
-    FORCED,
+    HISTORIES,
     LEAVES,
-    NODE,
+    MOST,
     NODES,
-    SET,
     SETS,
     UNFREE,
     WAYS,
     WRITTEN,
+    Aside,
     Ends,
+    Histories,
     Job,
     Leaves,
     Path,
+    Round,
     Sets,
     Ways,
     Written,
     add_end_of,
     count_types,
     find_set_of,
+    gather_of,
     in_hands,
     no_outcome,
     none_passed,
@@ -74,6 +76,7 @@ def walk_of(game: Game) -> Any:
     functions["_find_set"] = bind(find_set_of, functions)
     functions["_play"] = bind(play_on, functions)
     functions["_add_end"] = bind(add_end_of, functions)
+    functions["_gather"] = bind(gather_of, functions)
     return loop(walk, functions)
 
 
@@ -81,7 +84,7 @@ class Growth:
     """A walk and the arrays that it fills; they grow with what is in them.
 
     Attributes:
-        size: Counts, see `DEPTH` to `UNFREE`.
+        size: Counts, see `DEPTH` to `MOST`.
     """
 
     def __init__(
@@ -114,25 +117,34 @@ class Growth:
         owners = np.array(owner or range(seats), dtype=np.int64)
         players, together = int(owners.max()) + 1, int(np.bincount(owners).max())
         self.job = Job(rules.record, end, num_features, owners, forgets, nodes)
-        self._walk = walk_of(game)
+        self._walk, self._num_starts = walk_of(game), len(starts)
         depth = spec.max_decisions(rules, seats) + spec.pack.size + 2
-        row = np.zeros(-(-(together * num_features + 1) // 8), dtype=np.uint64)
         types, actions = len(spec.pack.codes), spec.num_actions
+        row = np.zeros(-(-(together * num_features + 1) // 8), dtype=np.uint64)
+        joint = np.zeros(-(-(seats * num_features + 1 + types) // 8), dtype=np.uint64)
         self._path = Path(
             stack=np.zeros(depth, dtype=spec.table),
-            frames=np.full((depth, 12), -1, dtype=np.int64),
-            weight=np.zeros(depth),
+            frames=np.full((depth, 14), -1, dtype=np.int64),
+            chance=np.zeros(depth),
             share=np.ones(depth),
-            last=np.full((depth, players), -1, dtype=np.int32),
+            last=np.zeros((depth, players), dtype=np.int32),
+            weight=np.zeros(depth),
             talon=np.zeros((depth, types), dtype=np.int64),
             place=np.zeros((depth, types), dtype=np.int64),
             row=row,
             row_bytes=row.view(np.uint8),
+            joint=joint,
+            joint_bytes=joint.view(np.uint8),
             way=np.zeros(2, dtype=np.int32),
             mask=np.zeros(actions, dtype=np.int8),
             thrown_in=np.zeros(1),
         )
-        self._starts, self._begun = starts, 0
+        self._round = Round(
+            tables=starts,
+            first=np.arange(len(starts) + 1),
+            last=np.full((len(starts), players), -1, dtype=np.int32),
+            weight=np.full(len(starts), 1.0 / len(starts)),
+        )
         room = FIRST_ROOM
         self._sets = Sets(
             slots=np.full(2 * room, -1, dtype=np.int32),
@@ -161,43 +173,76 @@ class Growth:
             probability=np.ones(room),
         )
         self._leaves = Leaves(pay=np.zeros((room, players)), again=np.zeros(room))
-        self.size = np.zeros(11, dtype=np.int64)
+        self.size = np.zeros(15, dtype=np.int64)
         self.size[WRITTEN] = 1  # the root
-        self._begin()
+        self.size[DEPTH], self.size[MOST] = -1, 1
+        self._put_nothing_aside()
 
-    def _begin(self) -> None:
-        """Stands before the first card at the next start."""
-        path, frame = self._path, self._path.frames[0]
-        path.stack[0] = self._starts[self._begun]
-        path.weight[0] = path.share[0] = 1.0 / len(self._starts)
-        frame[[SET, CHOICE, ACTION]], frame[[NODE, EDGE]] = (FORCED, 0, -1), (0, -1)
-        self._begun += 1
+    def _put_nothing_aside(self) -> None:
+        """Begins to gather the tables of the next round."""
+        room, (joint, players) = FIRST_ROOM, (len(self._path.joint), self._path.last.shape[1])
+        self._aside = Aside(
+            slots=np.full(2 * room, -1, dtype=np.int32),
+            rows=np.zeros((room, joint), dtype=np.uint64),
+            tables=np.zeros(room, dtype=self._path.stack.dtype),
+        )
+        self._histories = Histories(
+            number=np.zeros(room, dtype=np.int32),
+            last=np.zeros((room, players), dtype=np.int32),
+            weight=np.zeros(room),
+        )
+        self.size[[ASIDE, HISTORIES]] = 0
+
+    def _next_round(self) -> None:
+        """Goes on from the tables that were put aside."""
+        tables, count = self._aside.tables, int(self.size[HISTORIES])
+        del self._aside
+        _resize(tables, int(self.size[ASIDE]))
+        number, last, weight = (array[:count] for array in self._histories)
+        order = np.lexsort((*last.T, number))
+        number, last, weight = number[order], last[order], weight[order]
+        new = np.append(True, (np.diff(number) != 0) | np.diff(last, axis=0).any(axis=1))
+        number, last, weight = number[new], last[new], np.add.reduceat(weight, np.flatnonzero(new))
+        first = np.append(0, np.cumsum(np.bincount(number)))
+        self._round = Round(tables, first, last, weight)
+        most = int(np.diff(first).max())
+        room = most * len(self._path.stack)
+        self._path = self._path._replace(
+            last=np.zeros((room, last.shape[1]), dtype=np.int32), weight=np.zeros(room)
+        )
+        self.size[[BEGUN, MOST]] = 0, most
+        self._put_nothing_aside()
 
     @property
     def done(self) -> bool:
         """Whether all is grown."""
-        return bool(self.size[DEPTH] < 0) and self._begun == len(self._starts)
+        return self._is_between() and not self.size[ASIDE]
+
+    def _is_between(self) -> bool:
+        """Whether a round is over."""
+        return bool(self.size[DEPTH] < 0) and self.size[BEGUN] == len(self._round.tables)
 
     def walk(self) -> int:
         """Walks on for a fraction of a second.
 
         Returns:
-            How many bytes the arrays would take after the next enlargement.
+            How many bytes the arrays take.
 
         Raises:
             KilleError: No tree can hold the game; the message says why.
         """
-        if self.size[DEPTH] < 0:
-            self.size[DEPTH] = 0
-            self._begin()
-        arrays = self._sets, self._ends, self._ways, self._nodes, self._leaves
-        self._walk(self.job, self._path, *arrays, self.size, CALL)
+        if self._is_between():
+            self._next_round()
+        arrays: Any = self._sets, self._ends, self._ways, self._nodes, self._leaves
+        arrays += self._aside, self._histories
+        counts, most = self.size[SETS : HISTORIES + 1].tolist(), int(self.size[MOST])
+        arrays = [_enlarged(*pair, most) for pair in zip(arrays, counts, strict=True)]
+        self._sets, self._ends, self._ways, self._nodes, self._leaves = arrays[:5]
+        self._aside, self._histories = arrays[5:]
+        self._walk(self.job, self._round, self._path, *arrays, self.size, CALL)
         if fault := int(self.size[FAULT]):
             raise KilleError(f"there is no exact tree: {FAULTS[fault]}")
-        counts = self.size[SETS : LEAVES + 1].tolist()
-        grown = [_enlarged(*pair) for pair in zip(arrays, counts, strict=True)]
-        self._sets, self._ends, self._ways, self._nodes, self._leaves = grown
-        return sum(array.nbytes for some in grown for array in some)
+        return sum(array.nbytes for some in (self._round, *arrays) for array in some)
 
     def finished(self, pay_beyond_mean: bool) -> tuple[FlatTree | SequenceGame, dict[str, Any]]:
         """Returns the game, and what else a `Stage` knows by its fields; the walk is over.
@@ -246,7 +291,7 @@ class Growth:
             "outcomes": results[:, 1:],
             "thrown_in": thrown_in,
             "forced": bool(self.size[UNFREE]),
-            "num_deals": int(self.size[DEALS]) // len(self._starts),
+            "num_deals": int(self.size[DEALS]) // self._num_starts,
             "num_nodes": int(self.size[NODES]),
         }
 
@@ -284,7 +329,7 @@ def _numbered(
     row, done, count = np.zeros(columns, dtype=np.int64), 0, 0
     while done < len(ends):
         done, count = _number(paid, scale, ends, payoffs, row, done, count)
-        payoffs = _enlarged(payoffs, count)
+        payoffs = _enlarged(payoffs, count, 1)
     return ends, payoffs.paid[:count].copy()
 
 
@@ -358,21 +403,25 @@ def _sorted(game: SequenceGame) -> tuple[SequenceGame, np.ndarray]:
     ), order
 
 
-def _enlarged(arrays: Any, filled: int) -> Any:
-    """Returns a tuple of arrays by name with more room, if they are full.
+def _enlarged(arrays: Any, filled: int, most: int) -> Any:
+    """Returns a tuple of arrays by name with room for so many more than are filled.
 
     They grow where they are, since a copy would need twice the memory. `slots` is a hash table of
     `rows`, which is made anew when it would be two thirds full; `first` has one entry more.
     """
     room = len(arrays[1])
-    if filled < room:
+    if filled + most <= room:
         return arrays
+    more = max(room // 4, filled + most - room)
     for name, array in arrays._asdict().items():
         if name != "slots":
-            _resize(array, len(array) + room // 4)
-    if "slots" not in arrays._fields or 3 * len(arrays[1]) < 2 * len(arrays.slots):
+            _resize(array, len(array) + more)
+    if "slots" not in arrays._fields or 3 * (room + more) < 2 * len(arrays.slots):
         return arrays
-    slots = np.full(2 * len(arrays.slots), -1, dtype=np.int32)
+    length = len(arrays.slots)
+    while 3 * (room + more) >= 2 * length:
+        length *= 2
+    slots = np.full(length, -1, dtype=np.int32)
     fill_slots(slots, arrays.rows, filled)
     return arrays._replace(slots=slots)
 

@@ -25,7 +25,9 @@ player has done before or may do now.
 
 Without nodes a seat forgets which of its cards it drew and which it was dealt, since all orders of
 the pack are equally likely: several sequences then lead to a set (`SequenceGame.ways`). The walk
-refuses a game in which the others' situation depends on which of them did.
+refuses a game in which the others' situation depends on which of them did. Tables that are alike
+but for what seats forget are one node with several histories: after a draw a table is put aside
+until all like it are found (`gather_of`), and is walked on from once, in the next round.
 """
 
 from typing import Any, NamedTuple
@@ -41,16 +43,18 @@ CHANCE, FORCED = -2, -3
 """Stand for an information set in `Path.frames` where a card is to be drawn, and where the seat to
 act has no choice."""
 
-SET, CHOICE, STEP, ACTION, START, FLOOR, COUNT, RUN, LEFT, NODE, EDGE, LEAF = range(12)
+SET, CHOICE, STEP, ACTION, START, FLOOR, COUNT, RUN, LEFT, NODE, EDGE, LEAF, FROM, TO = range(14)
 """Columns of `Path.frames`: information set; next choice; sequence of the next choice. Of a chance
 node: action that draws, -1 for the deal; where in the deck its cards begin; of the hand that the
 card goes to the highest type that it has drawn so far, how many cards, and how many of it; and how
 many cards can be drawn. The action is also that of a seat without a choice. Where nodes are written
 down: the last node up to this table, and the sequence that leads on from it; and how many leaves
-there were before a chance node that is one of its own."""
+there were before a chance node that is one of its own. The node's histories are the rows of
+`Path.last` and `Path.weight` from `FROM` up to `TO`."""
 
-DEPTH, NODES, SETS, ENDS, WAYS, WRITTEN, LEAVES, DEALS, FAULT, LAST_END, UNFREE = range(11)
-"""What the walk counts in `size`."""
+DEPTH, NODES, SETS, ENDS, WAYS, WRITTEN, LEAVES, ASIDE, HISTORIES = range(9)
+DEALS, FAULT, LAST_END, UNFREE, BEGUN, MOST = range(9, 15)
+"""What the walk counts in `size`; `MOST` is how many histories a node has at most."""
 
 PLAYED, DRAWS, DRY, LUCK = range(4)
 """What can come of a step."""
@@ -84,17 +88,45 @@ class Path(NamedTuple):
     """The nodes from the first table to the newest, by their depth, and room to work in."""
 
     stack: np.ndarray  # [D] tables
-    frames: np.ndarray  # [D, 12], see `SET` to `LEAF`
-    weight: np.ndarray  # [D], how often chance leads there
+    frames: np.ndarray  # [D, 14], see `SET` to `TO`
+    chance: np.ndarray  # [D], how often chance leads there from the first table
     share: np.ndarray  # [D], how often it does from the last node written down
-    last: np.ndarray  # [D, Q], the last sequence of every player
+    last: np.ndarray  # [H, Q], the last sequence of every player, by history
+    weight: np.ndarray  # [H], how often chance leads to the first table
     talon: np.ndarray  # [D, K], how many cards of each type can be drawn at a chance node
     place: np.ndarray  # [D, K], where one of them lies
     row: np.ndarray
     row_bytes: np.ndarray  # the same memory
+    joint: np.ndarray
+    joint_bytes: np.ndarray  # the same memory
     way: np.ndarray
     mask: np.ndarray
     thrown_in: np.ndarray  # [1], how likely the deals so far are dealt again at once
+
+
+class Round(NamedTuple):
+    """The tables from which the walk goes on, one after the other, with their histories."""
+
+    tables: np.ndarray
+    first: np.ndarray  # the first history of each; the last entry is their number
+    last: np.ndarray
+    weight: np.ndarray
+
+
+class Aside(NamedTuple):
+    """The tables of the next round."""
+
+    slots: np.ndarray  # a hash table of their numbers, -1 where it is free
+    rows: np.ndarray  # what all seats know together, and what is left in the pack
+    tables: np.ndarray
+
+
+class Histories(NamedTuple):
+    """Their histories."""
+
+    number: np.ndarray  # of the table in `Aside`
+    last: np.ndarray
+    weight: np.ndarray
 
 
 class Sets(NamedTuple):
@@ -148,7 +180,7 @@ def _the_games(*_: Any) -> Any:
 
 
 deal = apply = legal_actions = information_state = passed_over = outcome = holder = _the_games
-_count_talon = _find_set = _play = _add_end = _the_games
+_count_talon = _find_set = _play = _add_end = _gather = _the_games
 NUM_TYPES, COPIES = 0, 1
 """The game's: types of cards in the pack, and how many equal cards there are of each."""
 
@@ -193,41 +225,41 @@ def _forget_order(state, places):
 
 
 @kernel
-def _add_way(path, depth, number, owner, ways, size):
-    """Counts a way to an information set: the weights of all are told apart by the set's share."""
-    before, others = path.last[depth, owner], np.uint64(0)
-    for player in range(path.last.shape[1]):
-        if player != owner:
-            others = (others ^ np.uint64(path.last[depth, player] + 2)) * np.uint64(SCATTER)
-            others ^= others >> np.uint64(29)
-    path.way[0], path.way[1] = number, before
-    slot = slot_of(path.way, ways.slots, ways.rows)
-    way = np.int64(ways.slots[slot])
-    if way < 0:
-        way = size[WAYS]
-        ways.slots[slot] = way
-        ways.rows[way, 0], ways.rows[way, 1] = number, before
-        size[WAYS] = way + 1
-    ways.weight[way, 0] += path.weight[depth]
-    ways.weight[way, 1] += path.weight[depth] * np.float64(others >> np.uint64(11)) / 2**53
+def _add_ways(path, depth, number, owner, ways, size):
+    """Counts the ways to an information set: the weights of all are told apart by its share."""
+    for history in range(path.frames[depth, FROM], path.frames[depth, TO]):
+        before, others = path.last[history, owner], np.uint64(0)
+        for player in range(path.last.shape[1]):
+            if player != owner:
+                others = (others ^ np.uint64(path.last[history, player] + 2)) * np.uint64(SCATTER)
+                others ^= others >> np.uint64(29)
+        path.way[0], path.way[1] = number, before
+        slot = slot_of(path.way, ways.slots, ways.rows)
+        way = np.int64(ways.slots[slot])
+        if way < 0:
+            way = size[WAYS]
+            ways.slots[slot] = way
+            ways.rows[way, 0], ways.rows[way, 1] = number, before
+            size[WAYS] = way + 1
+        weight = path.chance[depth] * path.weight[history]
+        ways.weight[way, 0] += weight
+        ways.weight[way, 1] += weight * np.float64(others >> np.uint64(11)) / 2**53
 
 
 def find_set_of(job, path, depth, sets, ways, size):
-    """Returns the number of a table's information set, a new one if need be.
-
-    Returns:
-        The number; `FORCED`, and the only action is in `frames`; -1 after a fault.
-    """
+    """Writes down a table's information set in `frames`, a new one if need be; or `FORCED`."""
     table, rules, row, mask = path.stack[depth], job.rules[0], path.row, path.mask
-    seat, legal = np.int64(table["seat"]), 0
+    frames, seat, legal = path.frames, np.int64(table["seat"]), 0
+    frames[depth, CHOICE] = 0
     legal_actions(table, rules, seat, mask)
     for action in range(mask.shape[0]):
         legal += mask[action]
         if mask[action] != 0:
-            path.frames[depth, ACTION] = action
+            frames[depth, ACTION] = action
     if legal == 1:
         size[UNFREE] += 1
-        return FORCED
+        frames[depth, SET] = FORCED
+        return
     for word in range(row.shape[0]):
         row[word] = 0
     information_state(table, rules, seat, path.row_bytes[: job.num_features])
@@ -242,29 +274,101 @@ def find_set_of(job, path, depth, sets, ways, size):
             begin += job.num_features
     slot = slot_of(row, sets.slots, sets.rows)
     found = np.int64(sets.slots[slot])
-    if found >= 0:
-        if job.forgets.shape[0] > 0:
-            _add_way(path, depth, found, owner, ways, size)
-        elif sets.before[found] != path.last[depth, owner]:
-            size[FAULT] = FORGETS
+    before = path.last[frames[depth, FROM], owner]
+    if found < 0:
+        found = size[SETS]
+        sets.slots[slot] = found
+        for word in range(row.shape[0]):
+            sets.rows[found, word] = row[word]
+        sets.positions[found] = table
+        sets.player[found] = owner
+        sets.before[found] = before
         for action in range(mask.shape[0]):
-            if mask[action] != sets.masks[found, action]:
-                size[FAULT] = CLASH
-        return found if size[FAULT] == 0 else -1
-    found = size[SETS]
-    sets.slots[slot] = found
-    for word in range(row.shape[0]):
-        sets.rows[found, word] = row[word]
-    sets.positions[found] = table
-    sets.player[found] = owner
-    sets.before[found] = path.last[depth, owner]
-    for action in range(mask.shape[0]):
-        sets.masks[found, action] = mask[action]
-    sets.first[found + 1] = sets.first[found] + legal
-    size[SETS] = found + 1
+            sets.masks[found, action] = mask[action]
+        sets.first[found + 1] = sets.first[found] + legal
+        size[SETS] = found + 1
+    frames[depth, SET], frames[depth, STEP] = found, sets.first[found]
     if job.forgets.shape[0] > 0:
-        _add_way(path, depth, found, owner, ways, size)
-    return found
+        _add_ways(path, depth, found, owner, ways, size)
+    elif sets.before[found] != before:
+        size[FAULT] = FORGETS
+    for action in range(mask.shape[0]):
+        if mask[action] != sets.masks[found, action]:
+            size[FAULT] = CLASH
+
+
+def gather_of(job, path, depth, aside, histories, size):
+    """Puts a table aside: another that differs in what seats forget alone is the same one."""
+    table, row, known = path.stack[depth], path.joint, path.joint_bytes
+    for word in range(row.shape[0]):
+        row[word] = 0
+    begin = 0
+    for seat in range(job.owner.shape[0]):
+        own = known[begin : begin + job.num_features]
+        information_state(table, job.rules[0], seat, own)
+        _forget_order(own, job.forgets)
+        begin += job.num_features
+    known[begin] = table["seat"]
+    for at in range(np.int64(table["stacked"]), job.end):
+        known[begin + 1 + table["deck"][index(at)] // COPIES] += 1
+    slot = slot_of(row, aside.slots, aside.rows)
+    number = np.int64(aside.slots[slot])
+    if number < 0:
+        number = size[ASIDE]
+        aside.slots[slot] = number
+        for word in range(row.shape[0]):
+            aside.rows[number, word] = row[word]
+        aside.tables[number] = table
+        size[ASIDE] = number + 1
+    for history in range(path.frames[depth, FROM], path.frames[depth, TO]):
+        added = size[HISTORIES]
+        histories.number[added] = number
+        for player in range(path.last.shape[1]):
+            histories.last[added, player] = path.last[history, player]
+        histories.weight[added] = path.chance[depth] * path.weight[history]
+        size[HISTORIES] = added + 1
+
+
+@kernel
+def _begin(start, path, size):
+    """Stands before the next table of a round."""
+    number, frames = size[BEGUN], path.frames
+    first, end = start.first[number], start.first[number + 1]
+    path.stack[0] = start.tables[number]
+    for history in range(first, end):
+        path.weight[history - first] = start.weight[history]
+        for player in range(path.last.shape[1]):
+            path.last[history - first, player] = start.last[history, player]
+    path.chance[0], path.share[0] = 1.0, start.weight[first]
+    frames[0, SET], frames[0, CHOICE], frames[0, ACTION] = FORCED, 0, -1
+    frames[0, NODE], frames[0, EDGE], frames[0, FROM], frames[0, TO] = 0, -1, 0, end - first
+    size[BEGUN] = number + 1
+
+
+@kernel
+def _lead_on(path, depth, player, sequence):
+    """Writes down the histories behind an action; those that differ no more are one."""
+    first, behind = path.frames[depth, FROM], path.frames[depth, TO]
+    end, last, differ = behind, path.last, False
+    for history in range(first + 1, behind):
+        differ |= last[history, player] != last[first, player]
+    for history in range(first, behind):
+        at = behind if differ else end
+        while at < end:
+            same = True
+            for other in range(last.shape[1]):
+                same &= (last[at, other] == last[history, other]) | (other == player)
+            if same:
+                break
+            at += 1
+        if at == end:
+            for other in range(last.shape[1]):
+                last[at, other] = last[history, other]
+            last[at, player] = sequence
+            path.weight[at] = 0.0
+            end += 1
+        path.weight[at] += path.weight[history]
+    path.frames[depth + 1, FROM], path.frames[depth + 1, TO] = behind, end
 
 
 @kernel
@@ -343,28 +447,29 @@ def count_types(job, path, depth):
 
 def add_end_of(job, path, depth, ends, size):
     """Writes down an end: how often chance leads there, what it pays, and how it came."""
-    last, table, weight = path.last[depth], path.stack[depth], path.weight[depth]
-    number, same = size[LAST_END], size[ENDS] > 0
-    for player in range(last.shape[0]):  # cards that come last mostly lead to one end
-        same &= ends.rows[number, player] == last[player]
-    if not same:
-        slot = slot_of(last, ends.slots, ends.rows)
-        number = np.int64(ends.slots[slot])
-        if number < 0:
-            number = size[ENDS]
-            ends.slots[slot] = number
-            size[ENDS] = number + 1
-            for player in range(last.shape[0]):
-                ends.rows[number, player] = last[player]
-        size[LAST_END] = number
-    ends.chance[number] += weight
-    for seat in range(job.owner.shape[0]):
-        ends.paid[number, job.owner[seat]] += weight * table["reward"][seat]
-    players = last.shape[0]
-    if table["phase"] == DEAL:
-        ends.paid[number, players] += weight
-    elif ends.paid.shape[1] > players + 1:
-        ends.paid[number, players + 1 + outcome(table)] += weight
+    table, players = path.stack[depth], path.last.shape[1]
+    for history in range(path.frames[depth, FROM], path.frames[depth, TO]):
+        last, weight = path.last[history], path.chance[depth] * path.weight[history]
+        number, same = size[LAST_END], size[ENDS] > 0
+        for player in range(players):  # cards that come last mostly lead to one end
+            same &= ends.rows[number, player] == last[player]
+        if not same:
+            slot = slot_of(last, ends.slots, ends.rows)
+            number = np.int64(ends.slots[slot])
+            if number < 0:
+                number = size[ENDS]
+                ends.slots[slot] = number
+                size[ENDS] = number + 1
+                for player in range(players):
+                    ends.rows[number, player] = last[player]
+            size[LAST_END] = number
+        ends.chance[number] += weight
+        for seat in range(job.owner.shape[0]):
+            ends.paid[number, job.owner[seat]] += weight * table["reward"][seat]
+        if table["phase"] == DEAL:
+            ends.paid[number, players] += weight
+        elif ends.paid.shape[1] > players + 1:
+            ends.paid[number, players + 1 + outcome(table)] += weight
 
 
 @kernel
@@ -409,23 +514,42 @@ def _close(path, depth, nodes, leaves, size):
     size[WRITTEN], size[LEAVES] = node + 1, leaf + 1
 
 
-def walk(job, path, sets, ends, ways, nodes, leaves, size, most):
-    """Walks on until `most` nodes more are met, an array is full, a fault is found or all is done.
+@kernel
+def _is_full(sets, ends, ways, nodes, leaves, aside, histories, size):
+    """Whether a node more might find no room in an array."""
+    most = size[MOST]
+    return (
+        (size[SETS] == sets.player.shape[0])
+        | (size[ENDS] + most > ends.chance.shape[0])
+        | (size[WAYS] + most > ways.weight.shape[0])
+        | (size[WRITTEN] == nodes.infoset.shape[0])
+        | (size[LEAVES] == leaves.again.shape[0])
+        | (size[ASIDE] == aside.tables.shape[0])
+        | (size[HISTORIES] + most > histories.weight.shape[0])
+    )
 
-    `size[DEPTH]` is -1 when all is done.
+
+def walk(job, start, path, sets, ends, ways, nodes, leaves, aside, histories, size, limit):
+    """Walks on until `limit` nodes more are met, an array is full, a fault is found or all is done.
+
+    `size[DEPTH]` is -1 between two tables of the round `start`.
     """
     frames, num_actions = path.frames, path.mask.shape[0]
-    depth, stop = size[DEPTH], size[NODES] + most
-    while depth >= 0 and size[NODES] < stop and size[FAULT] == 0:
-        if size[SETS] == sets.player.shape[0] or size[ENDS] == ends.chance.shape[0]:
+    depth, stop = size[DEPTH], size[NODES] + limit
+    while size[NODES] < stop and size[FAULT] == 0:
+        if _is_full(sets, ends, ways, nodes, leaves, aside, histories, size):
             break
-        if size[WAYS] == ways.weight.shape[0]:
-            break
-        if size[WRITTEN] == nodes.infoset.shape[0] or size[LEAVES] == leaves.again.shape[0]:
-            break
+        if depth < 0:
+            if size[BEGUN] == start.tables.shape[0]:
+                break
+            _begin(start, path, size)
+            depth = 0
+            if path.stack[0]["phase"] != DEAL:
+                _find_set(job, path, depth, sets, ways, size)
+            continue
         kind, choice = frames[depth, SET], frames[depth, CHOICE]
         share, edge, at = path.share[depth], frames[depth, EDGE], np.int64(-1)
-        weight = path.weight[depth]
+        chance = path.chance[depth]
         if kind == CHANCE:
             while choice < NUM_TYPES and path.talon[depth, choice] == 0:
                 choice += 1
@@ -436,10 +560,10 @@ def walk(job, path, sets, ends, ways, nodes, leaves, size, most):
                 continue
             same = frames[depth, COUNT] > 0 and choice == frames[depth, FLOOR]
             run = frames[depth, RUN] + 1 if same else 1
-            chance = path.talon[depth, choice] / frames[depth, LEFT]
-            chance *= (frames[depth, COUNT] + 1) / run
-            weight *= chance
-            share *= chance
+            likely = path.talon[depth, choice] / frames[depth, LEFT]
+            likely *= (frames[depth, COUNT] + 1) / run
+            chance *= likely
+            share *= likely
             action, at = frames[depth, ACTION], path.place[depth, choice]
         elif kind == FORCED:
             if choice > 0:
@@ -453,16 +577,16 @@ def walk(job, path, sets, ends, ways, nodes, leaves, size, most):
                 depth -= 1
                 continue
             action, edge = choice, frames[depth, STEP]
-        for player in range(path.last.shape[1]):
-            path.last[depth + 1, player] = path.last[depth, player]
         if kind >= 0:
-            path.last[depth + 1, sets.player[kind]] = frames[depth, STEP]
+            _lead_on(path, depth, sets.player[kind], edge)
             frames[depth, STEP] += 1
+        else:
+            frames[depth + 1, FROM], frames[depth + 1, TO] = frames[depth, FROM], frames[depth, TO]
         frames[depth, CHOICE] = choice + 1
         came = _play(job, path, depth, action, at)
         depth += 1
         size[NODES] += 1
-        path.weight[depth], path.share[depth] = weight, share
+        path.chance[depth], path.share[depth] = chance, share
         frames[depth, NODE], frames[depth, EDGE] = frames[depth - 1, NODE], edge
         phase = path.stack[depth]["phase"]
         if came == DRAWS:
@@ -476,7 +600,7 @@ def walk(job, path, sets, ends, ways, nodes, leaves, size, most):
         elif came == LUCK:
             size[FAULT] = RANDOM
         elif action < 0 and phase == DEAL:
-            path.thrown_in[0] += weight
+            path.thrown_in[0] += chance * path.weight[0]
             depth -= 1
             continue
         elif phase <= OVER:
@@ -487,11 +611,13 @@ def walk(job, path, sets, ends, ways, nodes, leaves, size, most):
                 _add_end(job, path, depth, ends, size)
             depth -= 1
             continue
+        elif at >= 0 and action >= 0 and job.forgets.shape[0] > 0:
+            _gather(job, path, depth, aside, histories, size)
+            depth -= 1
+            continue
         else:
             size[DEALS] += action < 0
-            number = _find_set(job, path, depth, sets, ways, size)
-            frames[depth, SET], frames[depth, CHOICE] = number, 0
-            frames[depth, STEP] = sets.first[number] if number >= 0 else -1
+            _find_set(job, path, depth, sets, ways, size)
         if job.keeps_nodes and frames[depth, SET] != FORCED:
             _write(job, path, depth, frames[depth, SET], nodes, leaves, size)
     size[DEPTH] = depth
