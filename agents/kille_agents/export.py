@@ -270,7 +270,7 @@ def _network(
         name: Its name.
     """
     game, seats = spec(table.game), table.num_players
-    if kind.endswith("dict"):
+    if kind == "dict":
         raise PolicyError(
             f'{name} reads observation={kind!r}, a mapping; make it for "box" or "float"'
         )

@@ -115,8 +115,8 @@ class KilleAEC(AECEnv[str, Any, int]):
                 second (`metadata["render_fps"]`); "rgb_array" returns it from `render` as pixels,
                 "ansi" as text. Pictures take the extra "render".
             render_view: None and "open" show every card; a number shows what that seat sees.
-            observation: "dict", "float_dict" and "seats_dict": the mask beside the features; "box",
-                "float" and "seats": the features alone, the mask in the info only. See
+            observation: "dict": the mask beside the features; "box", "float" and "seats": the
+                features alone, the mask in the info only. See
                 `kille_env.adapters.spaces.Observations`.
             illegal: As in `kille_env.play.options.SeatOptions`. "lose" ends the game as
                 PettingZoo's `TerminateIllegalWrapper` does: all seats terminate, and the others

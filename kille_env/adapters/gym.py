@@ -62,7 +62,7 @@ class KilleEnv(gymnasium.Env[Any, Any]):
         Args:
             game: Name of the game.
             num_players: P, the game's default for None.
-            observation: "box", "float", "seats", "dict", "float_dict" or "seats_dict", see
+            observation: "box", "float", "seats" or "dict", see
                 `kille_env.adapters.spaces.Observations`.
             render_mode: "human" shows the table in a window after every reset and step, for a
                 second (`metadata["render_fps"]`); "rgb_array" returns it from `render` as pixels,

@@ -43,6 +43,7 @@ from kille_env.adapters.sb3_buffer import SeatStreamBuffer
 from kille_env.adapters.sb3_models import algorithm_that_steps, memory_size
 from kille_env.adapters.spaces import Observations
 from kille_env.core import arguments
+from kille_env.core.floats import FEATURES
 from kille_env.errors import KilleError, RulesError
 from kille_env.play.options import (
     OPPONENTS,
@@ -55,7 +56,6 @@ from kille_env.play.own import Function, check_reward_function, paid
 from kille_env.play.seats import SeatTables, each_opponent
 from kille_env.registry import Table, make_batch, spec
 
-OBSERVATION = ("float", "box", "seats")  # what stands beside them in "dict" is `action_masks` here
 RESET_OPTIONS = ("deck", "dealer", "start")
 
 
@@ -321,7 +321,7 @@ class SelfPlayVecEnv(EverySeatVecEnv):
         self.num_players, self.rules = self.batch.num_players, self.batch.rules
         self._reward = check_reward_function(reward)
         observations = Observations(
-            observation, self.batch.spec, self.num_players, OBSERVATION, features
+            observation, self.batch.spec, self.num_players, FEATURES, features
         )
         super().__init__(num_tables, observations, self.batch.spec.num_actions)
         self._returns = np.zeros((num_tables, self.num_players))
@@ -449,7 +449,7 @@ class SeatVecEnv(TableVecEnv):
         check_names(SeatVecEnv, options, game)
         table = Table.of(game, num_players, options.get("rules"), options.get("episode"))
         seats = table.num_players
-        observations = Observations(observation, spec(game), seats, OBSERVATION, features)
+        observations = Observations(observation, spec(game), seats, FEATURES, features)
         self.live = LivePolicy(table)
         options["opponents"] = [
             self.live if isinstance(player, str) and player == self.live.name else player

@@ -38,13 +38,13 @@ with needs("train"):
     )
 
 from kille_env.adapters.sb3_models import meaning_of, memory_size, scores, scores_with_memory
-from kille_env.core.floats import Reading, reading_of
+from kille_env.core.arguments import one_of
+from kille_env.core.floats import OBSERVATION, Reading, reading_of
 from kille_env.core.spec import width
 from kille_env.errors import KilleError, PolicyError, shortened
 from kille_env.files import MOST_JSON, parse_json, write_whole
 from kille_env.play.decisions import Decisions
 from kille_env.play.functions import Network
-from kille_env.play.options import OBSERVATION
 from kille_env.play.own import Features
 from kille_env.play.policy import UniformPolicy, at_table, masked_softmax, with_uniform
 from kille_env.registry import Table, spec
@@ -107,7 +107,7 @@ class Asking:
         return self._wrapped(seen, mask)
 
     def _wrapped(self, seen: Any, mask: np.ndarray) -> Any:
-        if self.observation.endswith("dict"):
+        if self.observation == "dict":
             seen = {"observation": seen, "action_mask": mask}
         for step in self.steps:
             seen = step(seen)
@@ -336,10 +336,10 @@ class SB3Policy(Network):
         """
         self.model, self.memory_size = model, memory_size(model)
         self.asking = asking or asking_of(model)
-        kind = self.asking.observation.removesuffix("_dict")
+        shown = self.asking.observation
         super().__init__(
             partial(self.asking.scores, model),
-            observation="box" if kind == "dict" else kind,
+            observation="box" if shown == "dict" else shown,
             returns="logits" if self.memory_size else meaning_of(model),
             features=cast("Features | None", self.asking.features),
             name=name,
@@ -490,13 +490,12 @@ def read_asking(path: Path) -> Asking | None:
         expected = FORMAT if place is None else FORMAT_WITH_FEATURES
         if content["format"] != expected or not isinstance(place, (str, type(None))):
             raise KilleError(f"the format is {shortened(content['format'])}, expected {expected}")
-        if content["observation"] not in OBSERVATION:
-            raise KilleError(f"the observation is {shortened(content['observation'])}")
+        observation = one_of("observation", content["observation"], OBSERVATION)
         tables = tuple(Table.read(one) for one in content["tables"])
         steps = tuple(Normalization.read(step) for step in content["steps"])
         if content.get("best_legal"):
             raise KilleError("it learned behind BestLegalAction, which is gone; train it again")
-        return Asking(content["observation"], tables, steps, place)
+        return Asking(observation, tables, steps, place)
     except Exception as error:  # what is broken may be so in any way
         raise PolicyError(
             f"{path} says how its model is asked in a way that cannot be read: "

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
-from kille_env.core.floats import reading_of
+from kille_env.core.floats import OBSERVATION, reading_of
 from kille_env.core.spec import GameSpec, Part
-from kille_env.play.options import OBSERVATION, one_of
+from kille_env.play.options import one_of
 from kille_env.play.own import Features
 
 
@@ -23,9 +23,8 @@ class Observations:
 
     "box" is the features as they are, uint8 [F]; "float" scales each by its upper bound, float32
     [F] in 0 to 1; "seats" is float32 [S] in 0 to 1, of one size at tables of every size (see
-    `kille_env.core.floats`). "dict", "float_dict" and "seats_dict" put the mask beside them:
-    `{"observation": [F] or [S], "action_mask": [A] int8}`. With own features the observation is
-    what a function makes of it and the mask, float32.
+    `kille_env.core.floats`); "dict" is `{"observation": uint8 [F], "action_mask": int8 [A]}`. With
+    own features the observation is what a function makes of it and the mask, float32.
 
     Attributes:
         kind: The option.
@@ -56,7 +55,7 @@ class Observations:
             seen = np.zeros((1, *box.shape), box.dtype)
             found = self.own(seen, np.ones((1, spec.num_actions), np.int8))
             box = spaces.Box(-np.inf, np.inf, found.shape[1:], np.float32)
-        self._with_mask = kind.endswith("dict")
+        self._with_mask = kind == "dict"
         mask = spaces.Box(0, 1, (spec.num_actions,), np.int8)
         self.space: spaces.Space[Any] = (
             spaces.Dict({"observation": box, "action_mask": mask}) if self._with_mask else box

@@ -21,6 +21,7 @@ import numpy as np
 
 from kille_env.adapters.spaces import Observations
 from kille_env.core import arguments
+from kille_env.core.floats import FEATURES
 from kille_env.extras import needs
 from kille_env.play.options import SeatOptions, check_names
 from kille_env.play.seats import SeatTables
@@ -33,9 +34,6 @@ with needs("torchrl"):
     from torchrl.envs import EnvBase
 
 __all__ = ["SeatEnv"]
-
-
-OBSERVATION = ("float", "box", "seats")
 
 
 class SeatEnv(EnvBase):
@@ -76,7 +74,7 @@ class SeatEnv(EnvBase):
         check_names(SeatEnv, options, game)
         tables = SeatTables(game, num_tables, num_players, **options)
         spec = tables.batch.spec
-        shown = Observations(observation, spec, tables.num_players, OBSERVATION)
+        shown = Observations(observation, spec, tables.num_players, FEATURES)
         size, actions = (tables.num_tables,), spec.num_actions
         super().__init__(device="cpu", batch_size=size)
         self.tables, self.num_players = tables, tables.num_players

@@ -219,12 +219,13 @@ READINGS: dict[str, Callable[[GameSpec, int], Reading]] = {
 
 def reading_of(observation: str, spec: GameSpec, num_players: int) -> Reading | None:
     """Returns how the option `observation` reads features at a table; None is as they are."""
-    kind = observation.removesuffix("_dict")
-    return READINGS[kind](spec, num_players) if kind in READINGS else None
+    return READINGS[observation](spec, num_players) if observation in READINGS else None
 
 
-OBSERVATION = ("dict", "box", "float", "float_dict", "seats", "seats_dict")
-"""What an environment shows of an observation, see `kille_env.adapters.spaces.Observations`."""
+FEATURES = ("box", *READINGS)
+"""What a network or a learner is shown of an observation; "box" is its uint8 features."""
+OBSERVATION = (*FEATURES, "dict")
+"""What an environment shows of it: "dict" has the mask beside the uint8 features."""
 
 
 def _features(part: Part) -> range:

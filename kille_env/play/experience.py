@@ -18,14 +18,13 @@ import numpy as np
 
 from kille_env.core import arguments
 from kille_env.core.batch import Batch
-from kille_env.core.floats import READINGS, Reading, reading_of
-from kille_env.errors import KilleError, RulesError, shortened
+from kille_env.core.floats import FEATURES, Reading, reading_of
+from kille_env.errors import KilleError, RulesError
 from kille_env.play.functions import Network
 from kille_env.play.play import Players
 from kille_env.play.policy import Player, PlayerLike, pick_actions, plays, resolve
 from kille_env.play.streams import END, SeatStreams, Transitions
 
-KINDS = (*READINGS, "box")
 PolicyFunction = Callable[[np.ndarray, np.ndarray], Any]
 """From observations [N, F] and masks [N, A] to probabilities [N, A], an array or a tensor."""
 
@@ -92,12 +91,8 @@ class Collector:
         """
         if not isinstance(batch, Batch):
             raise KilleError("a Collector needs device='cpu'; on a GPU `collect` plays matches")
-        if observation not in KINDS:
-            raise RulesError(
-                f"observation is {shortened(observation)}, expected 'float', 'seats' or 'box'"
-            )
         self.batch = batch
-        self._kind = observation
+        self._kind = arguments.one_of("observation", observation, FEATURES)
         self._reading = reading_of(observation, batch.spec, batch.num_players)
         policies = policy if isinstance(policy, (list, tuple)) else [policy]
         everywhere = np.array(0) if seating is None else seating

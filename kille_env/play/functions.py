@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self, cast
 
 import numpy as np
 
-from kille_env.core.floats import READINGS, Reading, reading_of
+from kille_env.core.floats import FEATURES, READINGS, Reading, reading_of
 from kille_env.core.spec import width
 from kille_env.errors import PolicyError, shortened
 from kille_env.play.options import one_of
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     import torch
 
 RETURNS = ("probabilities", "logits", "values")
-OBSERVATION = ("box", *READINGS)
 EXPECTED = (
     'observation is "box" (uint8 features), "float" (features in 0 to 1) or "seats"; returns is '
     '"probabilities", "logits" or "values"'
@@ -129,7 +128,7 @@ class Network:
         own = str(getattr(function, "__name__", type(function).__name__))
         self.name = name or own.strip("<>")
         self.returns = one_of("returns", returns, RETURNS)
-        self.observation = one_of("observation", observation, OBSERVATION)
+        self.observation = one_of("observation", observation, FEATURES)
         self.features = Features.of(features)
         self._reading: Reading | None = None
 

@@ -8,7 +8,6 @@ from typing import Any, TypedDict, get_args
 
 from kille_env.core.arguments import one_of as one_of
 from kille_env.core.batch import Batch
-from kille_env.core.floats import OBSERVATION as OBSERVATION
 from kille_env.core.spec import Rules
 from kille_env.errors import RulesError, did_you_mean, shortened
 from kille_env.play.policy import PlayerLike

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from kille_env.core.arguments import one_of
 from kille_env.core.device import DeviceBatch, cuda, launch, on_device
-from kille_env.core.floats import READINGS
+from kille_env.core.floats import FEATURES, reading_of
 from kille_env.errors import PolicyError, RulesError
 from kille_env.extras import needs
 from kille_env.play.kernels import chance_of, decision_key
@@ -192,12 +193,11 @@ def _array(tensor: torch.Tensor) -> Any:
 
 
 def _reader(batch: DeviceBatch, observation: str) -> Callable[[torch.Tensor], torch.Tensor]:
-    """Returns what reads observations [M, F] uint8 as a kind is read; see `READINGS`."""
-    if observation == "box":
+    """Returns what reads observations [M, F] uint8 as a kind is read; see `reading_of`."""
+    one_of("observation", observation, FEATURES)
+    reading = reading_of(observation, batch.spec, batch.num_players)
+    if reading is None:
         return lambda seen: seen
-    if observation not in READINGS:
-        raise RulesError(f"observation is {observation!r}, expected 'float', 'seats' or 'box'")
-    reading = READINGS[observation](batch.spec, batch.num_players)
     source, scale = (
         torch.as_tensor(part, device="cuda") for part in (reading.source, reading.scale)
     )

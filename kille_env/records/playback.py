@@ -149,8 +149,7 @@ def replay(
         watch: Called with the table before and after every deal and every action.
         look: Called with the batch, one table, before the first deal and after every deal and every
             action, and with the number of the action that comes next; None where none does.
-        observation: What steps show, as in the environments: "box", "float", "seats", "dict",
-            "float_dict" or "seats_dict".
+        observation: What steps show, as in the environments: "box", "float", "seats" or "dict".
 
     Returns:
         The decisions, the results and the differences.
@@ -237,7 +236,7 @@ class _Replayer:
         batch, phase = self.batch, self.batch.spec.phases[int(self.table["phase"])]
         mask, seen = batch.mask[0].copy(), batch.observation[0].copy()
         seen = seen if self.reading is None else self.reading(seen)
-        shown = {"observation": seen, "action_mask": mask} if "dict" in self.kind else seen
+        shown = {"observation": seen, "action_mask": mask} if self.kind == "dict" else seen
         seat, legal = int(batch.seat[0]), batch.legal_texts(0)
         return Step(deal, seat, phase, legal, action, None, shown, mask)
 

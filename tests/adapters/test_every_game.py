@@ -65,7 +65,7 @@ def make_gym(game: str, **options: Any) -> Any:
 # PettingZoo
 
 
-@pytest.mark.parametrize("observation", ["dict", "box", "float", "float_dict"])
+@pytest.mark.parametrize("observation", ["dict", "box", "float"])
 def test_pettingzoos_test(game: str, observation: str, scale: Callable[..., int]) -> None:
     for seats in seats_of(game):
         check_api(kille_env.make(game, seats, observation=observation), scale(200, 20))
@@ -283,7 +283,7 @@ def test_modules_of_pettingzoos_kind(game: str, scale: Callable[..., int]) -> No
     module = module_of(game)
     for make in (module.env, module.raw_env):
         check_api(make(num_players=4), scale(60, 10))
-        seed_test(partial(make, episode="deal", observation="float_dict"), num_cycles=scale(60, 10))
+        seed_test(partial(make, episode="deal"), num_cycles=scale(60, 10))
     env, raw = module.env(3, render_mode="ansi"), module.raw_env(3)
     for each in (env, raw):
         each.reset(seed=7)

@@ -10,10 +10,9 @@ from adapters.spies import random_legal, stable_baselines
 from kille_env.adapters.aec import KilleAEC
 from kille_env.adapters.gym import KilleEnv
 from kille_env.adapters.vector import SeatVectorEnv
-from kille_env.core.floats import seat_layout
+from kille_env.core.floats import OBSERVATION, seat_layout
 from kille_env.core.spec import feature_scale
 from kille_env.errors import RulesError
-from kille_env.play.options import OBSERVATION
 from kille_env.registry import spec
 
 
@@ -35,15 +34,12 @@ def test_kinds_show_the_same_features(game: str, form: Any) -> None:
     high = shown["box"][1].high
     assert scaled == pytest.approx(raw / high, abs=1e-6)
     assert raw.any() and scaled.max() <= 1.0
-    by_seat = shown["seats"][0]
-    assert by_seat.shape[-1] == seat_layout(spec(game)).size
-    for kind, plain in (("dict", raw), ("float_dict", scaled), ("seats_dict", by_seat)):
-        seen, space = shown[kind]
-        assert seen.keys() == space.keys() == {"observation", "action_mask"}
-        assert np.array_equal(seen["observation"], plain)
-        assert seen["observation"].dtype == plain.dtype
-        assert seen["action_mask"].dtype == np.int8
-        assert seen["action_mask"].any()
+    assert shown["seats"][0].shape[-1] == seat_layout(spec(game)).size
+    seen, space = shown["dict"]
+    assert seen.keys() == space.keys() == {"observation", "action_mask"}
+    assert np.array_equal(seen["observation"], raw)
+    assert (seen["observation"].dtype, seen["action_mask"].dtype) == (np.uint8, np.int8)
+    assert seen["action_mask"].any()
 
 
 def test_scaled_features_reach_one_and_no_more(game: str) -> None:
@@ -78,9 +74,8 @@ def test_stable_baselines_learns_from_scaled_features_unless_told_otherwise(form
                 assert last.dtype == np.float32
                 assert np.array_equal(last, same["terminal_observation"] * scale)
     assert ended
-    for kind in ("dict", "float_dict"):
-        with pytest.raises(RulesError, match=r"Possible are: box, float"):
-            make("knack", 4, observation=kind)
+    with pytest.raises(RulesError, match=r"Possible are: box, float, seats"):
+        make("knack", 4, observation="dict")
 
 
 def test_the_last_observation_of_a_table_is_scaled_too() -> None:
@@ -112,8 +107,8 @@ def test_a_model_of_scaled_features_is_told_the_table_first() -> None:
     from kille_env.adapters.sb3_asking import SB3Policy
     from kille_env.errors import PolicyError
 
-    env = KilleEnv("byteskille", 3, observation="float_dict")
-    policy = SB3Policy(PPO("MultiInputPolicy", env, seed=1, device="cpu"))
+    env = KilleEnv("byteskille", 3, observation="float")
+    policy = SB3Policy(PPO("MlpPolicy", env, seed=1, device="cpu"))
     seen, mask = env.tables.batch.observation, np.ones((1, 10), dtype=np.int8)
     with pytest.raises(PolicyError, match=r"at_table\(game, num_players\)"):
         policy.probabilities(seen, mask)

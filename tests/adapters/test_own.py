@@ -161,7 +161,7 @@ def test_an_illegal_action_counts_as_units() -> None:
     assert terminated and info["illegal_action"] and reward == pytest.approx(wanted)
 
 
-@pytest.mark.parametrize("kind", ["box", "float", "dict", "float_dict"])
+@pytest.mark.parametrize("kind", ["box", "float", "dict"])
 def test_features_stand_where_the_observation_stood(kind: str) -> None:
     asked: Any = {"observation": kind, "seed": 5}
     own, plain = (kille_env.make("knack", SEATS, features=made, **asked) for made in (pairs, None))
@@ -171,7 +171,7 @@ def test_features_stand_where_the_observation_stood(kind: str) -> None:
         seen, before = own.observe(name), plain.observe(name)
         assert own.observation_space(name).contains(seen)
         mask = plain.action_mask(name)
-        if "dict" in kind:
+        if kind == "dict":
             assert np.array_equal(seen["action_mask"], mask)
             seen, before = seen["observation"], before["observation"]
         assert seen == pytest.approx(pairs(before[None], mask[None])[0])
@@ -185,7 +185,7 @@ def test_features_stand_where_the_observation_stood(kind: str) -> None:
     venv = gymnasium.make_vec("kille_env:kille_env/knack-v0", num_envs=2, features=pairs, **options)
     rows, _ = venv.reset(seed=1)
     assert venv.observation_space.contains(rows) and env.observation_space.contains(seen)
-    if "dict" in kind:
+    if kind == "dict":
         seen, before, rows = seen["observation"], before["observation"], rows["observation"]
     assert seen == pytest.approx(pairs(before[None], info["action_mask"][None])[0])
     assert np.array_equal(rows[0], seen)

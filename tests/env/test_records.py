@@ -514,7 +514,7 @@ def test_a_match_is_told_with_names_and_calls():
     assert lines[-1] == "uniform 3 wins the pot of 8 chips."
 
 
-@pytest.mark.parametrize("kind", ["box", "float", "seats", "dict", "float_dict", "seats_dict"])
+@pytest.mark.parametrize("kind", ["box", "float", "seats", "dict"])
 def test_a_step_shows_what_the_environment_showed_there(kind: str) -> None:
     env = kille_env.make("knack", 3, observation=kind, episode="match", rules={"deals": 2})
     env.reset(seed=5)

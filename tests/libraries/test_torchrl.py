@@ -78,7 +78,7 @@ def test_an_option_that_does_not_exist_is_named():
         SeatEnv("byteskille", 4, opponent="uniform")  # type: ignore[call-arg]
 
 
-@pytest.mark.parametrize("kind", [("float", "SameStep"), ("float_dict", "Disabled")])
+@pytest.mark.parametrize("kind", [("float", "SameStep"), ("dict", "Disabled")])
 def test_its_wrapper_takes_the_vector_environment(kind):
     observation, mode = kind
     venv = kille_env.SeatVectorEnv(
