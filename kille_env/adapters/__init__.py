@@ -12,7 +12,7 @@
     torchrl       TorchRL: one seat of each of many tables
     versioned     the same under PettingZoo's names, byteskille_v0.env()
     registration  Gymnasium's and PettingZoo's own registries
-    spaces        observation and action spaces of a game
+    spaces        observations of a game and their spaces
     rendering     what `render` shows: text, a picture, a window
 
 What they return is fresh: nothing that was handed out changes later.
@@ -40,8 +40,8 @@ def make(name: str, num_players: int | None = None, **options: Any) -> "KilleAEC
     Args:
         name: The game.
         num_players: Number of seats; None is the game's default.
-        **options: `rules`, `episode`, `seed`, `render_mode`, `render_view`,
-            `observation`, `illegal`, `illegal_reward`, `features` and `reward`, as
+        **options: `rules`, `episode`, `seed`, `render_mode`, `observation`, `illegal`,
+            `illegal_reward`, `features` and `reward`, as
             `kille_env.adapters.aec.KilleAEC` explains them.
 
     Raises:

@@ -12,7 +12,6 @@ No wrapper is needed: the order of calls, the bounds of actions and their legali
 
 import copy
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from operator import index
 from typing import Any, Unpack
@@ -21,10 +20,11 @@ import numpy as np
 from gymnasium import spaces
 from pettingzoo.utils.env import AECEnv
 
-from kille_env.adapters.rendering import OPEN, RENDER_MODES, Renderer
-from kille_env.adapters.spaces import LegalDiscrete, Observations, feature_space
+from kille_env.adapters.rendering import RENDER_MODES, Renderer
+from kille_env.adapters.spaces import Observations, feature_space
 from kille_env.core import arguments
-from kille_env.errors import IllegalActionError, KilleError, RulesError, shortened
+from kille_env.core.game import Game
+from kille_env.errors import IllegalActionError, KilleError, shortened
 from kille_env.play.options import (
     ILLEGAL,
     TableOptions,
@@ -37,38 +37,7 @@ from kille_env.play.own import Function, check_reward_function, paid
 from kille_env.records import Logbook, Record
 from kille_env.registry import Table, make_batch
 
-RESET_OPTIONS = ("deck", "dealer", "start", "num_players")
-
-_SHOWN = (
-    "agents",
-    "agent_selection",
-    "_skip_agent_selection",
-    "rewards",
-    "_cumulative_rewards",
-    "terminations",
-    "truncations",
-    "_over",
-    "_returns",
-    "_held",
-)
-"""What an environment shows of a game besides its tables and infos."""
-
-
-@dataclass(frozen=True)
-class AECState:
-    """What `KilleAEC.clone_state` returns: everything that `restore_state` needs."""
-
-    tables: bytes
-    log: Any
-    shown: dict[str, Any]
-    infos: dict[str, dict[str, Any]] = field(compare=False)  # arrays, which follow from the rest
-
-
-def _copied(infos: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Returns infos with arrays of their own; a general deep copy takes ten times as long."""
-    return {
-        name: {key: copy.copy(value) for key, value in info.items()} for name, info in infos.items()
-    }
+RESET_OPTIONS = ("deck", "dealer", "start")
 
 
 class _ByAgent(dict[str, Any]):
@@ -87,9 +56,8 @@ class KilleAEC(AECEnv[str, Any, int]):
     `observation` says; the mask stands in `infos[agent]["action_mask"]` too. Rewards are units,
     paid when money moves; their sum over an episode is the seat's net result.
 
-    `action_space(agent).sample()` without a mask draws a legal action (see
-    `kille_env.adapters.spaces.LegalDiscrete`). `copy.deepcopy` and `pickle` keep a game that is
-    being played; `clone_state` and `restore_state` are the fast way.
+    `action_space(agent).sample(info["action_mask"])` draws a legal action. `copy.deepcopy` and
+    `pickle` keep a game that is being played.
     """
 
     def __init__(
@@ -98,7 +66,6 @@ class KilleAEC(AECEnv[str, Any, int]):
         num_players: int | None = None,
         *,
         render_mode: str | None = None,
-        render_view: str | int | None = None,
         observation: str = "dict",
         illegal: str = "raise",
         illegal_reward: float | None = None,
@@ -111,10 +78,9 @@ class KilleAEC(AECEnv[str, Any, int]):
         Args:
             game: Name of the game.
             num_players: P, the game's default for None.
-            render_mode: "human" shows the table in a window after every reset and step, for a
-                second (`metadata["render_fps"]`); "rgb_array" returns it from `render` as pixels,
-                "ansi" as text. Pictures take the extra "render".
-            render_view: None and "open" show every card; a number shows what that seat sees.
+            render_mode: "human" shows the table with all cards open in a window after every reset
+                and step, for a second (`metadata["render_fps"]`); "rgb_array" returns it from
+                `render` as pixels, "ansi" as text. Pictures take the extra "render".
             observation: "dict": the mask beside the features; "box", "float" and "seats": the
                 features alone, the mask in the info only. See
                 `kille_env.adapters.spaces.Observations`.
@@ -138,7 +104,7 @@ class KilleAEC(AECEnv[str, Any, int]):
         self._illegal_reward = check_reward(illegal_reward)
         self._reward = check_reward_function(reward)
         self._batch = make_batch(game, 1, num_players, restart=False, **options)
-        self._renderer = Renderer(self._batch, render_mode, render_view, (OPEN,))
+        self._renderer = Renderer(self._batch, render_mode)
         self.render_mode = self._renderer.mode
         self._log = Logbook(self._batch)
         self.rules, self.num_players = self._batch.rules, self._batch.num_players
@@ -163,24 +129,24 @@ class KilleAEC(AECEnv[str, Any, int]):
         self._masks = np.zeros((self.num_players, self._batch.spec.num_actions), dtype=np.int8)
         self._with_mask = 0  # who has a 1 in its mask, bits
         self._action = np.zeros(1, dtype=np.int64)
-        copied = set(self.__dict__)
-        self._attach()
-        self._attached = set(self.__dict__) - copied
-
-    def _attach(self) -> None:
-        """Sets up what is not copied: kernels, spaces, and views of the batch."""
-        batch, names = self._batch, self.possible_agents
-        self.game, spec = batch.game, batch.spec
+        spec, names = self._batch.spec, self.possible_agents
         self.observation_spaces = _ByAgent(
             (name, copy.deepcopy(self._observations.space)) for name in names
         )
-        self.action_spaces = _ByAgent(
-            (name, LegalDiscrete(spec.num_actions, partial(self._legal, name))) for name in names
-        )
+        self.action_spaces = _ByAgent((name, spaces.Discrete(spec.num_actions)) for name in names)
         self.state_space = feature_space(spec.full_state(self.num_players))
-        self._masks_of_all = self.game.masks_of_all
+        self._look()
+
+    def _look(self) -> None:
+        """Takes the views of the batch, which copies have of their own batch."""
+        batch = self._batch
         self._earned, self._seat_now = batch.reward[0], batch.seat
         self._observation_now, self._mask_now = batch.observation[0], batch.mask[0]
+
+    @property
+    def game(self) -> Game:
+        """The rules and facts of the game."""
+        return self._batch.game
 
     @property
     def table(self) -> Table:
@@ -191,11 +157,6 @@ class KilleAEC(AECEnv[str, Any, int]):
     def illegal_reward(self) -> float:
         """What an illegal action earns where it loses, under the rules."""
         return illegal_reward(self._illegal_reward, self._batch)
-
-    def _legal(self, agent: str) -> np.ndarray | None:
-        """Returns the mask of an agent who is to act, None for the others."""
-        acts = not self._over and agent == self.agent_selection
-        return self._mask_now if acts else None
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
         """Returns the observation space, the same object each time."""
@@ -216,8 +177,7 @@ class KilleAEC(AECEnv[str, Any, int]):
                 `Batch.reset`).
 
         Raises:
-            RulesError: A dealer, start or seed that cannot be, or other seats or rules: these take
-                another environment.
+            RulesError: A dealer, start or seed that cannot be, or other seats or rules.
             CardError: A deck that is not possible.
 
         A match that random cards decide before anybody acts is passed over. With a deck that does
@@ -225,13 +185,6 @@ class KilleAEC(AECEnv[str, Any, int]):
         """
         seed = None if seed is None else arguments.seed(seed)
         given = reset_options(options, RESET_OPTIONS)
-        seats = given.get("num_players", self.num_players)
-        if not arguments.is_whole(seats) or seats != self.num_players:
-            other = shortened(seats)
-            raise RulesError(
-                f"this environment has {self.num_players} seats; for {other} make another one: "
-                f"kille_env.make({self._batch.spec.name!r}, {other})"
-            )
         deck, match = given.get("deck"), {name: given.get(name) for name in ("dealer", "start")}
         self._log.reset(seed, deck=deck, **match)
         if deck is None:
@@ -318,7 +271,8 @@ class KilleAEC(AECEnv[str, Any, int]):
 
     def _update_infos(self) -> None:
         """Gives new infos to the agents whose masks have changed or may have."""
-        now = self._masks_of_all(self._batch._tables, self._batch._rules, self._masks)
+        batch = self._batch
+        now = batch.game.masks_of_all(batch._tables, batch._rules, self._masks)
         changed = now | self._with_mask
         fresh = self._masks.copy()  # one copy for all: each agent gets its own row
         for seat, name in enumerate(self.possible_agents):
@@ -439,33 +393,6 @@ class KilleAEC(AECEnv[str, Any, int]):
         """
         return self._log.record(names)
 
-    def clone_state(self) -> AECState:
-        """Returns the game as it stands, for `restore_state` of this or an equal environment."""
-        self._check_began()
-        return AECState(
-            tables=self._batch.save(),
-            log=self._log.mark(),
-            shown={name: copy.copy(getattr(self, name)) for name in _SHOWN},
-            infos=_copied(self.infos),
-        )
-
-    def restore_state(self, state: AECState) -> None:
-        """Puts a game back; it plays on exactly as it would have.
-
-        Raises:
-            KilleError: The state is of another game or number of seats.
-        """
-        self._batch.return_to(state.tables)
-        self._log.return_to(state.log)
-        self._began = True
-        for name, value in state.shown.items():
-            setattr(self, name, copy.copy(value))
-        self._update_infos()
-        self.infos = _copied(state.infos)  # after a forfeit they say more than the tables
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: self.__dict__[name] for name in self.__dict__.keys() - self._attached}
-
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._attach()
+        self._look()

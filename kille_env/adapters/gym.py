@@ -12,9 +12,10 @@ from typing import Any, Unpack
 
 import gymnasium
 import numpy as np
+from gymnasium import spaces
 
-from kille_env.adapters.rendering import OPEN, RENDER_MODES, SEAT, Renderer
-from kille_env.adapters.spaces import LegalDiscrete, Observations
+from kille_env.adapters.rendering import RENDER_MODES, Renderer
+from kille_env.adapters.spaces import Observations
 from kille_env.core import arguments
 from kille_env.errors import IllegalActionError, shortened
 from kille_env.play.options import (
@@ -30,7 +31,62 @@ from kille_env.registry import Table
 RESET_OPTIONS = ("deck", "dealer", "start", "seat")
 
 
-class KilleEnv(gymnasium.Env[Any, Any]):
+class OneSeat:
+    """What the environments for one seat share: its tables, and what is shown of them.
+
+    Attributes:
+        tables: The tables.
+        num_players: P.
+        observation: The option.
+        features: The option, None where observations are shown.
+        render_mode: The option.
+    """
+
+    metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": 1}  # noqa: RUF012
+
+    def _set_up(
+        self,
+        game: str,
+        num_tables: int,
+        num_players: int | None,
+        observation: str,
+        render_mode: str | None,
+        features: Function | None,
+        options: SeatOptions,
+    ) -> None:
+        self.tables = SeatTables(game, num_tables, num_players, **{"illegal": "lose", **options})
+        batch = self.tables.batch
+        self._renderer = Renderer(batch, render_mode)
+        self.render_mode = self._renderer.mode
+        self.num_players = self.tables.num_players
+        self._observations = Observations(
+            observation, batch.spec, self.num_players, features=features
+        )
+        self.observation, self.features = observation, self._observations.own
+
+    @property
+    def table(self) -> Table:
+        """The game, seats and rules."""
+        return self.tables.table
+
+    def _render(self, table: int = 0) -> Any:
+        return self._renderer.render(*self._picture(table))
+
+    def _show(self) -> None:
+        """Shows the first table, for those who look on."""
+        if self.render_mode == "human":
+            self._renderer.show(1.0 / self.metadata["render_fps"], *self._picture(0))
+
+    def _picture(self, table: int) -> tuple[list[float], int, int]:
+        tables = self.tables
+        return tables.returns[table].tolist(), table, int(tables.own[table])
+
+    def _repr_html_(self) -> str:
+        earned, _, own = self._picture(0)
+        return self._renderer.notebook(repr(self), earned, own)
+
+
+class KilleEnv(OneSeat, gymnasium.Env[Any, Any]):
     """One seat of a game; the others are played inside.
 
     The reward is what the seat has earned since its last decision (an ante that is paid before the
@@ -41,10 +97,8 @@ class KilleEnv(gymnasium.Env[Any, Any]):
 
     Gymnasium promises that every action of the space can be stepped, so an illegal one ends the
     episode by default, with `illegal_reward` and `info["illegal_action"]`; `illegal="raise"` makes
-    it an error. `action_space.sample()` without a mask draws a legal action.
+    it an error. `action_space.sample(info["action_mask"])` draws a legal action.
     """
-
-    metadata = {"render_modes": list(RENDER_MODES), "render_fps": 1}  # noqa: RUF012
 
     def __init__(
         self,
@@ -53,7 +107,6 @@ class KilleEnv(gymnasium.Env[Any, Any]):
         *,
         observation: str = "box",
         render_mode: str | None = None,
-        render_view: str | int | None = None,
         features: Function | None = None,
         **options: Unpack[SeatOptions],
     ) -> None:
@@ -64,11 +117,9 @@ class KilleEnv(gymnasium.Env[Any, Any]):
             num_players: P, the game's default for None.
             observation: "box", "float", "seats" or "dict", see
                 `kille_env.adapters.spaces.Observations`.
-            render_mode: "human" shows the table in a window after every reset and step, for a
-                second (`metadata["render_fps"]`); "rgb_array" returns it from `render` as pixels,
-                "ansi" as text. Pictures take the extra "render".
-            render_view: None and "seat" show what your seat sees, "open" every card, and a number
-                what that seat sees.
+            render_mode: "human" shows the table as your seat sees it in a window after every reset
+                and step, for a second (`metadata["render_fps"]`); "rgb_array" returns it from
+                `render` as pixels, "ansi" as text. Pictures take the extra "render".
             features: A function from observations [N, F], of the kind `observation`, and masks
                 [N, A] to features [N, K], which are shown in their place, float32. What learns here
                 is measured through the same function.
@@ -78,23 +129,9 @@ class KilleEnv(gymnasium.Env[Any, Any]):
             KilleError: See `kille_env.play.seats.SeatTables`.
         """
         check_names(KilleEnv, options, game)
-        self.tables = SeatTables(game, 1, num_players, **{"illegal": "lose", **options})
-        self._renderer = Renderer(self.tables.batch, render_mode, render_view, (SEAT, OPEN))
-        self.render_mode = self._renderer.mode
-        self.num_players = self.tables.num_players
-        spec = self.tables.batch.spec
-        self._observations = Observations(observation, spec, self.num_players, features=features)
-        self.observation, self.features = observation, self._observations.own
+        self._set_up(game, 1, num_players, observation, render_mode, features, options)
         self.observation_space = self._observations.space
-        self.action_space = LegalDiscrete(spec.num_actions, self._legal)
-
-    @property
-    def table(self) -> Table:
-        """The game, seats and rules."""
-        return self.tables.table
-
-    def _legal(self) -> np.ndarray | None:
-        return None if self.tables.over[0] else self.tables.batch.mask[0]
+        self.action_space = spaces.Discrete(self.tables.batch.spec.num_actions)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -176,26 +213,11 @@ class KilleEnv(gymnasium.Env[Any, Any]):
         Raises:
             KilleError: No match has begun, or there is no screen.
         """
-        return self._renderer.render(self.tables.returns[0].tolist(), own=int(self.tables.own[0]))
+        return self._render()
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: one seat of {self.table}>"
 
-    def _repr_html_(self) -> str:
-        tables = self.tables
-        return self._renderer.notebook(repr(self), tables.returns[0].tolist(), int(tables.own[0]))
-
-    def _show(self) -> None:
-        """Shows the table, for those who look on."""
-        if self.render_mode != "human":
-            return
-        tables, seconds = self.tables, 1.0 / self.metadata["render_fps"]
-        self._renderer.show(seconds, tables.returns[0].tolist(), own=int(tables.own[0]))
-
     def close(self) -> None:
         """Closes the window, if there is one."""
         self._renderer.close()
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self.action_space = LegalDiscrete(self.tables.batch.spec.num_actions, self._legal)

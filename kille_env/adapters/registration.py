@@ -1,6 +1,6 @@
 """Makes games known to Gymnasium's and PettingZoo's own registries.
 
-    gymnasium.make("kille_env/byteskille-v0")               # one seat; "kille/byteskille-v0" too
+    gymnasium.make("kille_env/byteskille-v0")               # one seat
     gymnasium.make_vec("kille_env/byteskille-v0", num_envs=64)
     pettingzoo.make("aec", "kille_env/byteskille-v0")       # where PettingZoo has a registry (1.27)
 
@@ -21,14 +21,13 @@ def env_id(game: str) -> str:
 def make_known(game: str) -> None:
     """Registers a game with both libraries, once."""
     name = env_id(game)
-    for each in (name, name.replace("kille_env/", "kille/")):
-        if each not in gymnasium.registry:
-            gymnasium.register(
-                each,
-                entry_point="kille_env.adapters.gym:KilleEnv",
-                vector_entry_point="kille_env.adapters.vector:SeatVectorEnv",
-                kwargs={"game": game},
-            )
+    if name not in gymnasium.registry:
+        gymnasium.register(
+            name,
+            entry_point="kille_env.adapters.gym:KilleEnv",
+            vector_entry_point="kille_env.adapters.vector:SeatVectorEnv",
+            kwargs={"game": game},
+        )
     known = getattr(pettingzoo, "aec_registry", None)  # since PettingZoo 1.27
     if known is not None and name not in known:
         entry_point = "kille_env.adapters.versioned:env"

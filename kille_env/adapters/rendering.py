@@ -10,41 +10,32 @@ from typing import Any
 
 import gymnasium
 
-from kille_env.core import arguments
 from kille_env.core.batch import Batch
-from kille_env.errors import RulesError, shortened
 from kille_env.play.options import one_of
 from kille_env.words.view import View
 
 RENDER_MODES = ("human", "ansi", "rgb_array")
-OPEN, SEAT = "open", "seat"
 
 
 class Renderer:
-    """Shows tables by the options `render_mode` and `render_view`.
+    """Shows tables by the option `render_mode`: as a seat sees them, or with all cards open.
 
     A copy shows the same.
     """
 
-    def __init__(
-        self, batch: Batch, mode: str | None, view: str | int | None, views: tuple[str, ...]
-    ) -> None:
-        """Checks the options, and loads what they need.
+    def __init__(self, batch: Batch, mode: str | None) -> None:
+        """Checks the option, and loads what it needs.
 
         Args:
             batch: The tables.
             mode: "human" shows a table in a window after every reset and step; "ansi" and
                 "rgb_array" return it from `render`, as text and as pixels [H, W, 3] uint8.
-            view: Who looks: "open" shows every card, "seat" what the seat of the caller sees, and a
-                number what that seat sees. None is the first of `views`.
-            views: Which of "open" and "seat" are possible.
 
         Raises:
-            RulesError: An impossible option; the message says what is possible.
+            RulesError: There is no such mode.
             MissingLibraryError: The extra "render" is not installed.
         """
         self.mode = None if mode is None else one_of("render_mode", mode, RENDER_MODES)
-        self.view = _check_view(view, views, batch.num_players)
         self._batch = batch
         self._window: Any = None
         if mode in ("human", "rgb_array"):
@@ -56,7 +47,7 @@ class Renderer:
         Args:
             earned: [P] units that the match has paid to each seat so far.
             table: The table.
-            own: The seat of the caller.
+            own: The seat that looks; None sees every card.
 
         Raises:
             KilleError: No match has begun, or there is no screen.
@@ -67,7 +58,7 @@ class Renderer:
                 'render_mode="rgb_array", "ansi" or "human"'
             )
             return None
-        text = self._batch.describe(table, self._looks(own))
+        text = self._batch.describe(table, own)
         if self.mode == "ansi":
             return text
         if self.mode == "human":
@@ -107,11 +98,6 @@ class Renderer:
             self._window.close()
         self._window = None
 
-    def _looks(self, own: int | None) -> int | None:
-        if self.view == OPEN:
-            return None
-        return own if self.view == SEAT else int(self.view)
-
     def _scene(self, earned: Sequence[float], table: int, own: int | None) -> Any:
         from kille_env.pictures.scene import arrange
 
@@ -120,28 +106,10 @@ class Renderer:
     def look(self, earned: Sequence[float], table: int = 0, own: int | None = None) -> View:
         """Returns what is to be seen at a table, with all that the match has paid so far."""
         batch = self._batch
-        view = batch.game.view(batch.tables[table], batch.rules, self._looks(own))
+        view = batch.game.view(batch.tables[table], batch.rules, own)
         both = zip(view.seats, earned, strict=True)  # the table holds what no step has paid yet
         seats = tuple(seat._replace(units=seat.units + units) for seat, units in both)
         return view._replace(seats=seats)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_window": None}
-
-
-def _check_view(view: str | int | None, views: tuple[str, ...], num_players: int) -> str | int:
-    """Returns the option `render_view`.
-
-    Raises:
-        RulesError: Nobody looks like that.
-    """
-    if view is None:
-        return views[0]
-    if isinstance(view, str) and view in views:
-        return view
-    if arguments.is_whole(view) and 0 <= view < num_players:
-        return int(view)
-    possible = " or ".join(map(repr, views))
-    raise RulesError(
-        f"render_view is {shortened(view)}, expected {possible}, or a seat, 0 to {num_players - 1}"
-    )

@@ -1,4 +1,4 @@
-"""Observation and action spaces of a game."""
+"""Observations of a game and their spaces."""
 
 from collections.abc import Callable
 from typing import Any
@@ -78,44 +78,3 @@ class Observations:
             found = self.own(rows, masks.reshape(len(rows), -1))
             features = found.reshape(*features.shape[:-1], *found.shape[1:])
         return {"observation": features, "action_mask": mask()} if self._with_mask else features
-
-
-class LegalDiscrete(spaces.Discrete):
-    """`Discrete` whose `sample()` without a mask draws among the actions that are legal now.
-
-    So a loop that samples from the action space plays by the rules, as most checkers and first
-    scripts do. In everything else it is `Discrete`, and its copies and pickles are plain ones.
-    """
-
-    def __init__(self, n: int, legal: Callable[[], np.ndarray | None]) -> None:
-        """Takes the number of actions, and what returns the mask now, [n] int8, or None."""
-        super().__init__(n)
-        self._legal = legal
-
-    def sample(self, mask: Any = None, probability: Any = None) -> np.int64:
-        """Returns an action; see `gymnasium.spaces.Discrete.sample`."""
-        if mask is None and probability is None:
-            mask = self._legal()
-        return super().sample(mask, probability)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return spaces.Discrete, (int(self.n),)
-
-
-class LegalMultiDiscrete(spaces.MultiDiscrete):
-    """The same for many tables: `sample()` without a mask draws a legal action for each."""
-
-    def __init__(self, nvec: np.ndarray, legal: Callable[[], np.ndarray]) -> None:
-        """Takes the number of actions of each table [N], and what returns the masks [N, A]."""
-        super().__init__(nvec)
-        self._legal = legal
-
-    def sample(self, mask: Any = None, probability: Any = None) -> np.ndarray:
-        """Returns actions [N]; see `gymnasium.spaces.MultiDiscrete.sample`."""
-        if mask is not None or probability is not None:
-            return super().sample(mask, probability)
-        legal = self._legal()
-        return (legal * (1.0 - self.np_random.random(legal.shape))).argmax(axis=1)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return spaces.MultiDiscrete, (self.nvec.copy(),)

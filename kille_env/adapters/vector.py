@@ -15,33 +15,23 @@ from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from kille_env.adapters.rendering import OPEN, RENDER_MODES, SEAT, Renderer
-from kille_env.adapters.spaces import LegalMultiDiscrete, Observations
+from kille_env.adapters.gym import OneSeat
 from kille_env.core import arguments
 from kille_env.errors import RulesError, shortened
-from kille_env.play.options import (
-    SeatOptions,
-    check_names,
-    one_of,
-    reset_options,
-)
+from kille_env.play.options import SeatOptions, check_names, one_of, reset_options
 from kille_env.play.own import Function
-from kille_env.play.seats import SeatTables
-from kille_env.registry import Table
 
 RESET_OPTIONS = ("deck", "dealer", "start", "seat", "reset_mask")
 AUTORESET_MODES = tuple(mode.value for mode in AutoresetMode)
 
 
-class SeatVectorEnv(VectorEnv[Any, Any, Any]):
+class SeatVectorEnv(OneSeat, VectorEnv[Any, Any, Any]):
     """N tables of a game, one seat of each by the caller; see `KilleEnv` for rewards and episodes.
 
     `infos["action_mask"]` is [N, A]. A table that is over has a mask of ones in "next_step" mode,
     since its next action is ignored, and of zeros in "disabled" mode, since it takes none.
-    `action_space.sample()` draws legal actions.
+    `action_space.sample(tuple(infos["action_mask"]))` draws legal actions.
     """
-
-    metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": 1}  # noqa: RUF012
 
     def __init__(
         self,
@@ -52,7 +42,6 @@ class SeatVectorEnv(VectorEnv[Any, Any, Any]):
         observation: str = "box",
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         render_mode: str | None = None,
-        render_view: str | int | None = None,
         features: Function | None = None,
         **options: Unpack[SeatOptions],
     ) -> None:
@@ -68,7 +57,6 @@ class SeatVectorEnv(VectorEnv[Any, Any, Any]):
                 step after, whose action is ignored), "Disabled" (by `reset` with
                 `options={"reset_mask": ...}`).
             render_mode: As in `KilleEnv`; the window of "human" shows table 0.
-            render_view: As in `KilleEnv`.
             features: As in `KilleEnv`.
             **options: As in `KilleEnv`.
 
@@ -78,25 +66,13 @@ class SeatVectorEnv(VectorEnv[Any, Any, Any]):
         check_names(SeatVectorEnv, options, game)
         mode = getattr(autoreset_mode, "value", autoreset_mode)
         self.autoreset_mode = AutoresetMode(one_of("autoreset_mode", mode, AUTORESET_MODES))
-        self.tables = SeatTables(game, num_envs, num_players, **{"illegal": "lose", **options})
-        self._renderer = Renderer(self.tables.batch, render_mode, render_view, (SEAT, OPEN))
-        self.render_mode = self._renderer.mode
-        self.num_envs, self.num_players = num_envs, self.tables.num_players
+        self._set_up(game, num_envs, num_players, observation, render_mode, features, options)
+        self.num_envs = num_envs
         self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
-        spec = self.tables.batch.spec
-        self._observations = Observations(observation, spec, self.num_players, features=features)
-        self.observation, self.features = observation, self._observations.own
         self.single_observation_space = self._observations.space
-        self.single_action_space = spaces.Discrete(spec.num_actions)
+        self.single_action_space = spaces.Discrete(self.tables.batch.spec.num_actions)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
-        self.action_space = LegalMultiDiscrete(
-            np.full(num_envs, spec.num_actions, dtype=np.int64), self._mask
-        )
-
-    @property
-    def table(self) -> Table:
-        """The game, seats and rules."""
-        return self.tables.table
+        self.action_space = batch_space(self.single_action_space, num_envs)
 
     def reset(
         self,
@@ -162,8 +138,7 @@ class SeatVectorEnv(VectorEnv[Any, Any, Any]):
             infos = self._final_infos(ended)
             tables.begin(which=ended)
         infos |= self._infos(np.ones(self.num_envs, dtype=np.bool_))
-        if self.render_mode == "human":
-            self._show()
+        self._show()
         shown = tables.reward.copy(), tables.terminated.copy(), tables.truncated.copy()
         return self._observe(), *shown, infos
 
@@ -221,40 +196,8 @@ class SeatVectorEnv(VectorEnv[Any, Any, Any]):
             return self._render(arguments.table(table, self.num_envs))
         return tuple(map(self._render, range(self.num_envs)))
 
-    def _render(self, table: int) -> Any:
-        tables = self.tables
-        return self._renderer.render(tables.returns[table].tolist(), table, int(tables.own[table]))
-
-    def action_masks(self) -> np.ndarray:
-        """Returns what is legal, [N, A] bool."""
-        return self._mask().astype(np.bool_)
-
-    def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
-        """Returns an attribute, or what a method returns, for each of the N tables.
-
-        An array or tuple with an entry for each table is taken apart; everything else is the same
-        at all of them.
-        """
-        found: Any = getattr(self, name)
-        found = found(*args, **kwargs) if callable(found) else found
-        by_table = isinstance(found, (np.ndarray, tuple)) and len(found) == self.num_envs
-        return tuple(found) if by_table else (found,) * self.num_envs
-
-    def get_attr(self, name: str) -> tuple[Any, ...]:
-        """Returns an attribute for each of the N tables; see `call`."""
-        return self.call(name)
-
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of N = {self.num_envs:,}: {self.table}>"
-
-    def _repr_html_(self) -> str:
-        tables = self.tables
-        return self._renderer.notebook(repr(self), tables.returns[0].tolist(), int(tables.own[0]))
-
-    def _show(self) -> None:
-        """Shows the first table, for those who look on."""
-        tables, seconds = self.tables, 1.0 / self.metadata["render_fps"]
-        self._renderer.show(seconds, tables.returns[0].tolist(), own=int(tables.own[0]))
 
     def close_extras(self, **kwargs: Any) -> None:
         """Closes the window, if there is one."""

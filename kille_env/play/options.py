@@ -118,12 +118,13 @@ def reset_options(options: Mapping[str, Any] | None, known: tuple[str, ...]) -> 
     like one of ours misspelt.
 
     Raises:
-        RulesError: A misspelt option, options that are no mapping, or rules.
+        RulesError: A misspelt option, options that are no mapping, or another table.
     """
     if not isinstance(options, (Mapping, type(None))):
         raise RulesError(f"options are a mapping such as {{'dealer': 0}}, got {shortened(options)}")
-    if "rules" in (options or {}):
-        raise RulesError("an environment has its rules for good; for others make another one")
+    for name in ("rules", "num_players", "episode"):
+        if name in (options or {}):
+            raise RulesError(f"an environment has its {name} for good; for others make another one")
     found = {}
     for key, value in (options or {}).items():
         if key in known:

@@ -202,15 +202,6 @@ class Logbook:
         """Notes actions [M] that were played, one after the other."""
         self._actions.append(actions.copy())
 
-    def mark(self) -> Any:
-        """Returns a point to which `return_to` can go back, for environments that can."""
-        return self._before, self._options, tuple(self._actions)
-
-    def return_to(self, mark: Any) -> None:
-        """Forgets what came after a mark; the caller restores the batch itself."""
-        self._before, self._options, actions = mark
-        self._actions = list(actions)
-
     def record(self, names: Sequence[str] | None = None) -> Record:
         """Returns the match since the last reset, ended or not.
 

@@ -1,5 +1,6 @@
 """Slow accounts of who earned what, kept beside an environment and compared with it."""
 
+import copy
 import io
 import warnings
 from contextlib import redirect_stdout
@@ -54,6 +55,12 @@ class SeatSpy:
         """Returns what the last decisions have brought, and begins to count anew."""
         due, self.due = self.due, np.zeros_like(self.due)
         return due
+
+
+def standing(env: KilleAEC) -> Any:
+    """Returns how a game stands: its tables, what it has paid and what was played."""
+    paid = env.rewards, env._cumulative_rewards, env.terminations
+    return env._batch.save(), copy.deepcopy(paid), env.agent_selection, env.record()
 
 
 def check_api(env: KilleAEC, cycles: int) -> None:

@@ -136,17 +136,19 @@ def test_statistics_of_episodes(mode: AutoresetMode, scale: Callable[..., int]) 
     if mode == AutoresetMode.SAME_STEP and version < (1, 4):
         pytest.skip("before 1.4 Gymnasium's wrapper counts wrongly in this mode")
     venv = RecordEpisodeStatistics(make_vec(mode))
-    venv.reset(seed=1)
+    _, infos = venv.reset(seed=1)
     venv.action_space.seed(1)
     results = []
     for _ in range(scale(120, 30)):
-        _, _, terminated, truncated, infos = venv.step(venv.action_space.sample())
+        _, _, terminated, truncated, infos = venv.step(
+            venv.action_space.sample(tuple(infos["action_mask"]))
+        )
         done = terminated | truncated
         told = infos["final_info"] if mode == AutoresetMode.SAME_STEP and done.any() else infos
         for i in np.flatnonzero(done):
             results.append(told["returns"][i][told["seat"][i]])
         if mode == AutoresetMode.DISABLED and done.any():
-            venv.reset(options={"reset_mask": done})
+            _, infos = venv.reset(options={"reset_mask": done})
     assert list(venv.return_queue)[-len(results) :] == pytest.approx(results[-100:])
 
 
@@ -155,7 +157,8 @@ def test_what_was_handed_out_does_not_change() -> None:
     observations, infos = venv.reset(seed=1)
     for _ in range(40):
         kept.add(*observations.values(), infos["action_mask"], infos["seat"])
-        observations, *told, infos = venv.step(venv.action_space.sample())
+        actions = infos["action_mask"].argmax(axis=1)
+        observations, *told, infos = venv.step(actions)
         kept.add(*told)
     kept.check()
 

@@ -12,7 +12,7 @@ from kille_env.errors import IllegalActionError, KilleError, PolicyError
 from kille_env.play.decisions import Decisions
 from kille_env.play.play import Players, play_out
 from kille_env.play.policy import Player, UniformPolicy
-from kille_env.records import Logbook, Recorder, replay
+from kille_env.records import Recorder, replay
 
 
 class Leaning:
@@ -218,21 +218,19 @@ def test_players_go_on_at_copies_of_tables() -> None:
 @pytest.mark.parametrize("remember", [False, True])
 def test_what_is_taken_back_is_decided_again_alike(remember: bool) -> None:
     batch = kille_env.make_batch("byteskille", 1, 4, seed=3, restart=False)
-    logbook = Logbook(batch)
-    logbook.reset()
+    batch.reset()
     lineup: list[Player] = [Remembering() if remember else Leaning(), Leaning()]
-    players = Players(batch, lineup, np.array([0, 1, 0, 1]), logbook.step)
+    players = Players(batch, lineup, np.array([0, 1, 0, 1]))
     players.play()
     marks, states = [], []
     for _ in range(6):
-        marks.append((batch.save(), logbook.mark(), players.mark()))
+        marks.append((batch.save(), players.mark()))
         states.append(batch.save())
         players.play()
     end = batch.save()
     for at in (4, 1):
-        saved, written, mark = marks[at]
+        saved, mark = marks[at]
         batch.restore(saved)
-        logbook.return_to(written)
         players.return_to(mark)
         for after in [*states[at + 1 :], end]:
             players.play()
