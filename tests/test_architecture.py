@@ -55,7 +55,7 @@ def test_wheel_holds_every_tracked_file_of_the_packages(wheel_files: list[str]) 
 
 @pytest.mark.compiled
 def test_wheel_holds_the_recipes(wheel_files: list[str]) -> None:
-    from kille_training.recipes import KINDS, recipes
+    from kille_training.settings import KINDS, recipes
 
     expected = {f"kille_training/configs/{k}/{name}.yaml" for k in KINDS for name in recipes(k)}
     assert "kille_training/configs/train/byteskille.yaml" in expected
@@ -227,13 +227,13 @@ kt.play_tournament(["uniform", "rule_of_thumb"], "knack", num_players=2, deals=5
 write_tournament_page(Folder(Path("run")))
 """
 EVERY = """
-    labels progress recipes results settings tables statistics.intervals cli.console cli.options
+    labels progress results settings tables statistics.intervals cli.command
     pages.page pages.palette pages.scales
 """
 """What each run loads of training."""
 LEARNS = f"""
     {EVERY} cli.train pages.plots solving.size evaluation.api evaluation.duplicate
-    evaluation.results learn.method learn.methods.maskable_ppo learn.networks learn.page learn.runs
+    evaluation.results learn.method learn.methods.maskable_ppo learn.page learn.runs
     learn.settings learn.training
 """
 MEASURES_EXACTLY = f"""

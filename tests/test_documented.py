@@ -42,10 +42,10 @@ POINTS = (
     "kille_training.arena.tournament.play_in_folder",
     "kille_training.benchmark.results.gather",
     "kille_training.benchmark.workers.do_grid",
-    "kille_training.cli.train.finish",
     "kille_training.evaluation.api.in_play",
     "kille_training.learn.best_response.best_response",
     "kille_training.learn.seeds.train_seeds",
+    "kille_training.learn.training.finish",
     "kille_training.solving.solve._solve",
     "kille_training.table.server.listen",
 )

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kille_agents.network import INPUT, NetworkMetadata, NetworkPolicy, save_network
+from kille_agents.network import INPUT, NetworkPolicy, save_network
 from kille_agents.objects import player_of
 from kille_agents.perceptron import Layer
 from kille_env.core.floats import READINGS, seat_layout
@@ -274,7 +274,7 @@ def _network(
         raise PolicyError(
             f'{name} reads observation={kind!r}, a mapping; make it for "box" or "float"'
         )
-    features = size = width(game.observation(seats))
+    size = width(game.observation(seats))
     if kind in READINGS:
         size = READINGS[kind](game, seats).size
     if near_seats is not None:
@@ -295,19 +295,9 @@ def _network(
     for number, layer in enumerate(layers):
         weights |= {f"weight.{number}": layer[0], f"bias.{number}": layer[1]}
     alike = len(set(activations)) == 1
-    metadata = NetworkMetadata(
-        game=table.game,
-        game_version=table.version,
-        num_players=seats,
-        rules=table.rules.as_dict(),
-        made=made,
-        observation_width=features,
-        num_actions=actions,
-        layers=tuple(len(bias) for _, bias in layers[:-1]),
-        activation=activations[0] if alike else ",".join(activations) or "identity",
-        returns=returns,
-    )
-    return NetworkPolicy(metadata, weights, name)
+    activation = activations[0] if alike else ",".join(activations) or "identity"
+    units = [len(bias) for _, bias in layers[:-1]]
+    return NetworkPolicy.of(table, weights, units, activation, made, name, returns=returns)
 
 
 def _on_features(

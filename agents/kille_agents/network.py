@@ -12,12 +12,12 @@ and it is laid out as one when the policy sits down.
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from safetensors import SafetensorError
@@ -162,6 +162,43 @@ class NetworkPolicy:
             layout = seat_layout(spec(metadata.game))
             weight, bias = layout.unpooled(self.weights["weight.0"], metadata.num_players)
             self._layers[0] = np.ascontiguousarray(weight.T), self.weights["bias.0"] + bias
+
+    @classmethod
+    def of(
+        cls,
+        table: Table,
+        weights: Mapping[str, np.ndarray],
+        layers: Sequence[int],
+        activation: str,
+        made: Mapping[str, Any],
+        name: str,
+        **metadata: Any,
+    ) -> Self:
+        """Returns a network as a policy of a table.
+
+        Args:
+            table: Where it has learned.
+            weights: As for the class.
+            layers: Units of each hidden layer.
+            activation: See `NetworkMetadata`.
+            made: How it was made.
+            name: What tables and reports call it.
+            **metadata: What else its metadata says.
+        """
+        game = spec(table.game)
+        about = NetworkMetadata(
+            game=table.game,
+            game_version=table.version,
+            num_players=table.num_players,
+            rules=table.rules.as_dict(),
+            observation_width=width(game.observation(table.num_players)),
+            num_actions=game.num_actions,
+            layers=tuple(layers),
+            activation=activation,
+            made=made,
+            **metadata,
+        )
+        return cls(about, weights, name)
 
     @property
     def tables(self) -> tuple[Table, ...]:

@@ -8,8 +8,8 @@ import pytest
 
 import kille_env
 from kille_env.records import read_records, replay
+from kille_training.cli import command
 from kille_training.cli import main as cli
-from kille_training.cli import options
 
 
 @pytest.fixture
@@ -130,7 +130,7 @@ def test_games_for_programs(answer):
 
 def test_rules_are_given_as_in_json():
     words = ["wikipedia", "gok_call=off", "pots=2", "stock_redraw=true", "deals=null", "x=[1]"]
-    assert options.parse_rules(words) == {
+    assert command.parse_rules(words) == {
         "preset": "wikipedia",
         "gok_call": "off",
         "pots": 2,

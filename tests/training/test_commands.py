@@ -153,7 +153,7 @@ def test_a_run_resumes_where_it_stopped_and_shows_what_it_found(
 def test_the_demo_is_a_recipe(config, kille, answer, monkeypatch, tmp_path):
     (tmp_path / "configs/train").mkdir(parents=True)
     (tmp_path / "configs/train/demo.yaml").write_text(TINY)
-    monkeypatch.setattr("kille_training.recipes._FOLDERS", (tmp_path / "configs",))
+    monkeypatch.setattr("kille_training.settings._FOLDERS", (tmp_path / "configs",))
     assert answer("train", "demo")["run"] == "runs/tiny"
     printed = kille("train", "demo", "--set", "table.episode=match", "--out", "runs/pots")
     assert "units per match against" in printed.err and "matches" in printed.out

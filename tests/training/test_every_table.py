@@ -17,7 +17,7 @@ from kille_env.core.floats import READINGS
 from kille_env.errors import KilleError, PolicyError
 from kille_env.registry import spec
 from kille_training.learn.runs import Run
-from kille_training.learn.training import learner_of, train
+from kille_training.learn.training import learner_of, train_run
 from kille_training.tables import seat
 
 GAME = spec("byteskille")
@@ -32,7 +32,7 @@ SEVERAL = {
 def run(tiny, tmp_path_factory):
     """A finished run of one update."""
     run = Run(tmp_path_factory.mktemp("several") / "run")
-    train(run, tiny(learner={"decisions": 128, **SEVERAL}))
+    train_run(run, tiny(learner={"decisions": 128, **SEVERAL}))
     return run
 
 

@@ -12,7 +12,7 @@ from kille_env.errors import ConfigError
 from kille_env.registry import list_games
 from kille_training.arena.settings import load_tournament
 from kille_training.learn.settings import load_settings
-from kille_training.recipes import KINDS, find, recipes
+from kille_training.settings import KINDS, find_settings, recipes
 from speed.learning import random_network
 
 TOURNAMENTS = recipes("tournament")
@@ -40,7 +40,7 @@ def found_commands(text):
 
 def untrained(folder, game):
     """Saves what `kille train GAME` would leave, before it has learnt anything."""
-    table = load_settings(find(game, "train")).table
+    table = load_settings(find_settings(game, "train")).table
     save_network(random_network(table.num_players, table.resolve()), folder)
 
 
@@ -81,9 +81,9 @@ def test_commands_in_comments_can_be_used(desk, path):
     for verb, config, *words in found_commands(text):
         overrides = [word for word in words if word != "--set"]
         if verb == "train":
-            load_settings(find(config, verb), overrides)
+            load_settings(find_settings(config, verb), overrides)
         elif verb == "tournament":
-            check_entrants(load_tournament(find(config, verb), overrides))
+            check_entrants(load_tournament(find_settings(config, verb), overrides))
 
 
 def test_every_game_has_its_recipes():
@@ -97,18 +97,18 @@ def test_names_and_paths_are_found(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for kind in KINDS:
         for name, path in recipes(kind).items():
-            assert find(name, kind) == find(f"{kind}/{name}", kind) == path
+            assert find_settings(name, kind) == find_settings(f"{kind}/{name}", kind) == path
     Path("knack").mkdir()
-    assert find("knack", "train") == Path("knack")
+    assert find_settings("knack", "train") == Path("knack")
     with pytest.raises(ConfigError, match=r"recipe for kille tournament\. Did you mean 'krypkil"):
-        find("krypkile", "tournament")
+        find_settings("krypkile", "tournament")
 
 
 def test_recipes_are_found_in_an_installed_package(tmp_path, monkeypatch):
     (tmp_path / "configs/train").mkdir(parents=True)
     (tmp_path / "configs/train/mine.yaml").touch()
-    monkeypatch.setattr("kille_training.recipes._FOLDERS", (tmp_path / "configs", tmp_path))
+    monkeypatch.setattr("kille_training.settings._FOLDERS", (tmp_path / "configs", tmp_path))
     assert list(recipes("train")) == ["mine"]
-    monkeypatch.setattr("kille_training.recipes._FOLDERS", (tmp_path,))
+    monkeypatch.setattr("kille_training.settings._FOLDERS", (tmp_path,))
     with pytest.raises(ConfigError, match="install kille-env again"):
         recipes("train")

@@ -22,7 +22,6 @@ from kille_agents import load_policy
 from kille_env.core.spec import feature_scale
 from kille_env.errors import ConfigError, PolicyError
 from kille_env.registry import make_batch, spec
-from kille_training.cli.train import learning_speed
 from kille_training.learn.runs import (
     MEASUREMENTS,
     PROGRESS,
@@ -32,7 +31,7 @@ from kille_training.learn.runs import (
     read_checkpoint,
 )
 from kille_training.learn.settings import MeasureSettings
-from kille_training.learn.training import Training, interruptible, learner_of, train
+from kille_training.learn.training import Training, interruptible, learner_of, train_run
 
 FILES = ("policy.safetensors", "policy.json")
 
@@ -41,7 +40,7 @@ FILES = ("policy.safetensors", "policy.json")
 def short(tiny, tmp_path_factory):
     """A finished run of one update; who changes it takes a copy."""
     run = Run(tmp_path_factory.mktemp("short") / "run")
-    train(run, tiny(learner={"decisions": 128}))
+    train_run(run, tiny(learner={"decisions": 128}))
     return run
 
 
@@ -67,7 +66,7 @@ def interrupted_everywhere(run, settings):
     stops = 0
     while True:
         try:
-            train(run, settings if stops == 0 else None, progress=StopAfter(2))
+            train_run(run, settings if stops == 0 else None, progress=StopAfter(2))
             return stops
         except KeyboardInterrupt:
             stops += 1
@@ -77,25 +76,25 @@ def interrupted_everywhere(run, settings):
 
 @pytest.mark.parametrize("when", ["updated", "measured"])
 def test_an_interruption_during_the_last_update_is_one_too(tmp_path, tiny, when):
-    done = 0
+    class Stop:
+        done = 0
 
-    def updated(job, parts, total):
-        nonlocal done
-        done += parts
-        if when == "updated" and parts and done == total:
-            signal.raise_signal(signal.SIGINT)
+        def __call__(self, job, parts, total):
+            self.done += parts
+            if when == "updated" and parts and self.done == total:
+                signal.raise_signal(signal.SIGINT)
 
-    def measured(decisions, rows):
-        if when == "measured" and decisions:
-            signal.raise_signal(signal.SIGINT)
+        def say(self, line):
+            if when == "measured" and "after        256 decisions" in line:
+                signal.raise_signal(signal.SIGINT)
 
     run = Run(tmp_path / "run")
     settings = tiny(learner={"decisions": 256})
     with pytest.raises(KeyboardInterrupt):
-        train(run, settings, progress=updated, measured=measured)
+        train_run(run, settings, progress=Stop())
     assert read_checkpoint(run.checkpoint)[0]["decisions"] == 256
     before = run.checkpoint.read_bytes()
-    train(run)  # nothing is left to learn
+    train_run(run)  # nothing is left to learn
     assert run.checkpoint.read_bytes() == before
 
 
@@ -112,7 +111,7 @@ def test_an_interruption_during_the_last_update_is_one_too(tmp_path, tiny, when)
 def test_interrupted_and_resumed_is_the_same_to_the_bit(tmp_path, tiny, form, table, learner):
     settings = tiny(form, learner, table)
     whole, pieces = Run(tmp_path / "whole"), Run(tmp_path / "pieces")
-    train(whole, settings)
+    train_run(whole, settings)
     assert interrupted_everywhere(pieces, settings) == 2
     for name in FILES:
         assert (whole.folder / name).read_bytes() == (pieces.folder / name).read_bytes()
@@ -136,7 +135,7 @@ def test_a_killed_run_resumes_from_its_last_checkpoint(tmp_path, tiny):
     settings = tiny(learner={"decisions": 25 * 16 * 8})
     settings = replace(settings, measure=replace(settings.measure, every=0))
     whole, killed = Run(tmp_path / "whole"), Run(tmp_path / "killed")
-    train(whole, settings)
+    train_run(whole, settings)
     file = tmp_path / "settings.yaml"
     killed.write_settings(settings)
     file.write_bytes(killed.config.read_bytes())
@@ -155,14 +154,14 @@ def test_a_killed_run_resumes_from_its_last_checkpoint(tmp_path, tiny):
     process.kill()
     process.wait()
     assert killed.checkpoint.exists()
-    train(killed)
+    train_run(killed)
     for name in FILES:
         assert (whole.folder / name).read_bytes() == (killed.folder / name).read_bytes()
 
 
 def test_a_run_leaves_everything_behind(tmp_path, tiny):
     run = Run(tmp_path / "run")
-    train(run, tiny())
+    train_run(run, tiny())
     content = yaml.safe_load(run.config.read_text())
     assert content["seed"] == 1
     assert content["made_with"]["kille-env"]
@@ -174,7 +173,7 @@ def test_a_run_leaves_everything_behind(tmp_path, tiny):
     assert [int(row["decisions"]) for row in rows] == [128, 256, 384, 512, 640]
     assert all(np.isfinite(float(value)) for row in rows for value in row.values())
     assert float(rows[-1]["learning_rate"]) == 0
-    assert "Nothing came of it" not in learning_speed(run)
+    assert "Nothing came of it" not in run.speed()
     measured = lines(run.measurements)
     assert {row["decisions"] for row in measured} == {"0", "256", "512"}
     assert {row["against"] for row in measured} == {"uniform", "rule_of_thumb"}
@@ -186,7 +185,7 @@ def test_a_run_leaves_everything_behind(tmp_path, tiny):
 def test_nash_conv_is_measured_on_the_way_where_a_tree_fits(tmp_path, tiny):
     run = Run(tmp_path / "exact")
     measure = MeasureSettings(every=256, deals=10, exact=True)
-    train(run, replace(tiny(), measure=measure))
+    train_run(run, replace(tiny(), measure=measure))
     found = lines(run.exact)
     assert [(row["decisions"], row["play"]) for row in found] == [
         (decisions, play) for decisions in ("0", "256", "512") for play in ("greedy", "sampled")
@@ -194,7 +193,7 @@ def test_nash_conv_is_measured_on_the_way_where_a_tree_fits(tmp_path, tiny):
     assert all(0 < float(row["nash_conv"]) < 4 for row in found)
     without = Run(tmp_path / "match")
     table = {"episode": "match"}
-    train(without, replace(tiny(table=table), measure=measure))
+    train_run(without, replace(tiny(table=table), measure=measure))
     assert not without.exact.exists()
 
 
@@ -233,10 +232,10 @@ def test_playing_a_trained_policy_needs_no_torch(short):
 
 def test_a_run_is_never_overwritten(short, tiny):
     with pytest.raises(ConfigError, match=r"other settings \(learner.decisions is 128, not 640"):
-        train(short, tiny())
+        train_run(short, tiny())
     before = short.checkpoint.read_bytes()
     for settings in (None, short.settings()):  # it is finished: nothing happens
-        train(short, settings)
+        train_run(short, settings)
     assert short.checkpoint.read_bytes() == before
 
 
@@ -256,21 +255,20 @@ def test_a_checkpoint_of_another_run_is_refused(tmp_path, short, tiny, changes, 
     other.write_settings(tiny(**{**changes, "learner": learner}))
     other.checkpoint.write_bytes(short.checkpoint.read_bytes())
     with pytest.raises(ConfigError, match=difference):
-        train(other)
+        train_run(other)
 
 
 def test_a_checkpoint_of_another_version_of_the_game_is_refused(short, monkeypatch):
     newer = replace(spec("byteskille"), version=99)
     monkeypatch.setattr("kille_training.learn.training.spec", lambda name: newer)
     with pytest.raises(ConfigError, match="its version of the game is 0, not 99"):
-        Training(short, short.settings()).load(print)
+        Training(short, short.settings()).load()
 
 
-def test_other_libraries_are_told_about(short, monkeypatch):
+def test_other_libraries_are_told_about(short, monkeypatch, capsys):
     monkeypatch.setattr("kille_training.learn.training.versions", lambda: {"torch": "0.1"})
-    said = []
-    Training(short, short.settings()).load(said.append)
-    assert "not to the same bits" in said[0]
+    Training(short, short.settings()).load()
+    assert "not to the same bits" in capsys.readouterr().err
 
 
 def test_broken_checkpoints_are_refused(short, tmp_path):
@@ -287,7 +285,7 @@ def test_broken_checkpoints_are_refused(short, tmp_path):
         with pytest.raises(PolicyError, match=r"checkpoint.*delete it, and kille train begins"):
             read_checkpoint(run.checkpoint)
     with pytest.raises(PolicyError, match="checkpoint"):
-        train(run)
+        train_run(run)
 
 
 @pytest.mark.parametrize("name", ["progress.csv", "measurements.csv", "evaluation.json"])
@@ -331,34 +329,35 @@ def test_a_line_that_is_cut_off_is_dropped(tmp_path):
 
 
 def test_a_run_of_one_rollout_says_that_nothing_came_of_it(short):
-    assert "Nothing came of it: its one rollout had a learning rate of 0" in learning_speed(short)
+    assert "Nothing came of it: its one rollout had a learning rate of 0" in short.speed()
 
 
-def test_a_table_without_a_tree_says_that_nothing_is_exact(tmp_path, tiny):
-    settings, said = tiny(learner={"decisions": 128}), list[str]()
+def test_a_table_without_a_tree_says_that_nothing_is_exact(tmp_path, tiny, capsys):
+    settings = tiny(learner={"decisions": 128})
     settings = replace(settings, table=replace(settings.table, num_players=6))
     settings = replace(settings, measure=replace(settings.measure, exact=True))
-    train(Run(tmp_path / "run"), settings, warn=said.append)
-    assert said == ["exact NashConv is not measured: no tree of this table fits into memory"]
+    train_run(Run(tmp_path / "run"), settings)
+    said = "kille: exact NashConv is not measured: no tree of this table fits into memory\n"
+    assert said in capsys.readouterr().err
 
 
 def test_two_processes_do_not_train_one_run(tmp_path, tiny):
     run, refused = Run(tmp_path / "run"), []
 
-    def again(decisions, rows):
+    def again(job, parts, total):
         if not refused:
             with pytest.raises(ConfigError, match="another process trains the run") as error:
-                train(run)
+                train_run(run)
             refused.append(error)
 
-    train(run, tiny(), measured=again)
+    train_run(run, tiny(), progress=again)
     assert refused
 
 
 def test_a_diverged_run_says_so_and_keeps_its_checkpoint(tmp_path, tiny):
     run = Run(tmp_path / "run")
     with pytest.raises(ConfigError, match=r"diverged after \d+ decisions; lower learner.learning"):
-        train(run, tiny(learner={"learning_rate": 1e30, "anneal": False}))
+        train_run(run, tiny(learner={"learning_rate": 1e30, "anneal": False}))
 
     for number, value in enumerate((np.nan, 1e12)):
         other = Run(tmp_path / f"other{number}")
@@ -377,7 +376,7 @@ def test_a_diverged_run_says_so_and_keeps_its_checkpoint(tmp_path, tiny):
 
 def test_a_folder_without_a_run_is_refused(tmp_path):
     with pytest.raises(ConfigError, match="is no run"):
-        train(Run(tmp_path))
+        train_run(Run(tmp_path))
 
 
 def test_a_trained_agent_is_refused_at_another_table(short):

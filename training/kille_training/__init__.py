@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from kille_training.evaluation.exact import nash_conv
     from kille_training.learn.best_response import best_response
     from kille_training.learn.callbacks import NashConvCallback
-    from kille_training.learn.seeds import train
+    from kille_training.learn.training import train
     from kille_training.reports import report
     from kille_training.solving.export import export_efg
     from kille_training.solving.solve import solve
 
 _NAMES = {
-    "train": "kille_training.learn.seeds:train",
+    "train": "kille_training.learn.training:train",
     "evaluate": "kille_training.evaluation.api:evaluate",
     "nash_conv": "kille_training.evaluation.exact:nash_conv",
     "best_response": "kille_training.learn.best_response:best_response",

@@ -20,6 +20,9 @@ SECONDS_BEFORE_BAR = 0.5
 SECONDS_BETWEEN = 0.1, 10.0
 """Least seconds between two texts in place on a terminal, and between two lines elsewhere."""
 
+NOTHING_WRITTEN = "nothing was written"
+"""What an interruption says that left nothing behind."""
+
 
 class Described(Protocol):
     """An intermediate result that can say where it stands."""
@@ -34,12 +37,12 @@ def ignore(*progress: object) -> None:
 
 
 @contextmanager
-def resumable(how: str) -> Generator[None]:
-    """Makes Ctrl-C say how to resume."""
+def resumable(how: str, begun: Callable[[], bool] = lambda: True) -> Generator[None]:
+    """Makes Ctrl-C say how to resume, if there is anything to resume."""
     try:
         yield
     except KeyboardInterrupt:
-        raise KeyboardInterrupt(how) from None
+        raise KeyboardInterrupt(how if begun() else NOTHING_WRITTEN) from None
 
 
 def part_of(
@@ -50,6 +53,11 @@ def part_of(
         return ignore
     progress(job, done, total)
     return lambda parts: progress(job, parts, total)
+
+
+def teller(progress: Progress | None) -> Callable[[str], None]:
+    """Returns what shows a sentence beside the progress: `say` of a callback that has one."""
+    return getattr(progress, "say", ignore)
 
 
 def shown(progress: Progress | None) -> Progress:
@@ -109,8 +117,7 @@ class Bars:
         if not self._is_time():
             return
         if not self.visible:
-            if self.lines:
-                self.say(found.describe())
+            self.say(found.describe())
             return
         if self._job or self._bar is None:
             self._end()
@@ -118,8 +125,9 @@ class Bars:
         self._bar.set_description_str(f"{printable(found.describe())} ...")
 
     def say(self, line: str) -> None:
-        """Shows a line above the bar."""
-        tqdm.write(line, file=sys.stderr)
+        """Shows a line above the bar; nothing where no bars and no lines are shown."""
+        if self.visible or self.lines:
+            tqdm.write(line, file=sys.stderr)
 
     def _is_time(self) -> bool:
         now, between = time.monotonic(), SECONDS_BETWEEN[not self.visible]

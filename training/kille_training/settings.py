@@ -1,5 +1,8 @@
 """Settings: frozen dataclasses that pydantic checks, read from YAML and overridden by `KEY=VALUE`.
 
+Files of settings that come with the package are recipes, named as in `kille train knack`: those of
+`configs/` in a checkout, and package data of an installed wheel.
+
     @settings
     class Recipe:
         seed: Annotated[int, Field(ge=0)] = 1
@@ -34,6 +37,10 @@ Overrides = Mapping[str, Any] | Sequence[str]
 LIBRARIES = ("numpy", "numba", "torch", "stable-baselines3", "sb3-contrib", "gymnasium")
 MOST_BYTES = 1 << 20
 """Size of a file of settings, at most."""
+_PACKAGE = Path(__file__).parent
+_FOLDERS = (_PACKAGE / "configs", _PACKAGE.parents[1] / "configs")
+KINDS = ("train", "tournament", "benchmark")
+"""The commands that take recipes."""
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
@@ -82,6 +89,41 @@ Sizes = Annotated[tuple[int, ...], BeforeValidator(_sizes)]
 """`num_players` where there may be several tables: 3 or [2, 3]."""
 List = Annotated[tuple[S, ...], Field(strict=False)]
 """A list in YAML, a tuple or list in Python."""
+
+
+def recipes(kind: str) -> dict[str, Path]:
+    """Return the recipes of a kind by name, as "knack" for `kille train knack`.
+
+    Raises:
+        ConfigError: The installation lacks them.
+    """
+    for folder in _FOLDERS:
+        if found := {path.stem: path for path in sorted((folder / kind).glob("*.yaml"))}:
+            return found
+    raise ConfigError("this installation has no recipes; install kille-env again")
+
+
+def find_settings(config: str | Path, kind: str) -> Path:
+    """Return the file or folder that a command is given: a path, or the name of a recipe.
+
+    Args:
+        config: A path, or a name as in "byteskille".
+        kind: One of `KINDS`, the command.
+
+    Raises:
+        ConfigError: There is neither.
+    """
+    path = Path(config)
+    if path.exists():
+        return path
+    known = recipes(kind)
+    name = str(config).removeprefix(f"{kind}/")
+    if name not in known:
+        raise ConfigError(
+            f"{str(config)!r} is no file, no folder and no recipe for kille {kind}. "
+            f"{did_you_mean(name, known)}"
+        )
+    return known[name]
 
 
 def load(cls: type[S], path: Path, overrides: Overrides = (), **values: Any) -> S:

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kille_training import recipes
-from kille_training.cli import console, options
+from kille_training.cli import command
+from kille_training.settings import find_settings
 
 if TYPE_CHECKING:
     from kille_training.benchmark.grid import Grid
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 @click.command(epilog="Example: kille benchmark exact --set workers=2")
 @click.argument("config")
-@options.out_option
-@options.set_option("workers=2 (processes, one per run) or executor=ray")
-@options.json_option
+@command.out_option
+@command.set_option("workers=2 (processes, one per run) or executor=ray")
+@command.json_option
 def benchmark(config: str, out: Path | None, overrides: tuple[str, ...], as_json: bool) -> None:
     """Let methods learn at the same tables with the same budget, and report what they reached.
 
@@ -24,7 +24,7 @@ def benchmark(config: str, out: Path | None, overrides: tuple[str, ...], as_json
     benchmark whose results are wanted. Where the settings hold candidates, each method learns with
     all of its own, and the best is chosen. Run it again to resume: no finished run is repeated.
     """
-    path = recipes.find(config, "benchmark")
+    path = find_settings(config, "benchmark")
     if path.is_dir():
         _report(out or path, as_json, runs=path)
         return
@@ -35,7 +35,7 @@ def benchmark(config: str, out: Path | None, overrides: tuple[str, ...], as_json
 
     grid = load(Grid, path, overrides)
     folder = out or Path("runs") / grid.name
-    with console.resumable(), pool_of(grid) as pool:
+    with command.resumable(), pool_of(grid) as pool:
         do_grid(grid, folder, pool, _told)
     if grid.candidates:
         _report_candidates(grid, folder, as_json)
@@ -55,7 +55,7 @@ def _report(folder: Path, as_json: bool, *, runs: Path) -> None:
     results = gather(runs)
     written = results.write(folder / "results.jsonl")
     write_pictures(results, folder)
-    console.report(
+    command.report(
         {"results": str(written), "runs": len(results.runs)},
         [*reached_tables(results), f"Results and pictures are in {folder}."],
         as_json,
@@ -70,7 +70,7 @@ def _report_candidates(grid: "Grid", folder: Path, as_json: bool) -> None:
     lines = tried(grid, folder)
     written = write_tried(lines, folder / "tuning.jsonl")
     best = {line.method: dict(line.settings) for line in lines if line.best}
-    console.report(
+    command.report(
         {"tuning": str(written), "settings": best},
         [tuned_table(lines), f"All candidates are in {written}."],
         as_json,

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from kille_training.cli import console, options
+from kille_training.cli import command
 
 
 @click.command(epilog="Example: kille best-response rule_of_thumb --game knack --players 4")
@@ -21,10 +21,10 @@ from kille_training.cli import console, options
     "--deals", type=click.IntRange(min=2), default=20_000, show_default=True,
     help="Deals that the gain is measured over; half as many choose the learners.",
 )  # fmt: skip
-@options.seed_option
-@options.set_option("play=greedy")
-@options.table_options
-@options.json_option
+@command.seed_option
+@command.set_option("play=greedy")
+@command.table_options
+@command.json_option
 def best_response(
     policy: str,
     overrides: tuple[str, ...],
@@ -39,7 +39,7 @@ def best_response(
     from kille_training.learn.best_response import best_response as respond
     from kille_training.progress import Bars
 
-    asked |= options.arguments_of(respond, overrides, "play")
+    asked |= command.arguments_of(respond, overrides, "play")
     with Bars(lines=True) as progress:
         found = respond(policy, progress=progress, **asked)
     result = {
@@ -51,4 +51,4 @@ def best_response(
         **found.as_dict(),
         "policy": policy,
     }
-    console.report(result, [found], as_json)
+    command.report(result, [found], as_json)

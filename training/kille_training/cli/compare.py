@@ -7,7 +7,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from kille_training.cli import console, options
+from kille_training.cli import command
 
 RARE = ("alpha", "beta", "bounds", "most", "time_limit", "workers")
 """Arguments of `kille_training.compare` that `--set` gives."""
@@ -22,11 +22,11 @@ RARE = ("alpha", "beta", "bounds", "most", "time_limit", "workers")
     help="Units above --low that are told from it.  [default: 0.005 per deal, 0.05 per match]",
 )
 @click.option("--low", default=0.0, show_default=True, help="Units that are not enough.")
-@options.seed_option
-@options.set_option("most=100000 (deals) or alpha=0.01; the arguments of kille_training.compare")
-@options.out_option
-@options.table_options
-@options.json_option
+@command.seed_option
+@command.set_option("most=100000 (deals) or alpha=0.01; the arguments of kille_training.compare")
+@command.out_option
+@command.table_options
+@command.json_option
 def compare(
     better: str,
     worse: str,
@@ -66,13 +66,13 @@ def compare(
     words = [table.game, f"{table.num_players}-seats", *whole, better, "against", worse]
     plain = re.sub(r"[^\w.-]+", "-", "-".join(words)).strip("-.")
     folder = out or Path("runs") / plain
-    asked |= {"workers": 1} | options.arguments_of(play_comparison, overrides, *RARE)
+    asked |= {"workers": 1} | command.arguments_of(play_comparison, overrides, *RARE)
 
     before = None
     if (kept := Folder(folder).comparison).is_file():
         with Scores(kept, readonly=True) as scores:
             before = scores.question
-    with console.resumable(), Bars(lines=True) as display:
+    with command.resumable(), Bars(lines=True) as display:
         found = play_comparison(
             better, worse, game, num_players, rules=rules, out=folder,
             looked=lambda found: display.say(found.describe()), **asked,
@@ -88,7 +88,7 @@ def compare(
             "to the old; to ask with new deals, set --seed and --out.",
             err=True,
         )
-    console.report(
+    command.report(
         {"run": str(folder), "report": str(page), **found.as_dict()},
         [found, f"The report is in {page}"],
         as_json,
@@ -114,13 +114,13 @@ def _compare_seeds(
             f"{', '.join(sorted(others))}: not for folders of runs by seed, which are compared at "
             "their own table; --out, --seed and --set deals=N or baselines=[...] are"
         )
-    words = options.arguments_of(compare_seeds, overrides, "deals", "baselines")
+    words = command.arguments_of(compare_seeds, overrides, "deals", "baselines")
     if "--seed" in given:
         words["seed"] = context.params["seed"]
     with Bars(lines=True) as progress:
         found = compare_seeds(better, worse, progress=progress, **words)
     page = write_seeds_page(found, None if out is None else out / "report.html")
-    console.report(
+    command.report(
         {"report": str(page), **found.as_dict()},
         [found, f"The page with the plot is {page}"],
         as_json,

@@ -7,7 +7,7 @@ import click
 
 from kille_env.errors import PolicyError
 from kille_env.words.text import listed
-from kille_training.cli import console, options
+from kille_training.cli import command
 
 
 @click.command(epilog="Example: kille evaluate runs/demo --baselines rule_of_thumb --deals 50000")
@@ -20,9 +20,9 @@ from kille_training.cli import console, options
     "--deals", type=click.IntRange(min=2), default=20_000, show_default=True,
     help="Duplicate deals.",
 )  # fmt: skip
-@options.seed_option
-@options.table_options
-@options.json_option
+@command.seed_option
+@command.table_options
+@command.json_option
 def evaluate(policy: str, baselines: str, as_json: bool, **asked: Any) -> None:
     """Measure POLICY in units per deal, with 95% intervals, and how far it is from an equilibrium.
 
@@ -53,7 +53,7 @@ def evaluate(policy: str, baselines: str, as_json: bool, **asked: Any) -> None:
         found = measure(
             policy if model is None else model,
             progress=progress,
-            baselines=options.names(baselines),
+            baselines=command.names(baselines),
             **asked,
         )
     note = unfinished(Run(Path(policy)))
@@ -62,4 +62,4 @@ def evaluate(policy: str, baselines: str, as_json: bool, **asked: Any) -> None:
     if model is not None:
         result["answers"] = model.account
         shown.append(model.summary)
-    console.report(result, shown, as_json)
+    command.report(result, shown, as_json)

@@ -9,8 +9,7 @@ from kille_env.core.spec import DEFAULT_EPISODE, EPISODES, GameSpec, Switch
 from kille_env.errors import UnknownGameError, did_you_mean
 from kille_env.registry import describe_rules, list_games, spec
 from kille_env.words.text import columns
-from kille_training.cli.console import report
-from kille_training.cli.options import json_option, rules_option
+from kille_training.cli.command import json_option, report, rules_option
 
 
 @click.command(epilog="Example: kille games byteskille --manual --rules gok_call=off")

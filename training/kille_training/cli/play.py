@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kille_env.registry import Table, spec
-from kille_training.cli import console, options
+from kille_training.cli import command
 
 if TYPE_CHECKING:
     from kille_env.play.policy import Player
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @click.command(
     epilog="Example: kille play byteskille --players 5 --opponents uniform --rules episode=deal"
 )
-@options.game_options
+@command.game_options
 @click.option(
     "--opponents",
     default="rule_of_thumb",
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 @click.option("--seed", type=click.IntRange(min=0), help="Seed of the cards and of the opponents.")
 @click.option("--web", is_flag=True, help="Play on a page in the browser, on this machine alone.")
 @click.option("--out", type=click.Path(path_type=Path), help="Write the matches to this file.")
-@options.json_option
+@command.json_option
 def play(
     game: str,
     num_players: int | None,
@@ -55,7 +55,7 @@ def play(
 
     resolved = spec(game).resolve(rules)
     seats = spec(game).check_players(num_players, resolved)
-    options.check_file(out)
+    command.check_file(out)
     others = players_named(opponents, seats - 1, game, seats, resolved, trust=trust)
     fresh = seed is not None
     if seed is None:
@@ -76,7 +76,7 @@ def play(
     last = [f"The matches are in {out}."] if out else []
     table = Table.of(order.game, len(order.opponents) + 1, order.rules)
     found = {"table": table.as_dict(), "seed": order.seed, "seat": 0, "matches": matches}
-    console.report(found, last, as_json)
+    command.report(found, last, as_json)
     if ended is not None:
         raise ended
 

@@ -10,7 +10,7 @@ import click
 from kille_env.errors import PolicyError
 from kille_env.registry import list_games, spec
 from kille_env.words.text import columns
-from kille_training.cli import console, options
+from kille_training.cli import command
 
 AGAINST = ("rule_of_thumb", "uniform")
 
@@ -18,7 +18,7 @@ AGAINST = ("rule_of_thumb", "uniform")
 @click.command(epilog="Example: kille players byteskille")
 @click.argument("player", required=False, metavar="[GAME|PLAYER]")
 @click.option("--game", help="The game; needed for the baselines, which play every game.")
-@options.json_option
+@command.json_option
 def players(player: str | None, game: str | None, as_json: bool) -> None:
     """Lists the players of a game, or of all games, with what they earn; or describes one.
 
@@ -40,7 +40,7 @@ def players(player: str | None, game: str | None, as_json: bool) -> None:
             f"{player} plays every game; say which: kille players {player} --game ..."
         )
     about = describe_player(player, game)
-    console.report({"player": asdict(about)}, about.lines(), as_json)
+    command.report({"player": asdict(about)}, about.lines(), as_json)
 
 
 def _list(games: list[str], as_json: bool) -> None:
@@ -58,7 +58,7 @@ def _list(games: list[str], as_json: bool) -> None:
         ]
         shown += [spec(game).title, *_lines(game, described[game]), ""]
     shown.append("Units per deal at the default table; kille players PLAYER --game GAME says more.")
-    console.report({"games": described}, shown, as_json)
+    command.report({"games": described}, shown, as_json)
 
 
 def _lines(game: str, described: list[dict[str, Any]]) -> list[str]:
@@ -71,7 +71,7 @@ def _lines(game: str, described: list[dict[str, Any]]) -> list[str]:
         rows.append((about["name"], about["split"] or "", *(earned.get(o, "") for o in AGAINST)))
     lines = columns(rows, indent="")
     indent = max(map(len, lines)) + 2
-    width = max(get_terminal_size((console.WIDTH_WITHOUT_TERMINAL, 0)).columns, indent + 30)
+    width = max(get_terminal_size((command.WIDTH_WITHOUT_TERMINAL, 0)).columns, indent + 30)
     return [
         line
         for begun, what in zip(

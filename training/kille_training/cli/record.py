@@ -8,7 +8,7 @@ import click
 
 from kille_env.registry import Table, spec
 from kille_env.words.text import counted, listed
-from kille_training.cli import console, options
+from kille_training.cli import command
 
 if TYPE_CHECKING:
     from kille_env.records import Record
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     epilog="Example: kille record byteskille rule_of_thumb uniform --players 2 --deals 100 "
     "--rules gok_call=off --out matches.jsonl"
 )
-@options.game_options
+@command.game_options
 @click.argument("player", nargs=-1)
 @click.option(
     "--deals",
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     help="Seed of the first match; the next match has the next seed.",
 )
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="File to write.")
-@options.json_option
+@command.json_option
 def record(
     game: str,
     num_players: int | None,
@@ -60,7 +60,7 @@ def record(
     from kille_training.table.lineup import players_named
     from kille_training.table.recording import matches_of
 
-    options.check_file(out)
+    command.check_file(out)
     resolved = spec(game).resolve(rules)
     seats = spec(game).check_players(num_players, resolved)
     players_by_seat = players_named(
@@ -68,8 +68,8 @@ def record(
     )
     summary = _Summary(seats)
     played = matches_of(game, resolved, players_by_seat, range(seed, seed + matches))
-    with console.resumable(begun=lambda: False):
-        write_records(summary.count(console.progress(played, "playing", matches)), out)
+    with command.resumable(begun=lambda: False):
+        write_records(summary.count(command.progress(played, "playing", matches)), out)
     result = {
         "out": str(out),
         **Table.of(game, seats, resolved.as_dict()).as_dict(),
@@ -85,7 +85,7 @@ def record(
         counted(summary.deals, "deal", "deals"),
         counted(summary.decisions, "decision", "decisions"),
     ]
-    console.report(result, [f"{listed(numbers)} in {out}"], as_json)
+    command.report(result, [f"{listed(numbers)} in {out}"], as_json)
 
 
 class _Summary:

@@ -9,7 +9,7 @@ import click
 
 from kille_env.errors import RecordError
 from kille_env.words.text import counted, printable
-from kille_training.cli import console, options
+from kille_training.cli import command
 
 if TYPE_CHECKING:
     from kille_env.records import Record, Replay
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     "byteskille/solved where it is solved]",
 )
 @click.option("--deals", metavar="FIRST-LAST", help="On the page: only these deals of a match.")
-@options.trust_option
-@options.json_option
+@command.trust_option
+@command.json_option
 def replay(
     file: Path,
     check: bool,
@@ -114,7 +114,7 @@ def _write(page: Path, made: bytes, file: Path, matches: int, as_json: bool) -> 
 
     write(page, made, f"kille replay {file} --html PAGE.html")
     result = {"file": str(file), "page": str(page), "bytes": len(made), "matches": matches}
-    console.report(result, [f"The page is in {page}"], as_json)
+    command.report(result, [f"The page is in {page}"], as_json)
 
 
 # In words
@@ -127,7 +127,7 @@ def _tell(file: Path, numbered: "list[tuple[int, Record]]", check: bool, as_json
 
     games: list[tuple[int, Replay]] = []
     lines: list[str] = []
-    for line, record in console.progress(numbered, "replaying", len(numbered)):
+    for line, record in command.progress(numbered, "replaying", len(numbered)):
         if check or as_json:
             games.append((line, play_again(record)))
         else:
@@ -143,7 +143,7 @@ def _tell(file: Path, numbered: "list[tuple[int, Record]]", check: bool, as_json
         ]
     matches = [_for_programs(line, game) for line, game in games]
     result = {"file": str(file), "differences": len(differences), "matches": matches}
-    console.report(result, lines, as_json)
+    command.report(result, lines, as_json)
     if check and differences:
         raise click.exceptions.Exit(1)
 

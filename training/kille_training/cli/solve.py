@@ -7,30 +7,30 @@ from typing import Any
 import click
 
 from kille_env.registry import Table
-from kille_training.cli import console, options
+from kille_training.cli import command
 
 SET = ("iterations", "method", "memory")
 """What `--set` gives."""
 
 
 @click.command(epilog="Example: kille solve byteskille --players 3 --rules wikipedia")
-@options.game_argument
-@options.players_option
-@options.rules_option
+@command.game_argument
+@command.players_option
+@command.rules_option
 @click.option(
     "--target", type=float,
     help="NashConv at which it is solved, in units per deal or match. Default: 1e-9, with 4 seats "
     "1e-7, of a match 1e-4 of its pot; of other games than byteskille 1e-4 with 2 seats and 2e-3 "
     "with more.",
 )  # fmt: skip
-@options.set_option("memory=8 (GiB that the tree may take), iterations=1000 or method=cfr+")
+@command.set_option("memory=8 (GiB that the tree may take), iterations=1000 or method=cfr+")
 @click.option(
     "--efg", type=click.Path(path_type=Path, dir_okay=False),
     help="Of a deal: also write its exact tree here, in Gambit's format, for OpenSpiel, and "
     "beside it the solution in its information sets (.policy), for docs/certificates/check.py.",
 )  # fmt: skip
-@options.out_option
-@options.json_option
+@command.out_option
+@command.json_option
 def solve(
     game: str,
     num_players: int | None,
@@ -57,7 +57,7 @@ def solve(
     from kille_training.solving.solution import SolveError, default_name
     from kille_training.solving.solve import solve as solve_it
 
-    asked = options.arguments_of(solve_it, overrides, *SET)
+    asked = command.arguments_of(solve_it, overrides, *SET)
     table = Table.of(game, rules=rules)
     seats = table.num_players if num_players is None else num_players  # `solve` checks them
     if efg is not None and table.rules["episode"] == "match":
@@ -65,7 +65,7 @@ def solve(
     folder = out or Path("runs") / default_name(replace(table, num_players=seats))
     try:
         begun = (folder / "settings.json").is_file
-        with console.resumable(begun=begun), Bars(lines=True) as display:
+        with command.resumable(begun=begun), Bars(lines=True) as display:
             found = solve_it(
                 game, num_players, rules=rules, target=target, out=folder,
                 observer=display.described, **asked,
@@ -81,4 +81,4 @@ def solve(
         raise click.BadParameter(error.problem, param_hint=hint) from None
     text = folder / "strategy.md"
     shown = [found, f"The policy is in {folder}; for people: {text}"]
-    console.report(found.as_dict(), shown, as_json)
+    command.report(found.as_dict(), shown, as_json)

@@ -5,20 +5,20 @@ from typing import Any
 
 import click
 
-from kille_training import recipes
-from kille_training.cli import console, options
+from kille_training.cli import command
+from kille_training.settings import find_settings
 
 
 @click.command(epilog="Example: kille tournament byteskille --set matchmaking.deals=100")
 @click.argument("config")
-@options.out_option
+@command.out_option
 @click.option("--seed", type=click.IntRange(min=0), help="Seed of the deals.")
-@options.set_option("matchmaking.deals=5000")
+@command.set_option("matchmaking.deals=5000")
 @click.option(
     "--transfer", is_flag=True, help="Let players take part that were made for other tables."
 )
-@options.trust_option
-@options.json_option
+@command.trust_option
+@command.json_option
 def tournament(
     config: str,
     out: Path | None,
@@ -40,7 +40,7 @@ def tournament(
     from kille_training.progress import Bars
 
     values |= {"transfer": transfer or None}
-    path = recipes.find(config, "tournament")
+    path = find_settings(config, "tournament")
     result = None
     if path.is_dir():
         if values["seed"] is not None or out is not None:
@@ -53,10 +53,10 @@ def tournament(
         name = None if out is None else out.resolve().name
         settings = load_tournament(path, overrides, name=name, **values)
         folder = Folder(out or Path("runs") / settings.name)
-    with console.resumable(), Bars(lines=True) as display:
+    with command.resumable(), Bars(lines=True) as display:
         result = result or play_in_folder(folder, settings, display, display.say, trust=trust)
         page = write_tournament_page(folder)
-    console.report(
+    command.report(
         {"run": str(folder.path), "report": str(page), **result.as_dict()},
         [result, f"The report is in {page}"],
         as_json,

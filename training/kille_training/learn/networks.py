@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from kille_agents.network import NetworkMetadata, NetworkPolicy
+from kille_agents.network import NetworkPolicy
 from kille_env.core.jit import kernel
 from kille_env.core.rng import mix
 from kille_env.core.spec import feature_scale
@@ -93,43 +93,8 @@ class Network(nn.Module):
         weights["weight.0"] *= self.scale.numpy()
         for kind in ("weight", "bias"):
             weights[f"{kind}.{len(self.units)}"] /= temperature
-        return as_policy(self.table, weights, self.units, "relu", name, made)
-
-
-def as_policy(
-    table: Table,
-    weights: Mapping[str, np.ndarray],
-    layers: Sequence[int],
-    activation: str,
-    name: str,
-    made: Mapping[str, Any],
-    **metadata: Any,
-) -> NetworkPolicy:
-    """Returns a method's network as a policy that needs no torch.
-
-    Args:
-        table: Where it has learnt.
-        weights: Of features as batches hold them; see `NetworkPolicy`.
-        layers: Units of each hidden layer.
-        activation: "tanh" or "relu".
-        name: The policy's name.
-        made: How it came about.
-        **metadata: What else its metadata says, see `NetworkMetadata`.
-    """
-    game = spec(table.game)
-    about = NetworkMetadata(
-        game=table.game,
-        game_version=game.version,
-        num_players=table.num_players,
-        rules=table.rules.as_dict(),
-        observation_width=len(feature_scale(game.observation(table.num_players))),
-        num_actions=game.num_actions,
-        layers=tuple(layers),
-        activation=activation,
-        made={**made, "with": versions()},
-        **metadata,
-    )
-    return NetworkPolicy(about, weights, name)
+        made = {**made, "with": versions()}
+        return NetworkPolicy.of(self.table, weights, self.units, "relu", made, name)
 
 
 class Distinct(NamedTuple):

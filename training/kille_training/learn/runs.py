@@ -34,14 +34,14 @@ from safetensors.numpy import load, save
 
 from kille_env.errors import ConfigError, PolicyError, shortened
 from kille_env.files import parse_json, write_whole
-from kille_training import recipes
 from kille_training.evaluation.api import evaluate
 from kille_training.evaluation.duplicate import known_play
 from kille_training.evaluation.results import Evaluation
 from kille_training.learn.method import Learner, below
 from kille_training.learn.settings import TrainSettings, differences, load_settings
 from kille_training.progress import Progress
-from kille_training.settings import Overrides, as_yaml, plain, versions
+from kille_training.results import Result, TextTable
+from kille_training.settings import Overrides, as_yaml, find_settings, plain, versions
 
 SEED_PREFIX = "seed-"
 """What the folders of runs begin with that differ in nothing but their seed, see `seeds`."""
@@ -65,8 +65,11 @@ TEXTS = ("against", "play")
 """Columns that hold no numbers."""
 
 
-class Run:
-    """The folder of a run, and the paths of its files, which need not exist."""
+class Run(Result):
+    """The folder of a run, and the paths of its files, which need not exist.
+
+    It prints what the policy earned at the end, how fast it learned, and where its files are.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -79,9 +82,36 @@ class Run:
         self.evaluation = folder / "evaluation.json"
         self.report = folder / "report.html"
 
-    def __repr__(self) -> str:
-        """The call that makes it."""
-        return f"Run({str(self.folder)!r})"
+    def parts(self) -> list[str | TextTable]:
+        """Returns the results of a finished run, its speed, and where its files are."""
+        found = self.read_evaluation()
+        if found is None:
+            return [unfinished(self) or f"{self.folder} has not been measured"]
+        files = f"The policy is in {self.folder}, its report in {self.report}"
+        return [*found.parts(), self.speed(), files]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Returns the results of a finished run as JSON can hold them.
+
+        Raises:
+            ConfigError: The run is not finished.
+        """
+        found = {"run": str(self.folder), "report": str(self.report), "speed": self.speed()}
+        return found | measure_run(self).as_dict()
+
+    def speed(self) -> str:
+        """Returns how fast the run has learned, as a sentence."""
+        rows = Table(self.progress, PROGRESS).read()
+        if not rows:
+            return "How fast it learned is not known: progress.csv is gone."
+        rate = int(rows[-1]["decisions"]) / float(rows[-1]["seconds"])
+        said = f"It learned from {rate:,.0f} decisions per second."
+        if len(rows) == 1 and float(rows[0].get("learning_rate") or 1.0) == 0.0:
+            said += (
+                " Nothing came of it: its one rollout had a learning rate of 0, that of the end. "
+                "Give it more decisions than a rollout makes."
+            )
+        return said
 
     def settings(self) -> TrainSettings:
         """Reads the settings that the run was started with.
@@ -173,7 +203,7 @@ def load_named(
     """
     if isinstance(config, TrainSettings):
         return config
-    path = recipes.find(config, "train")
+    path = find_settings(config, "train")
     if path.is_dir():
         raise ConfigError(f"{path} is a folder; name a recipe or a file of settings")
     name = None if out is None else Path(out).resolve().name

@@ -1,4 +1,4 @@
-"""`kille_training.train`: one run, or several seeds of one configuration side by side.
+"""Several seeds of one configuration, trained side by side: `kille_training.train(seeds=8)`.
 
 runs/NAME-seeds/
   seed-1/       a run, see `runs`: the same that `kille train NAME --seed 1` makes
@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 
@@ -31,13 +31,12 @@ from kille_training.learn.runs import (
     Table,
     load_named,
     measure_run,
-    open_run,
     seed_runs,
 )
 from kille_training.learn.settings import TrainSettings
 from kille_training.pool.jobs import Arrays, Failed, Pool, Report, cores
 from kille_training.pool.processes import Processes
-from kille_training.progress import Progress, ignore, part_of, resumable, shown
+from kille_training.progress import Progress, part_of, teller
 from kille_training.results import Result, TextTable
 from kille_training.settings import Overrides
 from kille_training.statistics.aggregate import bootstrap, interquartile_mean
@@ -136,76 +135,6 @@ class SeedRuns(Result):
         return {"run": str(self.folder), "summary": self.rows(), "runs": runs}
 
 
-@overload
-def train(
-    config: str | Path | TrainSettings,
-    *,
-    out: str | Path | None = ...,
-    seed: int | None = ...,
-    seeds: None = ...,
-    set: Overrides = ...,
-    progress: Progress | None = ...,
-) -> Run: ...
-@overload
-def train(
-    config: str | Path | TrainSettings,
-    *,
-    out: str | Path | None = ...,
-    seed: int | None = ...,
-    seeds: int,
-    set: Overrides = ...,
-    progress: Progress | None = ...,
-) -> SeedRuns: ...
-def train(
-    config: str | Path | TrainSettings,
-    *,
-    out: str | Path | None = None,
-    seed: int | None = None,
-    seeds: int | None = None,
-    set: Overrides = (),
-    progress: Progress | None = None,
-) -> Run | SeedRuns:
-    """Trains a policy by self-play and measures it; resumes a run exactly where it stopped.
-
-    Example:
-        >>> import kille_training as kt
-        >>> few = {"learner.decisions": 8_192, "measure.every": 0, "measure.final_deals": 20}
-        >>> run = kt.train("demo", out="runs/few", set=few)
-        >>> kt.evaluate(run.folder, deals=10).num_players
-        3
-
-    Args:
-        config: The name of a recipe, a file of settings, settings, or the folder of a run.
-        out: Folder of the run; the default is runs/NAME, by the settings.
-        seed: Seed of the run; the default is the one in the settings.
-        seeds: How many runs to train, with this seed and those after it, side by side on the cores
-            that are there, each in a process of its own. They are folders in one folder, by default
-            runs/NAME-seeds.
-        set: Settings that win over the file: {"learner.decisions": 500_000}.
-        progress: Called with how far it is; None shows bars in terminals and notebooks.
-
-    Returns:
-        The run. Its folder is a player's path wherever one is asked for. With `seeds` all runs, and
-        what they earn: the interquartile mean with its interval over seeds.
-
-    Raises:
-        ConfigError: The settings cannot be used, or the folder holds another run.
-        KeyboardInterrupt: The message says how to resume.
-    """
-    progress = shown(progress)
-    if seeds is not None:
-        runs = open_seeds(config, seeds, out=out, seed=seed, set=set)
-        with resumable(f"the same call of kille_training.train resumes {len(runs)} seeds"):
-            return train_seeds(runs, progress)
-    run, settings = open_run(config, out=out, seed=seed, set=set)
-    with resumable(f"kille_training.train({str(run.folder)!r}) resumes"):
-        from kille_training.learn.training import train as learn  # loads torch
-
-        learn(run, settings, progress=progress)
-        measure_run(run, progress)
-    return run
-
-
 def least_of(measure: str) -> float:
     """Return what a measure is at least: where an interval goes below, that much is known."""
     return 0.0 if measure.startswith(NASH_CONV) else -np.inf
@@ -277,17 +206,15 @@ def open_seeds(
 
 def train_seeds(
     runs: dict[int, Run],
+    finish: Callable[[Run], object],
     progress: Progress | None = None,
-    told: Callable[[str], None] = ignore,
-    finish: Callable[[Run], object] = measure_run,
 ) -> SeedRuns:
     """Train runs that are not finished, side by side, each in a process with one thread.
 
     Args:
         runs: The runs by seed, all in one folder.
-        progress: Called with the decisions of all runs together.
-        told: Called with a sentence when a run ends.
-        finish: What a process does with a run that has made its decisions; it measures it.
+        finish: What a process does with a run, see `training.finish`.
+        progress: Called with the decisions of all runs together; its `say` when a run ends.
 
     Raises:
         ConfigError: Some runs failed; the others are finished.
@@ -297,12 +224,12 @@ def train_seeds(
     total = sum(run.settings().total for run in runs.values())
     workers = min(len(runs), cores())
     failed: dict[int, str] = {}
-    log = folder / "output.log"
-    told(f"{len(runs)} seeds in {folder}, {workers} at a time; what they print is in {log}")
+    log, tell = folder / "output.log", teller(progress)
+    tell(f"{len(runs)} seeds in {folder}, {workers} at a time; what they print is in {log}")
     before = sum(map(_decisions, runs.values()))
     advance = part_of(progress, f"training {len(runs)} seeds", total, before)
     with _watched(runs, advance, before), Processes(workers, log=log) as pool:
-        _train(pool, runs, finish, failed, told)
+        _train(pool, runs, finish, failed, tell)
     if failed:
         said = "; ".join(f"seed {seed}: {reason}" for seed, reason in failed.items())
         raise ConfigError(
@@ -317,23 +244,20 @@ def _train(
     runs: dict[int, Run],
     finish: Callable[[Run], object],
     failed: dict[int, str],
-    told: Callable[[str], None],
+    tell: Callable[[str], None],
 ) -> None:
     items = [(seed, run.folder) for seed, run in runs.items()]
     for done, ((seed, _), result) in enumerate(pool.run(partial(_run, finish=finish), items), 1):
         if isinstance(result, Failed):
             failed[seed] = result.reason
         how = "failed" if isinstance(result, Failed) else "is finished"
-        told(f"seed {seed} {how}, {done} of {len(items)}")
+        tell(f"seed {seed} {how}, {done} of {len(items)}")
 
 
 def _run(item: tuple[int, Path], report: Report, finish: Callable[[Run], object]) -> Arrays:
-    """Train one run and measure it; a run that diverges is no fault of the others."""
-    from kille_training.learn.training import train  # loads torch, which a comparison does not need
-
+    """Finish one run; a run that diverges is no fault of the others."""
     seed, folder = item
     with report(seed, "to train", FOREVER):
-        train(Run(folder))
         finish(Run(folder))
     return {}
 

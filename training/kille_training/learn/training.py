@@ -1,8 +1,8 @@
-"""A run of training, from its settings to an exported policy; it resumes exactly where it stopped.
+"""`kille_training.train`: a run from its settings to its page; it resumes exactly where it stopped.
 
-    run = Run(Path("runs/mine"))
-    train(run, settings)         # begins
-    train(run)                   # resumes from the last checkpoint
+`train` opens one run, or several seeds of one configuration. `finish` brings a run to its end:
+`train_run` makes its updates, then it is measured, and its page is written. `Training` is a run in
+memory, `runs` its folder, and a file of `methods` what makes an update.
 
 Checkpoints are written between two updates of the method, where the state of the run is complete:
 an interruption waits for the current update to end (a second one does not). So an interrupted run
@@ -13,11 +13,12 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
+from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 from filelock import FileLock, Timeout
 
@@ -25,6 +26,7 @@ from kille_agents import load_policy
 from kille_env.errors import ConfigError
 from kille_env.registry import spec
 from kille_training.evaluation.duplicate import PLAYS, Row, payoff_table
+from kille_training.labels import measure_of
 from kille_training.learn.method import Learned, Learner, method_named, save_policy, settings_of
 from kille_training.learn.runs import (
     EXACT,
@@ -33,17 +35,117 @@ from kille_training.learn.runs import (
     Run,
     Table,
     TensorBoard,
+    measure_run,
+    open_run,
     read_checkpoint,
     restore,
     write_checkpoint,
 )
 from kille_training.learn.settings import DEFAULT_METHOD, TrainSettings, differences
-from kille_training.progress import Progress, ignore, part_of
-from kille_training.settings import build, plain, versions
+from kille_training.progress import Progress, part_of, resumable, shown, teller
+from kille_training.settings import Overrides, build, plain, versions
 from kille_training.solving.size import is_exact
 
-Measured = Callable[[int, list[Row]], None]
-"""Called with the decisions so far and what the policy earns."""
+if TYPE_CHECKING:
+    from kille_training.learn.seeds import SeedRuns
+
+Tell = Callable[[str], None]
+"""Called with a sentence."""
+
+
+@overload
+def train(
+    config: str | Path | TrainSettings,
+    *,
+    out: str | Path | None = ...,
+    seed: int | None = ...,
+    seeds: None = ...,
+    set: Overrides = ...,
+    progress: Progress | None = ...,
+) -> Run: ...
+@overload
+def train(
+    config: str | Path | TrainSettings,
+    *,
+    out: str | Path | None = ...,
+    seed: int | None = ...,
+    seeds: int,
+    set: Overrides = ...,
+    progress: Progress | None = ...,
+) -> "SeedRuns": ...
+def train(
+    config: str | Path | TrainSettings,
+    *,
+    out: str | Path | None = None,
+    seed: int | None = None,
+    seeds: int | None = None,
+    set: Overrides = (),
+    progress: Progress | None = None,
+) -> "Run | SeedRuns":
+    """Trains a policy by self-play, measures it and writes its page; resumes where it stopped.
+
+    Example:
+        >>> import kille_training as kt
+        >>> few = {"learner.decisions": 8_192, "measure.every": 0, "measure.final_deals": 20}
+        >>> run = kt.train("demo", out="runs/few", set=few)
+        >>> kt.evaluate(run.folder, deals=10).num_players
+        3
+
+    Args:
+        config: The name of a recipe, a file of settings, settings, or the folder of a run.
+        out: Folder of the run; the default is runs/NAME, by the settings.
+        seed: Seed of the run; the default is the one in the settings.
+        seeds: How many runs to train, with this seed and those after it, side by side on the cores
+            that are there, each in a process of its own. They are folders in one folder, by default
+            runs/NAME-seeds.
+        set: Settings that win over the file: {"learner.decisions": 500_000}.
+        progress: Called with how far it is; None shows bars in terminals and notebooks.
+
+    Returns:
+        The run, which prints what it earns; its folder is a player's path wherever one is asked
+        for. With `seeds` all runs, and what they earn: the interquartile mean with its interval
+        over seeds.
+
+    Raises:
+        ConfigError: The settings cannot be used, or the folder holds another run.
+        KeyboardInterrupt: The message says how to resume.
+    """
+    progress = shown(progress)
+    if seeds is not None:
+        from kille_training.learn.seeds import open_seeds, train_seeds  # starts processes
+
+        runs = open_seeds(config, seeds, out=out, seed=seed, set=set)
+        with resumable(f"the same call of kille_training.train resumes {len(runs)} seeds"):
+            return train_seeds(runs, finish, progress)
+    run, settings = open_run(config, out=out, seed=seed, set=set)
+    with resumable(f"kille_training.train({str(run.folder)!r}) resumes", run.config.is_file):
+        finish(run, settings, progress)
+    return run
+
+
+def finish(
+    run: Run, settings: TrainSettings | None = None, progress: Progress | None = None
+) -> None:
+    """Trains a run to its end, measures it and writes its page; what is done stays as it is.
+
+    Args:
+        run: The folder.
+        settings: Settings of the run; None resumes the run in the folder.
+        progress: Called with how far it is.
+
+    Raises:
+        ConfigError: As for `train_run`.
+    """
+    done = run.evaluation.is_file() and run.report.is_file()
+    if not done:
+        train_run(run, settings, progress)
+    elif settings is not None:
+        run.check_same(settings)
+    measure_run(run, progress)
+    if not done:
+        from kille_training.learn.page import write_run_page  # loads matplotlib
+
+        write_run_page(run)
 
 
 class Training:
@@ -81,7 +183,7 @@ class Training:
         """Whether the run has made all its decisions."""
         return self.decisions >= self.settings.total
 
-    def learn(self, board: TensorBoard, measured: Measured, advance: Callable[[int], None]) -> None:
+    def learn(self, board: TensorBoard, tell: Tell, advance: Callable[[int], None]) -> None:
         """Updates until the run is done or interrupted; writes its tables and checkpoints."""
         kept = self.decisions or -1  # the measurement before the first decision is done again too
         self.progress.begin(kept)
@@ -89,7 +191,7 @@ class Training:
         if self.deal is not None:
             self.exact.begin(kept)
         if self.settings.measure.every and self.decisions == 0:
-            self.measure(board, measured)
+            self.measure(board, tell)
         saved = time.monotonic()
         with interruptible() as interrupted:
             while not self.done:
@@ -99,7 +201,7 @@ class Training:
                 board.add("train", row, (*PROGRESS[3:], *self.figures))
                 advance(self.decisions - before)
                 if self._measurement_is_due():
-                    self.measure(board, measured)
+                    self.measure(board, tell)
                 overdue = time.monotonic() - saved > self.settings.checkpoint_seconds
                 if overdue or self.done or interrupted():
                     self.save()
@@ -130,7 +232,7 @@ class Training:
         """Returns the current policy."""
         return self.learner.policy(self.settings.name)
 
-    def measure(self, board: TensorBoard, measured: Measured = ignore) -> None:
+    def measure(self, board: TensorBoard, tell: Tell) -> None:
         """Measures the current policy, without touching the random generators of training."""
         policy, measure = self.policy(), self.settings.measure
         seats = self.settings.table.num_players
@@ -156,7 +258,14 @@ class Training:
                 line = now | {"play": row.play, "nash_conv": round(row.nash_conv, 9)}
                 self.exact.add(line)
                 board.add(f"exact/{row.play}", line, ("nash_conv",))
-        measured(self.decisions, rows)
+        tell(self._earned(rows))
+
+    def _earned(self, rows: Sequence[Row]) -> str:
+        """Returns what the policy earns now, in a line."""
+        measure = measure_of(self.rules.game, self.settings.table.episode)
+        shown = (row for row in rows if row.play != "sampled")
+        earned = "   ".join(f"{row.against} {row.estimate}" for row in shown)
+        return f"after {self.decisions:>10,} decisions, {measure} against {earned}"
 
     def _measurement_is_due(self) -> bool:
         """Returns whether it is time to measure, and schedules the next time."""
@@ -180,7 +289,7 @@ class Training:
         }
         write_checkpoint(self.run.checkpoint, self.learner, header)
 
-    def load(self, warn: Callable[[str], None]) -> None:
+    def load(self) -> None:
         """Resumes from the checkpoint; refuses one of other settings or of another game."""
         path, version = self.run.checkpoint, spec(self.settings.table.game).version
         header, arrays = read_checkpoint(path)
@@ -198,7 +307,9 @@ class Training:
             if installed.get(name) != version
         ]
         if other:
-            warn(f"the run resumes, but not to the same bits: it was begun with {', '.join(other)}")
+            _warn(
+                "the run resumes, but not to the same bits: it was begun with " + ", ".join(other)
+            )
         restore(self.learner, arrays)
         self.seconds, self.updates = header["seconds"], header["updates"]
         self.next_measurement = header["next_measurement"]
@@ -227,22 +338,15 @@ def learner_of(settings: TrainSettings) -> Learner:
     return method.Learner(settings.table.table(), settings.seed, hyperparameters)
 
 
-def train(
-    run: Run,
-    settings: TrainSettings | None = None,
-    *,
-    progress: Progress | None = None,
-    measured: Measured = ignore,
-    warn: Callable[[str], None] = lambda text: print(text, file=sys.stderr),
+def train_run(
+    run: Run, settings: TrainSettings | None = None, progress: Progress | None = None
 ) -> None:
     """Trains to the end of a run, from its beginning or from its checkpoint.
 
     Args:
         run: The folder.
         settings: Settings of the run; None resumes the run in the folder.
-        progress: Called with how many decisions have been made.
-        measured: Called when the policy has been measured.
-        warn: Called with a sentence when the result may differ from an uninterrupted run.
+        progress: Called with how many decisions have been made; its `say` with what it earns.
 
     Raises:
         ConfigError: The folder holds a run with other settings, another process trains it, the
@@ -257,13 +361,17 @@ def train(
     if settings is not None:
         run.write_settings(settings)
     if training.settings.measure.exact and training.deal is None:
-        warn("exact NashConv is not measured: no tree of this table fits into memory")
+        _warn("exact NashConv is not measured: no tree of this table fits into memory")
     with _alone(run):
         if run.checkpoint.is_file():
-            training.load(warn)
+            training.load()
         with closing(TensorBoard(run.tensorboard, training.decisions)) as board:
             advance = part_of(progress, "training", training.settings.total, training.decisions)
-            training.learn(board, measured, advance)
+            training.learn(board, teller(progress), advance)
+
+
+def _warn(text: str) -> None:
+    print(f"kille: {text}", file=sys.stderr)
 
 
 @contextmanager

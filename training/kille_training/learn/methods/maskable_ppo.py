@@ -29,8 +29,8 @@ from kille_env.errors import ConfigError
 from kille_env.play.play import Players, play_out
 from kille_env.registry import Table, spec
 from kille_training.learn.method import Left, below, loaded, state_of
-from kille_training.learn.networks import as_policy
 from kille_training.learn.settings import LearnerSettings as Settings
+from kille_training.settings import versions
 
 FIGURES = (
     "learning_rate",
@@ -156,6 +156,7 @@ class Learner:
             "seed": self.seed,
             "decisions": self.decisions,
             **({"began_with": settings.begin_with} if settings.begin_with else {}),
+            "with": versions(),
         }
         more: dict[str, Any] = {}
         weights = self._weights()
@@ -168,7 +169,8 @@ class Learner:
             }
         else:  # it has learned from features in 0 to 1, and will be shown them as they are
             weights["weight.0"] *= feature_scale(spec(table.game).observation(table.num_players))
-        return as_policy(table, weights, settings.layers, settings.activation, name, made, **more)
+        layers, activation = settings.layers, settings.activation
+        return NetworkPolicy.of(table, weights, layers, activation, made, name, **more)
 
     def state(self) -> dict[str, np.ndarray]:
         """See `learn.method.Learner`."""

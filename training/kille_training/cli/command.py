@@ -1,19 +1,27 @@
-"""Options that commands share: the same word for the same thing everywhere."""
+"""What commands share: options, results for people or programs, and how they are interrupted."""
 
 import inspect
 import json
-from collections.abc import Callable, Sequence
+import shlex
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+from tqdm import tqdm
 
 from kille_env.errors import ConfigError, RulesError, did_you_mean, shortened
 from kille_env.files import parse_json
 from kille_env.registry import list_games
 from kille_training.labels import SEED
+from kille_training.progress import NOTHING_WRITTEN, SECONDS_BEFORE_BAR
 
 F = TypeVar("F", bound=Callable[..., Any])
+WIDTH_WITHOUT_TERMINAL = 120
+
+# Options: the same word for the same thing everywhere
 
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON object instead of text."
@@ -178,3 +186,40 @@ def check_file(out: Path | None) -> None:
         raise ConfigError(f"{out} is a folder; name the file in --out")
     if out is not None and not out.parent.is_dir():
         raise ConfigError(f"the folder {out.parent} does not exist; make it, or name another --out")
+
+
+# Results and interruptions
+
+
+@contextmanager
+def resumable(begun: Callable[[], bool] = lambda: True) -> Iterator[None]:
+    """Makes Ctrl-C say, once, that the command line as it was given resumes, if it has begun."""
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        if error.args == (NOTHING_WRITTEN,) or not begun():
+            raise KeyboardInterrupt(NOTHING_WRITTEN) from None
+        given = click.get_current_context().find_root().obj or ()
+        again = shlex.join(["kille", *given])
+        raise KeyboardInterrupt(f"nothing is lost; resume with: {again}") from None
+
+
+def report(result: dict[str, Any], shown: Iterable[Any], as_json: bool) -> None:
+    """Prints the result of a command on standard output.
+
+    Args:
+        result: Everything as one object that JSON can hold.
+        shown: The same for people, texts and tables of text.
+        as_json: Whether to print the object.
+    """
+    if as_json:
+        ascii_only = not (sys.stdout.encoding or "").lower().startswith("utf")
+        click.echo(json.dumps(result, ensure_ascii=ascii_only, allow_nan=False))
+        return
+    for thing in shown:
+        click.echo(str(thing))
+
+
+def progress(things: Iterable[Any], what: str, total: int) -> Iterable[Any]:
+    """Goes through `things` with a bar on standard error, if that is a terminal."""
+    return tqdm(things, desc=what, total=total, leave=False, disable=None, delay=SECONDS_BEFORE_BAR)
