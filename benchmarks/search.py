@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from kille_agents.rules_of_thumb import rule_of_thumb
-from kille_agents.search import FlatSearch, SearchSettings
+from kille_agents.search import FlatSearch
 from kille_env.cards.pack import KILLE_CODES
 from kille_env.core.batch import Batch
 from kille_env.play.decisions import Decisions, History
@@ -71,7 +71,7 @@ def played(game: str, settings: dict[str, Any], deals: int) -> tuple[str, ...]:
     """Returns the row of a search in one game."""
     where = Table.of(game)
     seats, rules = where.num_players, where.rules
-    player = Counted(FlatSearch(seats, rules, SearchSettings(**settings)))
+    player = Counted(FlatSearch(seats, rules, **settings))
     base = rule_of_thumb(seats, rules)
     found = payoff(player, base, seats, rules, play="greedy", deals=deals, seed=77).estimate
     rate = player.decisions / player.seconds
@@ -96,7 +96,7 @@ def exact_rows(keys: int = 4) -> Iterator[tuple[str, ...]]:
         plain = expected_values(stage.tree, strategy).sum()
         best = sum(best_response(stage.tree, strategy, seat).value for seat in range(seats))
         for settings in EXACT:
-            player = FlatSearch(seats, rules, SearchSettings(doubt=1e-6, **settings))
+            player = FlatSearch(seats, rules, doubt=1e-6, **settings)
             times = 1 if settings["determinizations"] > 1000 else keys
             value = values_of(searched(player, stage, times), strategy, stage).sum()
             gains = (f"{each:+.4f}" for each in (value - plain, best - plain))

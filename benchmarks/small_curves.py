@@ -12,7 +12,7 @@ from itertools import product
 from typing import Any
 
 from curves import ROOT, Case, Key, deal_of, learn, make_runs
-from kille_agents import load_policy
+from kille_agents.catalog import load_policy
 from kille_training.learn.settings import (
     MeasureSettings,
     TableSettings,

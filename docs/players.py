@@ -17,8 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import kille_agents.population
-from kille_agents import load_policy
-from kille_agents.catalog import MEASURED
+from kille_agents.catalog import MEASURED, load_policy
 from kille_agents.network import WEIGHTS, NetworkPolicy, load_network, save_network
 from kille_agents.population import population
 from kille_agents.tabular import TABULAR, load_tabular, save_tabular

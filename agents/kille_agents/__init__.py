@@ -7,19 +7,15 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from kille_agents.catalog import as_policy, load_policy
+    from kille_agents.catalog import as_policy
     from kille_agents.export import save_policy
     from kille_agents.llm import LanguageModel
-    from kille_agents.search import FlatSearch, SearchSettings
-    from kille_env.play.functions import Network
+    from kille_agents.search import FlatSearch
 
 _NAMES = {
     "FlatSearch": "kille_agents.search",
     "LanguageModel": "kille_agents.llm",
-    "Network": "kille_env.play.functions",
-    "SearchSettings": "kille_agents.search",
     "as_policy": "kille_agents.catalog",
-    "load_policy": "kille_agents.catalog",
     "save_policy": "kille_agents.export",
 }
 """Everything and the module where it is."""
@@ -27,10 +23,7 @@ _NAMES = {
 __all__ = [
     "FlatSearch",
     "LanguageModel",
-    "Network",
-    "SearchSettings",
     "as_policy",
-    "load_policy",
     "save_policy",
 ]
 

@@ -93,23 +93,30 @@ def game_of(name: str) -> str | None:
 
 def as_policy(
     policy: PlayerLike,
-    game: str,
-    num_players: int,
-    rules: Rules,
+    game: str | None = None,
+    num_players: int | None = None,
+    rules: Rules | str | Mapping[str, Any] | None = None,
     *,
     observation: str | None = None,
     returns: str | None = None,
+    features: Callable[..., Any] | None = None,
+    name: str = "",
     trust: bool = False,
 ) -> Player:
-    """Return a player for a table, whatever form it comes in.
+    """Return a player, whatever form it comes in; for a table, if one is named.
 
     Example:
         >>> import kille_env
         >>> from kille_agents import as_policy
         >>> def even(observation, mask):
         ...     return mask / mask.sum(axis=1, keepdims=True)
-        >>> as_policy(even, "knack", 3, kille_env.spec("knack").resolve()).name
+        >>> as_policy(even, "knack", 3).name
         'even'
+        >>> batch = kille_env.make_batch("knack", 4, num_players=3, seed=1)
+        >>> batch.reset()
+        >>> policy = as_policy("rule_of_thumb", "knack", 3, batch.rules)
+        >>> policy.probabilities(batch.observation, batch.mask).sum(axis=1)
+        array([1., 1., 1., 1.])
 
     Args:
         policy: One of
@@ -118,25 +125,32 @@ def as_policy(
               looks ahead or remembers, which is returned as it is;
             - a function from observations [N, F] uint8 and masks [N, A] int8 to probabilities
               [N, A], or any object that is called like one; or a function that is asked otherwise,
-              with `observation` and `returns`;
+              with `observation` and `returns`, on any device;
             - a `torch.nn.Module`, with `observation` and `returns`;
             - a model of Stable-Baselines3 or sb3-contrib;
             - a policy or bot of OpenSpiel, see `kille_agents.open_spiel`;
             - a class of one of these, which is called with (num_players, rules), or with nothing if
               it has no parameters;
             - a name or path, see `load_policy`.
-        game: The game to be played.
-        num_players: Seats of the table.
-        rules: Its rules.
-        observation: What a function or module is shown: "box", "float" or "seats"; see
-            `kille_agents.Network`, which says it where there is no such argument.
-        returns: What it returns: "probabilities", "logits" or "values".
+        game: The game to be played. None names no table: what measures the player seats it. Names,
+            paths and classes need a table.
+        num_players: Seats of the table; None is the game's default.
+        rules: Its rules: a preset, switches, or resolved rules.
+        observation: What a function or module is shown. "box": uint8 features; "float": float32 in
+            0 to 1, as from an environment with this option, and "seats" likewise.
+        returns: What it returns. "probabilities": these, 0 for illegal actions. "logits": the
+            softmax over the legal actions is played. "values": the legal action of the highest
+            value is played.
+        features: A function from these observations and the masks to features [N, K], which are
+            shown instead: that of the environment with this option where it learned.
+        name: What tables and reports call such a function or module; the default is its own name.
         trust: Whether a file that can run code when it is loaded may be loaded.
 
     Raises:
         PolicyError: It is none of these, was made for another table, or does not say how it is
             asked.
     """
+    table = None if game is None else Table.of(game, num_players, rules)
     player: Player | None
     if observation is not None or returns is not None:
         if not callable(policy) or isinstance(policy, type) or plays(policy):
@@ -144,13 +158,19 @@ def as_policy(
                 f"{shortened(policy)} says itself how it is asked; observation and returns are for "
                 "functions and torch modules"
             )
-        player = Network(policy, observation=observation, returns=returns)
-    elif isinstance(policy, (str, Path)):
-        return load_policy(policy, game, num_players, rules, trust=trust)
+        asked = {"observation": observation, "returns": returns, "features": features}
+        player = Network(policy, name=name, **asked)  # type: ignore[arg-type]
+    elif table is None and isinstance(policy, (str, Path, type)):
+        raise PolicyError(
+            f"{shortened(policy)} plays at a table: name it, as_policy(player, game, num_players, "
+            "rules)"
+        )
+    elif table is not None and isinstance(policy, (str, Path)):
+        return load_policy(policy, table.game, table.num_players, table.rules, trust=trust)
     else:
         thing: Any = policy
-        if isinstance(policy, type):
-            thing = make_player(policy.__name__, policy, num_players, rules)
+        if table is not None and isinstance(policy, type):
+            thing = make_player(policy.__name__, policy, table.num_players, table.rules)
         player = player_of(thing)
         if player is None:
             raise PolicyError(
@@ -159,7 +179,7 @@ def as_policy(
                 "a function of (observation, mask), a torch module, a model of Stable-Baselines3, "
                 "or a policy or bot of OpenSpiel"
             )
-    return at_table(player, game, num_players, rules)
+    return player if table is None else at_table(player, table.game, table.num_players, table.rules)
 
 
 def load_policy(
@@ -170,16 +190,7 @@ def load_policy(
     *,
     trust: bool = False,
 ) -> Player:
-    """Returns a player for a table.
-
-    Example:
-        >>> import kille_env
-        >>> from kille_agents import load_policy
-        >>> batch = kille_env.make_batch("knack", 4, num_players=3, seed=1)
-        >>> batch.reset()
-        >>> policy = load_policy("rule_of_thumb", "knack", 3, batch.rules)
-        >>> policy.probabilities(batch.observation, batch.mask).sum(axis=1)
-        array([1., 1., 1., 1.])
+    """Returns a player for a table by its name or path.
 
     Args:
         name_or_path: A name of `BASELINES`; a bot of the population, "game/habit"; the network that

@@ -78,8 +78,8 @@ def save_policy(
         'mine'
 
     Args:
-        policy: A torch module of linear layers with activations between them, or a
-            `kille_agents.Network` of one; a model of Stable-Baselines3 or sb3-contrib without
+        policy: A torch module of linear layers with activations between them, or
+            what `as_policy` makes of one; a model of Stable-Baselines3 or sb3-contrib without
             memory; or what `as_policy` has made of these or of a policy folder.
         folder: Where to write `policy.json` and `policy.safetensors`.
         game: The game that a module was trained for, or that is meant of the tables of a model.
@@ -114,7 +114,7 @@ def _exported(policy: Any, table: Table | None, name: str) -> NetworkPolicy:
     if asking is None and not is_module:
         raise PolicyError(
             f"{shortened(policy)} is no network; expected a torch module with observation= and "
-            "returns=, a kille_agents.Network of one, or a model of Stable-Baselines3. A function "
+            "returns=, what as_policy makes of one, or a model of Stable-Baselines3. A function "
             "or class of yours is a player by its name, module:object"
         )
     if policy.features is not None:
@@ -262,7 +262,7 @@ def _network(
         table: Where it plays.
         layers: As from `perceptron_of`.
         activations: Likewise.
-        kind: What it is shown, see `kille_agents.Network`.
+        kind: What it is shown, see `as_policy`.
         normal: What is made of that.
         near_seats: Seats of "seats" with weights of their own; None where no others are summed.
         returns: What it returns.

@@ -116,7 +116,7 @@ def player_of(thing: Any) -> Player | None:
     if is_from("torch.nn", "Module", thing):
         raise PolicyError(
             f"the torch module {name!r} does not say how it is asked; hand it over as "
-            f'kille_agents.Network(module, observation="float", returns="logits"), where {EXPECTED}'
+            f'as_policy(module, observation="float", returns="logits"), where {EXPECTED}'
         )
     if any(is_from(*kind, thing) for kind in _OPEN_SPIEL):
         from kille_agents.open_spiel import OpenSpielPlayer  # needs OpenSpiel

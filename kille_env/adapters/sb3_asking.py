@@ -65,7 +65,7 @@ PASS_ON_ONE = (
 )
 """The same of single environments."""
 BY_HAND = (
-    "hand it over as a function of observations and masks: kille_agents.Network(function, "
+    "hand it over as a function of observations and masks: kille_agents.as_policy(function, "
     'observation="box", returns="logits")'
 )
 

@@ -61,10 +61,10 @@ class Network:
 
     Example:
         >>> import kille_env, kille_training, torch
-        >>> from kille_agents import Network
+        >>> from kille_agents import as_policy
         >>> batch = kille_env.make_batch("byteskille", num_players=2)
         >>> layer = torch.nn.Linear(batch.observation.shape[1], batch.mask.shape[1])
-        >>> network = Network(layer, observation="float", returns="logits")
+        >>> network = as_policy(layer, observation="float", returns="logits")
         >>> kille_training.nash_conv(network, "byteskille", 2).stakes > 0
         True
 
@@ -75,6 +75,9 @@ class Network:
         returns: What it returns.
         features: What is made of what it is shown, or None.
     """
+
+    _door = "as_policy"
+    """What users call to make one, for errors."""
 
     def __init__(
         self,
@@ -107,7 +110,7 @@ class Network:
                 said.
             RulesError: An option that does not exist.
         """
-        kind = type(self).__name__
+        kind = self._door
         if not callable(function):
             raise PolicyError(
                 f"{kind} asks a function of (observation, mask), got {shortened(function)}"

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import kille_env
-from kille_agents import load_policy
+from kille_agents.catalog import load_policy
 from kille_agents.rules_of_thumb import rule_of_thumb
 from kille_env.adapters.vector import SeatVectorEnv
 from kille_env.core.floats import seat_layout

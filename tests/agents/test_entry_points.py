@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 import kille_env
-from kille_agents import load_policy
-from kille_agents.catalog import describe_player
+from kille_agents.catalog import describe_player, load_policy
 from kille_env.errors import PolicyError
 from kille_env.play.policy import Decider, check_probabilities
 

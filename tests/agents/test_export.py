@@ -12,10 +12,12 @@ import torch
 from torch import nn
 
 from env.players import decisions
-from kille_agents import Network, load_policy, save_policy
+from kille_agents import save_policy
+from kille_agents.catalog import load_policy
 from kille_agents.export import NAMES
 from kille_env.core.spec import width
 from kille_env.errors import PolicyError
+from kille_env.play.functions import Network
 from kille_env.registry import Table, spec
 
 GAME = spec("byteskille")

@@ -8,7 +8,7 @@ import pytest
 
 from env.players import decisions as shown
 from env.players import network_metadata, network_weights
-from kille_agents import load_policy
+from kille_agents.catalog import load_policy
 from kille_agents.network import FORMAT_OF_SEVERAL, NetworkPolicy, save_network
 from kille_env.errors import PolicyError
 from kille_env.registry import spec

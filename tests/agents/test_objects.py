@@ -9,10 +9,11 @@ import pytest
 
 import kille_env
 from env.players import decisions as shown
-from kille_agents import Network, as_policy
+from kille_agents import as_policy
 from kille_agents.catalog import load_policy
 from kille_env.core.spec import width
 from kille_env.errors import PolicyError
+from kille_env.play.functions import Network
 from kille_env.play.policy import check_probabilities, resolve
 
 GAME = kille_env.spec("knack")
@@ -158,7 +159,7 @@ class TestTorchModules:
     @pytest.mark.parametrize("take", [as_policy, resolve])
     def test_a_bare_module_is_refused_with_the_line_to_write(self, torch, take):
         with pytest.raises(
-            PolicyError, match=r'Network\(module, observation="float", returns="logits"\)'
+            PolicyError, match=r'as_policy\(module, observation="float", returns="logits"\)'
         ):
             take(torch.nn.Linear(FEATURES, GAME.num_actions), "knack", 3, RULES)
 
@@ -201,7 +202,7 @@ class TestTorchModules:
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: Network(first_legal), r"Network is told how its function is asked.*returns="),
+        (lambda: Network(first_legal), r"as_policy is told how its function is asked.*returns="),
         (lambda: Network(first_legal, observation="float"), "is told how its function is asked"),
         (lambda: Network(7, observation="box", returns="logits"), "asks a function"),  # type: ignore
         (

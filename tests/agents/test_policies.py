@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from kille_agents import load_policy
-from kille_agents.catalog import describe_player
+from kille_agents.catalog import describe_player, load_policy
 from kille_env.errors import PolicyError
 from kille_env.play.policy import UniformPolicy, check_probabilities, pick_actions, sample_actions
 from kille_env.registry import spec

@@ -13,7 +13,7 @@ from kille_agents.perceptron import affine
 from kille_agents.population.bot import Noisy
 from kille_agents.rules_of_thumb import rule_of_thumb
 from kille_agents.rules_of_thumb.byteskille import THRESHOLDS, ByteskilleRuleOfThumb
-from kille_agents.search import FlatSearch, SearchSettings
+from kille_agents.search import FlatSearch
 from kille_env.core.jit import kernel
 from kille_env.core.rollouts import Rollouts
 from kille_env.errors import KilleError, PolicyError
@@ -81,7 +81,7 @@ def test_what_may_play_at_another_table_does_in_every_way_but_by_a_kernel() -> N
 @pytest.mark.parametrize("role", ["base", "opponents"])
 def test_a_search_refuses_policies_of_other_tables(role: str) -> None:
     with pytest.raises(PolicyError, match="3 seats instead of 5"):
-        FlatSearch(3, RULES, SearchSettings(**{role: rule_of_thumb(5, RULES)}))
+        FlatSearch(3, RULES, **{role: rule_of_thumb(5, RULES)})
     with pytest.raises(PolicyError, match="4 seats instead of 3"):
         at_table(FlatSearch(3, RULES), "byteskille", 4, RULES)
 
@@ -89,8 +89,8 @@ def test_a_search_refuses_policies_of_other_tables(role: str) -> None:
 @pytest.mark.parametrize("choose", [below, pytest.param(beyond, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("beliefs", ["uniform", pytest.param("policy", marks=pytest.mark.slow)])
 def test_a_search_names_a_policy_that_chooses_an_illegal_action(choose: Any, beliefs: str) -> None:
-    few = {"determinizations": 2, "candidates": 2, "beliefs": beliefs}
-    player = FlatSearch(3, RULES, SearchSettings(base=Wrong(choose), **few))
+    few: Any = {"determinizations": 2, "candidates": 2, "beliefs": beliefs}
+    player = FlatSearch(3, RULES, base=Wrong(choose), **few)
     batch = tables()
     history, actions = History(batch), batch.mask.argmax(axis=1)
     history.note(actions)
@@ -121,7 +121,7 @@ def test_a_search_names_a_policy_that_chooses_an_illegal_action(choose: Any, bel
 )
 def test_settings_that_are_impossible_are_refused(changes: dict[str, Any], words: str) -> None:
     with pytest.raises(PolicyError, match=words):
-        SearchSettings(**changes)
+        FlatSearch(3, RULES, **changes)
 
 
 def rollouts() -> tuple[Rollouts, np.ndarray]:

@@ -7,7 +7,7 @@ import kille_env
 from env import knack_tables, krypkille_tables, tables
 from env.players import decisions, does
 from env.trick_tables import play
-from kille_agents import load_policy
+from kille_agents.catalog import load_policy
 from kille_agents.population import ROSTER, population
 from kille_env.errors import PolicyError
 from kille_env.play.policy import Policy, check_probabilities

@@ -11,7 +11,7 @@ import kille_env
 from env import knack_tables, krypkille_tables, tables
 from env.players import does
 from env.trick_tables import play
-from kille_agents import load_policy
+from kille_agents.catalog import load_policy
 from kille_agents.rules_of_thumb import RULES_OF_THUMB
 from kille_agents.rules_of_thumb.byteskille import THRESHOLDS
 from kille_agents.rules_of_thumb.habits import always

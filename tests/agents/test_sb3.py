@@ -14,7 +14,8 @@ from stable_baselines3 import A2C, DQN, PPO
 from stable_baselines3.common.vec_env import DummyVecEnv
 
 from env.players import decisions as shown
-from kille_agents import as_policy, load_policy
+from kille_agents import as_policy
+from kille_agents.catalog import load_policy
 from kille_env.adapters.gym import KilleEnv
 from kille_env.adapters.sb3_asking import MEMBER, Asking, SB3Policy
 from kille_env.errors import PolicyError

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import kille_env
-from kille_agents import load_policy
-from kille_agents.search import FlatSearch, SearchSettings
+from kille_agents.catalog import load_policy
+from kille_agents.search import FlatSearch
 from kille_agents.search.beliefs import likely_determinizations
 from kille_agents.search.rollouts import earnings, seated
 from kille_env.errors import KilleError, PolicyError
@@ -24,8 +24,8 @@ pytestmark = pytest.mark.compiled
 def searcher(game, seats=None, *, episode="deal", **settings):
     facts = kille_env.spec(game)
     rules = facts.resolve(episode=episode)
-    settings = SearchSettings(**{"determinizations": 8, "candidates": 2, **settings})
-    return FlatSearch(facts.check_players(seats), rules, settings)
+    settings = {"determinizations": 8, "candidates": 2, **settings}
+    return FlatSearch(facts.check_players(seats), rules, **settings)
 
 
 def tables(player, number, seed=1):
@@ -173,11 +173,11 @@ def test_flat_search_finds_the_best_response(number, share):
     rule = load_policy("rule_of_thumb", "byteskille", 2, rules)
     for opponents, beliefs in ((UniformPolicy(), "uniform"), (rule, "policy")):
         against = script.strategy_of(opponents, stage)
-        settings = SearchSettings(
-            opponents=opponents, determinizations=number, margin=0.0, beliefs=beliefs, doubt=1e-6,
-            candidates=4,
+        player = FlatSearch(
+            2, rules, opponents=opponents, determinizations=number, margin=0.0, beliefs=beliefs,
+            doubt=1e-6, candidates=4,
         )  # fmt: skip
-        mine = script.searched(FlatSearch(2, rules, settings), stage, 1)
+        mine = script.searched(player, stage, 1)
         values = script.values_of(mine, against, stage)
         plain = script.values_of(against, against, stage)
         best = [script.best_response(stage.tree, against, seat) for seat in (0, 1)]

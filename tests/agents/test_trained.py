@@ -8,8 +8,7 @@ import pytest
 
 import kille_env  # noqa: F401  tells Gymnasium of the games
 from env.players import decisions
-from kille_agents import load_policy
-from kille_agents.catalog import describe_player, game_of, players_of
+from kille_agents.catalog import describe_player, game_of, load_policy, players_of
 from kille_agents.network import WEIGHTS
 from kille_agents.population import population
 from kille_agents.trained import CARDS, FOLDER, TRAINED, cards, trained

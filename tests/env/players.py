@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 import kille_env
-from kille_agents import load_policy
+from kille_agents.catalog import load_policy
 from kille_agents.network import NetworkMetadata
 from kille_env.core.spec import Rules, width
 from kille_env.play.policy import UniformPolicy, best_actions, sample_actions

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kille_agents import load_policy
+from kille_agents.catalog import load_policy
 from kille_env import make_batch
 from kille_env.registry import Table
 from kille_training.arena import shards

@@ -10,7 +10,7 @@ pytest.importorskip("sb3_contrib")
 
 import torch
 
-from kille_agents import load_policy
+from kille_agents.catalog import load_policy
 from kille_agents.greedy import Greedy
 from kille_agents.rules_of_thumb.byteskille import ByteskilleRuleOfThumb
 from kille_env.errors import ConfigError, PolicyError

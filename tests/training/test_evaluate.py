@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import kille_training
-from kille_agents import load_policy
+from kille_agents.catalog import load_policy
 from kille_agents.rules_of_thumb.byteskille import ByteskilleRuleOfThumb
 from kille_env.core.keys import deal_seeds
 from kille_env.errors import KilleError, PolicyError

@@ -10,8 +10,7 @@ pytest.importorskip("sb3_contrib")
 import torch
 
 from env.players import decisions
-from kille_agents import load_policy
-from kille_agents.catalog import describe_player
+from kille_agents.catalog import describe_player, load_policy
 from kille_agents.network import save_network
 from kille_env.core.floats import READINGS
 from kille_env.errors import KilleError, PolicyError

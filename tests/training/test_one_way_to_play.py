@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import kille_training as kt
-from kille_agents import load_policy
+from kille_agents.catalog import load_policy
 from kille_env.core.keys import deal_seeds
 from kille_env.play.play import Players, play_out
 from kille_env.records import Recorder

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kille_agents import load_policy
+from kille_agents.catalog import load_policy
 from kille_agents.network import save_network
 from kille_env.errors import ConfigError
 from kille_env.registry import list_games

@@ -23,7 +23,7 @@ from stable_baselines3.common.vec_env import DummyVecEnv, VecEnvWrapper, VecNorm
 
 import kille_env
 import kille_training as kt
-from kille_agents import Network, as_policy, save_policy
+from kille_agents import as_policy, save_policy
 from kille_agents.metadata import Metadata
 from kille_agents.network import NetworkMetadata, NetworkPolicy, save_network
 from kille_env import LiveOpponent, SeatVectorEnv
@@ -33,6 +33,7 @@ from kille_env.core.keys import deal_seeds
 from kille_env.core.spec import feature_scale
 from kille_env.errors import KilleError
 from kille_env.play.experience import collect
+from kille_env.play.functions import Network
 from kille_env.registry import Table, spec
 from kille_env.sb3 import SeatStreamBuffer, SeatVecEnv, SelfPlayVecEnv, save
 from kille_training.solving.policies import policy_of, strategies_of

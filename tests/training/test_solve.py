@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import kille_training
-from kille_agents import load_policy
+from kille_agents.catalog import load_policy
 from kille_agents.rules_of_thumb.byteskille import ByteskilleRuleOfThumb
 from kille_env.cards.pack import Kind
 from kille_env.errors import ConfigError, KilleError, PolicyError

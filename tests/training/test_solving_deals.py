@@ -13,7 +13,7 @@ import pytest
 from open_spiel.python.algorithms import exploitability
 
 import kille_env
-from kille_agents import load_policy
+from kille_agents.catalog import load_policy
 from kille_agents.rules_of_thumb.byteskille import ByteskilleRuleOfThumb
 from kille_agents.tabular import TabularPolicy, load_tabular, save_tabular
 from kille_agents.tabular.deals import FORMAT

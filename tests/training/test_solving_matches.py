@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import kille_env
-from kille_agents import load_policy
+from kille_agents.catalog import load_policy
 from kille_agents.greedy import in_play
 from kille_agents.metadata import Metadata
 from kille_agents.tabular import TabularMatchPolicy, load_tabular, save_tabular

@@ -18,7 +18,7 @@ pytest.importorskip("sb3_contrib")
 
 import torch
 
-from kille_agents import load_policy
+from kille_agents.catalog import load_policy
 from kille_env.core.spec import feature_scale
 from kille_env.errors import ConfigError, PolicyError
 from kille_env.registry import make_batch, spec
@@ -214,7 +214,7 @@ def test_the_exported_policy_is_the_network(tmp_path, tiny):
 def test_playing_a_trained_policy_needs_no_torch(short):
     code = (
         "import sys; sys.modules['torch'] = None\n"
-        "from kille_agents import load_policy\n"
+        "from kille_agents.catalog import load_policy\n"
         "from kille_env.registry import make_batch\n"
         "batch = make_batch('byteskille', 4, 2, episode='deal', seed=1)\n"
         "batch.reset()\n"

@@ -12,8 +12,9 @@ pytest.importorskip("torch")
 import torch
 
 import kille_training as kt
-from kille_agents import Network, save_policy
+from kille_agents import save_policy
 from kille_env.core.spec import width
+from kille_env.play.functions import Network
 from kille_env.registry import spec
 
 BLOCKED = """

@@ -12,31 +12,36 @@ uniform beliefs the search also counts determinizations in which others would no
 have.
 """
 
-from typing import cast
+from numbers import Real
+from typing import Any, cast
 
 import numpy as np
 
 from kille_agents.rules_of_thumb import rule_of_thumb
 from kille_agents.search.beliefs import likely_determinizations
 from kille_agents.search.rollouts import earnings, seated
-from kille_agents.search.settings import SearchSettings
+from kille_env.core.arguments import MOST
 from kille_env.core.batch import Batch
 from kille_env.core.rollouts import Rollouts
-from kille_env.core.spec import Rules
-from kille_env.errors import PolicyError
+from kille_env.core.spec import Rules, is_whole
+from kille_env.errors import PolicyError, did_you_mean, shortened
 from kille_env.play.decisions import Decisions
 from kille_env.play.policy import (
     KernelPolicy,
     Policy,
     at_table,
     check_probabilities,
+    has_memory,
     name_of,
+    plays,
+    searches,
     share_a_kernel,
 )
 from kille_env.registry import Table
 
 DUST = 1e-9
 """Money below which two actions are equal: shares of a stake are no binary fractions."""
+BELIEFS = ("uniform", "policy")
 
 
 class FlatSearch:
@@ -44,15 +49,14 @@ class FlatSearch:
 
     Example:
         >>> import kille_env, kille_training
-        >>> from kille_agents import FlatSearch, SearchSettings
+        >>> from kille_agents import FlatSearch
         >>> rules = kille_env.spec("knack").resolve()
-        >>> player = FlatSearch(3, rules, SearchSettings(determinizations=4))
+        >>> player = FlatSearch(3, rules, determinizations=4)
         >>> found = kille_training.evaluate(player, "knack", 3, baselines="uniform", deals=2)
 
     Attributes:
         name: What tables and reports call it.
         what: What it does, in a sentence for its description.
-        settings: Its settings.
         base: Plays its own seat in the determinizations, and is what it falls back on.
         opponents: Plays all other seats there.
         tables: The table where it plays; it is refused at others.
@@ -67,29 +71,78 @@ class FlatSearch:
     )
 
     def __init__(
-        self, num_players: int, rules: Rules, settings: SearchSettings | None = None
+        self,
+        num_players: int,
+        rules: Rules,
+        *,
+        base: Policy | None = None,
+        opponents: Policy | None = None,
+        determinizations: int = 32,
+        margin: float = 2.0,
+        deals: int | None = None,
+        beliefs: str = "policy",
+        doubt: float = 0.01,
+        candidates: int = 8,
+        tables: int = 1 << 15,
     ) -> None:
         """Sets it up for a table.
 
         Args:
             num_players: Seats of the table.
             rules: Its rules.
-            settings: How to search; None is the defaults.
+            base: Plays on in the determinizations, and is followed where no other action is better
+                for sure; None is the game's rule of thumb.
+            opponents: Who the other seats are assumed to be; None is the base.
+            determinizations: How many each action is tried in.
+            margin: Standard errors by which an action has to be better than the base to be played
+                instead; 0 takes what was better on average.
+            deals: Deals of a match that are played on, the present one included; None is the whole
+                match. What lies on the table at the end of the last one counts for nobody.
+            beliefs: "uniform": every determinization that agrees with what the seat knows is
+                equally likely; "policy": as likely as the opponents' earlier actions in the deal
+                make it.
+            doubt: With "policy", the probability with which others are assumed to act at random.
+            candidates: With "policy", determinizations drawn for each that is kept.
+            tables: Tables that are played side by side; bounds the memory, changes nothing else.
 
         Raises:
-            PolicyError: The game has no rule of thumb, and there is no `base` either; or a policy
-                was made for another table.
+            PolicyError: A value is impossible; the game has no rule of thumb, and there is no
+                `base` either; or a policy was made for another table.
         """
-        self.settings = settings or SearchSettings()
+        counts = {"determinizations": determinizations, "deals": deals, "candidates": candidates}
+        for name, value in (counts | {"tables": tables}).items():
+            if (value is not None or name != "deals") and not (
+                is_whole(value) and 1 <= value <= MOST
+            ):
+                given = shortened(value)
+                raise PolicyError(f"{name} is {given}, expected a whole number from 1 to {MOST}")
+        if not (_is_number(margin) and margin >= 0.0):
+            raise PolicyError(f"margin is {shortened(margin)}, expected a number from 0")
+        if not (_is_number(doubt) and 0.0 < doubt <= 1.0):
+            given = shortened(doubt)
+            raise PolicyError(f"doubt is {given}, expected a number above 0 and at most 1")
+        if beliefs not in BELIEFS:
+            hint = did_you_mean(beliefs, BELIEFS)
+            raise PolicyError(f"beliefs is {shortened(beliefs)}. {hint}")
+        self.determinizations, self.deals, self.candidates = determinizations, deals, candidates
+        self.margin, self.doubt, self.most_tables = margin, doubt, tables
+        self.remembers = beliefs == "policy"
         self.tables = (Table.of(rules.game, num_players, rules),)
         self.num_players, self.rules = self.tables[0].num_players, rules
-        base = self.settings.base or rule_of_thumb(num_players, rules)
-        opponents = self.settings.opponents
-        self.base = self._seated(base)
-        self.opponents = self.base if opponents in (None, base) else self._seated(opponents)
-        self.remembers = self.settings.beliefs == "policy"
+        base = rule_of_thumb(num_players, rules) if base is None else base
+        self.base = self._seated("base", base)
+        self.opponents = self.base
+        if opponents is not None and opponents is not base:
+            self.opponents = self._seated("opponents", opponents)
 
-    def _seated(self, policy: Policy) -> Policy:
+    def _seated(self, role: str, policy: Policy) -> Policy:
+        if not plays(policy):
+            given = shortened(policy)
+            raise PolicyError(f"{role} is {given}, expected a policy, see kille_agents.as_policy")
+        if searches(policy):
+            raise PolicyError(f"{role} looks ahead itself; pass a policy that does not")
+        if has_memory(policy):
+            raise PolicyError(f"{role} remembers the match; pass a policy that does not")
         return cast(Policy, at_table(policy, self.rules.game, self.num_players, self.rules))
 
     def decide(self, decisions: Decisions) -> np.ndarray:
@@ -118,7 +171,7 @@ class FlatSearch:
         """Splits decisions so that no more than `tables` tables are played at once."""
         parts, begin, size = [], 0, 0
         for number, cost in enumerate(self._costs(mask).tolist()):
-            if number > begin and size + cost > self.settings.tables:
+            if number > begin and size + cost > self.most_tables:
                 parts.append(np.arange(begin, number))
                 begin, size = number, 0
             size += cost
@@ -126,9 +179,9 @@ class FlatSearch:
 
     def _costs(self, mask: np.ndarray) -> np.ndarray:
         """Returns how many tables each decision takes, [M]."""
-        drawn = self.settings.candidates if self.remembers else 0
+        drawn = self.candidates if self.remembers else 0
         actions = np.maximum(mask.sum(axis=1, dtype=np.int64), drawn)
-        return self.settings.determinizations * actions
+        return self.determinizations * actions
 
     def _think(self, decisions: Decisions, chances: np.ndarray) -> np.ndarray:
         """Returns how likely each action is where there is a choice, [m, A].
@@ -138,7 +191,7 @@ class FlatSearch:
             chances: [m, A] what the base does.
         """
         better, error = _compare(self._values(decisions), chances)
-        sure = better > np.maximum(self.settings.margin * error, DUST)
+        sure = better > np.maximum(self.margin * error, DUST)
         sure &= decisions.mask != 0
         best = np.where(sure, better, -np.inf).argmax(axis=1)
         leaves = sure.any(axis=1)
@@ -148,7 +201,7 @@ class FlatSearch:
 
     def _values(self, decisions: Decisions) -> np.ndarray:
         """Returns what each action earns in each determinization, [m, K, A]; 0 if not legal."""
-        number = self.settings.determinizations
+        number = self.determinizations
         drawn = self._draw(decisions)
         decision, action = np.nonzero(decisions.mask)
         tables = (decision[:, None] * number + np.arange(number)).ravel()
@@ -159,19 +212,19 @@ class FlatSearch:
         else:
             players = seated(drawn.take(tables), seats, self.base, self.opponents)
             players.step(first)
-            earned = earnings(players, self.settings.deals)
+            earned = earnings(players, self.deals)
         own = earned[np.arange(len(tables)), seats].reshape(len(decision), number)
         values = np.zeros((len(decisions), number, decisions.mask.shape[1]))
         values[decision, :, action] = own
         return values
 
     def _draw(self, decisions: Decisions) -> Batch:
-        """Draws the determinizations of each decision, as the settings say how likely they are."""
-        settings, number = self.settings, self.settings.determinizations
-        if settings.beliefs == "uniform":
+        """Draws the determinizations of each decision, as likely as the beliefs make them."""
+        number = self.determinizations
+        if not self.remembers:
             return decisions.draw(number)
         return likely_determinizations(
-            decisions, number, settings.candidates, self.opponents, settings.doubt
+            decisions, number, self.candidates, self.opponents, self.doubt
         )
 
     def _rollouts(self, drawn: Batch) -> Rollouts | None:
@@ -181,7 +234,11 @@ class FlatSearch:
         base, opponents = cast(KernelPolicy, self.base), cast(KernelPolicy, self.opponents)
         numbers = np.stack([base.numbers, opponents.numbers])
         names = name_of(base), name_of(opponents)
-        return Rollouts(drawn, base.choose, numbers, self.settings.deals, names)
+        return Rollouts(drawn, base.choose, numbers, self.deals, names)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def _compare(values: np.ndarray, chances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from filelock import FileLock, Timeout
 
-from kille_agents import load_policy
+from kille_agents.catalog import load_policy
 from kille_env.errors import ConfigError
 from kille_env.registry import spec
 from kille_training.evaluation.duplicate import PLAYS, Row, payoff_table

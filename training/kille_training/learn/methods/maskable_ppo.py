@@ -19,8 +19,7 @@ from stable_baselines3.common.logger import Logger
 from stable_baselines3.common.vec_env import VecEnv
 from torch import nn
 
-from kille_agents import load_policy
-from kille_agents.catalog import baselines
+from kille_agents.catalog import baselines, load_policy
 from kille_agents.network import NetworkPolicy
 from kille_env import make_batch
 from kille_env.adapters.sb3 import SeatStreamBuffer, SeatVecEnv, SelfPlayVecEnv
