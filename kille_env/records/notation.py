@@ -82,13 +82,18 @@ def read_records(path: str | Path) -> list[Record]:
         Its records, checked for everything that can be seen without playing.
 
     Raises:
-        RecordError: A line is cut off, is not a record, or names a game, rule, key or action that
-            does not exist.
+        RecordError: The file cannot be read, or a line is cut off, is not a record, or names a
+            game, rule, key or action that does not exist.
         CardError: A deck holds an unknown card, or a card too often.
-        OSError: The file cannot be read.
     """
     path = Path(path)
-    lines = path.read_bytes().split(b"\n")
+    try:
+        lines = path.read_bytes().split(b"\n")
+    except OSError as error:
+        raise RecordError(
+            f"{path} cannot be read ({error.strerror}); name a file that `write_records` or "
+            "`kille record` has written"
+        ) from None
     if lines[-1] == b"":
         lines.pop()
     return [

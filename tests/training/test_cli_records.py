@@ -58,7 +58,7 @@ def test_the_help_of_a_verb_shows_an_example(verb, kille):
         (["record", "byteskille", "--out", "x", "unifor"], "'uniform'"),
         (["record", "byteskille", "--out", "no/such/folder/x"], "does not exist"),
         (["record", "byteskille", "--out", "x", "--deals", "0"], "0 is not in the range"),
-        (["replay", "no-such-file"], "no-such-file: No such file"),
+        (["replay", "no-such-file"], "no-such-file cannot be read (No such file"),
     ],
 )
 def test_a_wrong_command_ends_with_1_and_says_what_is_possible(words, message, refused, tmp_path):

@@ -87,6 +87,12 @@ def test_what_no_settings_need_is_refused_in_a_sentence(written, text, message):
     assert len(str(refused.value)) < 500
 
 
+def test_another_file_is_no_file_of_settings(tmp_path):
+    (tmp_path / "k.jsonl").write_text('{"game": "knack"}\n{"game": "knack"}\n')
+    with pytest.raises(ConfigError, match=r"k\.jsonl is no file of settings .*name a recipe"):
+        load(Whole, tmp_path / "k.jsonl")
+
+
 def test_numbers_with_an_exponent_need_no_point(written):
     assert load(Whole, written("rate: 3e-4")).rate == 3e-4
     assert load(Whole, written("rate: 1"), ["rate=2E3"]).rate == 2000.0

@@ -35,6 +35,7 @@ S = TypeVar("S")
 Overrides = Mapping[str, Any] | Sequence[str]
 
 LIBRARIES = ("numpy", "numba", "torch", "stable-baselines3", "sb3-contrib", "gymnasium")
+SUFFIXES = (".yaml", ".yml")
 MOST_BYTES = 1 << 20
 """Size of a file of settings, at most."""
 _PACKAGE = Path(__file__).parent
@@ -147,7 +148,15 @@ def load(cls: type[S], path: Path, overrides: Overrides = (), **values: Any) -> 
         raise ConfigError(f"the settings {path} cannot be read: {error}") from None
     if len(data) > MOST_BYTES:
         raise ConfigError(f"{path} is larger than {MOST_BYTES >> 20} MiB, too large for settings")
-    content = parse(data, str(path))
+    try:
+        content = parse(data, str(path))
+    except ConfigError as error:
+        if path.suffix in SUFFIXES:
+            raise
+        raise ConfigError(
+            f"{path} is no file of settings ({', '.join(SUFFIXES)}): {error}; name a recipe, such "
+            f"a file, or a folder of results"
+        ) from None
     if not isinstance(content, dict):
         raise ConfigError(f"{path} holds no settings, expected keys with values")
     given = overrides.items() if isinstance(overrides, Mapping) else map(override, overrides)
