@@ -1,18 +1,18 @@
 """Own networks as policy folders: torch modules and models of Stable-Baselines3, without torch.
 
-What a network is shown ("float", "seats", normalized) is worked into its first layer, so that the
-policy reads features as tables have them. A module's layers are taken in the order in which it
+What a network is shown ("float", "seats") is worked into its first layer, so that the policy reads
+features as tables have them. A module's layers are taken in the order in which it
 holds them; nothing says that its `forward` calls them so. Therefore what was made is asked beside
 the original at decisions of its table, and refused unless both answer alike.
 """
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from kille_agents.network import INPUT, NetworkPolicy, save_network
+from kille_agents.network import NetworkPolicy, save_network
 from kille_agents.objects import player_of
 from kille_agents.perceptron import Layer
 from kille_env.core.floats import READINGS, seat_layout
@@ -41,14 +41,6 @@ CHECKED, STEPS = 64, 8
 """Tables and steps at which the policy is compared with the original."""
 APART = 1e-4
 """Largest difference of the two, as a share of their largest output."""
-
-
-class Normal(NamedTuple):
-    """What is made of what a network is shown: times a scale, plus a shift, clipped."""
-
-    scale: np.ndarray
-    shift: np.ndarray
-    clip: float
 
 
 def save_policy(
@@ -135,38 +127,20 @@ def _exported(policy: Any, table: Table | None, name: str) -> NetworkPolicy:
     returns = "values" if policy.returns == "values" else "logits"
     if asking is None:
         layers, activations = perceptron_of(policy.function)
-        kind, normal, near_seats = policy.observation, None, None
+        kind, near_seats = policy.observation, None
         made = {"by": f"torch module {type(policy.function).__name__}"}
     else:
         model = policy.model
         layers, activations, near_seats = _of_model(model)
-        kind, normal = asking.observation, _normal(policy.name, asking)
+        kind = asking.observation
+        if asking.steps:
+            raise PolicyError(
+                f"{policy.name} learned in a VecNormalize, which no policy folder keeps: save the "
+                "model with kille_env.sb3.save"
+            )
         made = {"by": type(model).__name__, "decisions": int(model.num_timesteps)}
-    network = _network(table, layers, activations, kind, normal, near_seats, returns, made, name)
+    network = _network(table, layers, activations, kind, near_seats, returns, made, name)
     return _checked(network, settled)
-
-
-def _normal(name: str, asking: Any) -> Normal | None:
-    """Return how a model's wrappers normalize what it is shown; None where there are none.
-
-    Raises:
-        PolicyError: They do more than that.
-    """
-    steps = asking.as_dict()["steps"]
-    if not steps:
-        return None
-    if len(steps) > 1 or set(steps[0]["parts"]) - {""}:
-        raise PolicyError(
-            f"a policy folder keeps one VecNormalize around {name}: save the model with "
-            "kille_env.sb3.save"
-        )
-    step = steps[0]
-    if not step["parts"]:  # norm_obs=False
-        return None
-    mean, variance = map(np.asarray, step["parts"][""])
-    deviation = np.sqrt(variance + step["epsilon"])
-    clip = min(float(step["clip"]), float(np.finfo(np.float32).max))
-    return Normal(1.0 / deviation, -mean / deviation, clip)
 
 
 def perceptron_of(*modules: Any) -> tuple[list[Layer], list[str]]:
@@ -250,7 +224,6 @@ def _network(
     layers: Sequence[Layer],
     activations: Sequence[str],
     kind: str,
-    normal: Normal | None,
     near_seats: int | None,
     returns: str,
     made: Mapping[str, Any],
@@ -263,7 +236,6 @@ def _network(
         layers: As from `perceptron_of`.
         activations: Likewise.
         kind: What it is shown, see `as_policy`.
-        normal: What is made of that.
         near_seats: Seats of "seats" with weights of their own; None where no others are summed.
         returns: What it returns.
         made: How it was made.
@@ -280,17 +252,17 @@ def _network(
     if near_seats is not None:
         size = seat_layout(game).pooled_size(near_seats)
     (weight, bias), actions = layers[0], len(layers[-1][1])
-    if weight.shape[1] != size or actions != game.num_actions or (near_seats and normal):
+    if weight.shape[1] != size or actions != game.num_actions:
         raise PolicyError(
             f"{name} reads {weight.shape[1]} numbers and returns {actions}; at {table} "
             f"observation={kind!r} has {size}, and there are {game.num_actions} actions"
         )
-    weights: dict[str, np.ndarray] = {}
     if near_seats is not None:
         weight, added = seat_layout(game).unpooled(weight, seats)
         bias = bias + added
-    elif kind in READINGS or normal is not None:
-        weight, bias, weights = _on_features(weight, bias, table, kind, normal)
+    elif kind in READINGS:
+        weight, bias = _on_features(weight, bias, table, kind)
+    weights: dict[str, np.ndarray] = {}
     layers = [(weight, bias), *layers[1:]]
     for number, layer in enumerate(layers):
         weights |= {f"weight.{number}": layer[0], f"bias.{number}": layer[1]}
@@ -301,41 +273,23 @@ def _network(
 
 
 def _on_features(
-    weight: np.ndarray, bias: np.ndarray, table: Table, kind: str, normal: Normal | None
-) -> tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]:
-    """Return a first layer as it is on the features themselves, and what comes before it.
+    weight: np.ndarray, bias: np.ndarray, table: Table, kind: str
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return a first layer as it is on the features themselves.
 
     Args:
         weight: [U, S], on what the network is shown.
         bias: [U].
         table: The table.
-        kind: "box", "float" or "seats".
-        normal: What is made of it.
+        kind: "float" or "seats".
     """
     game, seats = spec(table.game), table.num_players
-    features = width(game.observation(seats))
-    source, scale = np.arange(features), np.ones(features)
-    if kind in READINGS:
-        reading = READINGS[kind](game, seats)
-        source, scale = reading.source, reading.scale.astype(np.float64)
-    told = source >= 0
-    made = np.zeros((len(weight), features))
-    if normal is None:
-        made[:, source[told]] = weight[:, told] * scale[told]
-        fixed = scale[~told]
-        arrays = {}
-    else:
-        made[:, source[told]] = weight[:, told]
-        fixed = np.clip(
-            scale[~told] * normal.scale[~told] + normal.shift[~told], -normal.clip, normal.clip
-        )
-        by_feature = np.zeros((2, features))
-        by_feature[0, source[told]] = scale[told] * normal.scale[told]
-        by_feature[1, source[told]] = normal.shift[told]
-        both = (*by_feature, np.array([normal.clip]))
-        arrays = {key: one.astype(np.float32) for key, one in zip(INPUT, both, strict=True)}
-    added = weight[:, ~told].astype(np.float64) @ fixed
-    return made.astype(np.float32), (bias + added).astype(np.float32), arrays
+    reading = READINGS[kind](game, seats)
+    told, scale = reading.source >= 0, reading.scale.astype(np.float64)
+    made = np.zeros((len(weight), width(game.observation(seats))))
+    made[:, reading.source[told]] = weight[:, told] * scale[told]
+    added = weight[:, ~told].astype(np.float64) @ scale[~told]
+    return made.astype(np.float32), (bias + added).astype(np.float32)
 
 
 def _checked(network: NetworkPolicy, original: Network) -> NetworkPolicy:

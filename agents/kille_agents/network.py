@@ -33,10 +33,9 @@ from kille_env.play.policy import check_shapes, masked_best, masked_softmax
 from kille_env.registry import Table, spec
 
 WEIGHTS, SPECIFICATION = "policy.safetensors", "policy.json"
-FORMAT, FORMAT_OF_SEVERAL = "kille-policy 1", "kille-policy 2"
+FORMAT = "kille-policy 2"
 PLAYED = {"logits": masked_softmax, "values": masked_best}
 """What is played by what a network returns."""
-INPUT = ("input.scale", "input.shift", "input.clip")
 CHUNK = 4096
 
 
@@ -115,9 +114,7 @@ class NetworkPolicy:
             metadata: What it was made for.
             weights: "weight.i" [out, in] and "bias.i" [out] of each layer i, the last one to the
                 actions; float32. The first layer of a network for tables of several sizes reads
-                what `kille_env.core.floats.SeatLayout.pooled_size` counts. Of a network that reads
-                normalized features also `INPUT`: the features times a scale [F], plus a shift [F],
-                clipped to a largest absolute value [1].
+                what `kille_env.core.floats.SeatLayout.pooled_size` counts.
             name: What tables and reports call it.
 
         Raises:
@@ -134,9 +131,6 @@ class NetworkPolicy:
         for layer, (inputs, outputs) in enumerate(pairwise(sizes)):
             shapes[f"weight.{layer}"] = (outputs, inputs)
             shapes[f"bias.{layer}"] = (outputs,)
-        if set(INPUT) & set(weights) and not metadata.table_sizes:
-            features = (metadata.num_inputs,)
-            shapes |= dict(zip(INPUT, (features, features, (1,)), strict=True))
         if set(weights) != set(shapes):
             raise PolicyError(
                 f"the weights of {name} are {shortened(sorted(weights))}, "
@@ -229,12 +223,7 @@ class NetworkPolicy:
         """Returns its weights at its table as a perceptron over the plain observation [F] has them.
 
         The keys are those of `weights`, which a network for one table size has already.
-
-        Raises:
-            PolicyError: It reads normalized features.
         """
-        if INPUT[0] in self.weights:
-            raise PolicyError(f"{self.name} reads normalized features, which no plain layer does")
         return {
             f"{kind}.{number}": array.copy()
             for number, (weight, bias) in enumerate(self._layers)
@@ -255,11 +244,7 @@ class NetworkPolicy:
                 f"policy {self.name!r} reads observations [N, {features}], got "
                 f"{list(np.shape(observation))}; it was made for another table"
             )
-        values = observation.astype(np.float32)
-        if INPUT[0] in self.weights:
-            scale, shift, clip = (self.weights[key] for key in INPUT)
-            values = np.clip(values * scale + shift, -clip, clip)
-        return forward(values, self._layers, self._activations)
+        return forward(observation.astype(np.float32), self._layers, self._activations)
 
     def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
         """Returns the distribution over the legal actions, [N, A] float64; see `Policy`."""
@@ -289,14 +274,8 @@ def save_network(policy: NetworkPolicy, folder: Path) -> Path:
     """Writes a policy into a folder, each file whole or not at all; returns the specification."""
     folder.mkdir(parents=True, exist_ok=True)
     weights = save(policy.weights)
-    written = asdict(policy.metadata)
-    if not policy.metadata.table_sizes:
-        for name in ("table_sizes", "episodes", "near_seats"):
-            del written[name]
-    if policy.metadata.returns == "logits":
-        del written["returns"]
-    made = FORMAT_OF_SEVERAL if policy.metadata.table_sizes else FORMAT
-    content = {"format": made, "weights_sha256": hashlib.sha256(weights).hexdigest(), **written}
+    digest = hashlib.sha256(weights).hexdigest()
+    content = {"format": FORMAT, "weights_sha256": digest, **asdict(policy.metadata)}
     text = json.dumps(content, indent=2, ensure_ascii=False, sort_keys=True) + "\n"
     write_whole(folder / WEIGHTS, weights)
     write_whole(folder / SPECIFICATION, text.encode())
@@ -360,13 +339,9 @@ def policy_folder(path: str | Path) -> Path | None:
 def _read_metadata(file: Path) -> tuple[NetworkMetadata, str]:
     try:
         content = read_json(file)
-        made = content.pop("format")
-        if made not in (FORMAT, FORMAT_OF_SEVERAL):
+        if content.pop("format") != FORMAT:
             raise KilleError("another format")
         digest = content.pop("weights_sha256")
-        if made == FORMAT:
-            content |= {"table_sizes": (), "episodes": (), "near_seats": 0}
-        content.setdefault("returns", "logits")
         content |= {name: tuple(content[name]) for name in ("layers", "table_sizes", "episodes")}
         for name in ("layers", "table_sizes"):
             if not all(type(number) is int and number > 0 for number in content[name]):

@@ -9,7 +9,7 @@ import pytest
 from env.players import decisions as shown
 from env.players import network_metadata, network_weights
 from kille_agents.catalog import load_policy
-from kille_agents.network import FORMAT_OF_SEVERAL, NetworkPolicy, save_network
+from kille_agents.network import NetworkPolicy, save_network
 from kille_env.errors import PolicyError
 from kille_env.registry import spec
 
@@ -135,13 +135,13 @@ def test_broken_files_are_refused(tmp_path, policy):
         {"layers": "ab"},
         {"layers": [0]},
         {"made": None},
-        {"episodes": [["deal"]], "format": FORMAT_OF_SEVERAL, "table_sizes": [3], "near_seats": 1},
+        {"episodes": [["deal"]], "table_sizes": [3], "near_seats": 1},
         {"layers": [-1] * 10_000},
     ):
         specification.write_text(json.dumps({**content, **changes}))
         with pytest.raises(PolicyError, match=next(iter(changes))):
             load_policy(tmp_path, "byteskille", 3, RULES)
-    for broken in ("{", "[]", "[" * 9_000, "9" * 9_000, json.dumps({"format": "kille-policy 1"})):
+    for broken in ("{", "[]", "[" * 9_000, "9" * 9_000, json.dumps({"format": "kille-policy 2"})):
         specification.write_text(broken)
         with pytest.raises(PolicyError, match="no policy's specification"):
             load_policy(tmp_path, "byteskille", 3, RULES)

@@ -274,7 +274,7 @@ def made_kept_module(folder: Path) -> tuple[Any, Any]:
 
 
 def made_kept_model(folder: Path) -> tuple[Any, Any]:
-    model, ask = made_normalized()
+    model, ask = made_model("float")
     return save_policy(model, folder / "model"), ask
 
 
@@ -359,7 +359,7 @@ WAYS: dict[str, Any] = {
     "policy folder": made_folder,
     "saved model": made_zip,
     "module as a folder": made_kept_module,
-    "model under VecNormalize as a folder": made_kept_model,
+    "model as a folder": made_kept_model,
     "entry point": made_entry_point,
     "player with a memory": lambda: (Remembering(), made_function()[1]),
     "searcher": lambda: (Reading(), made_function()[1]),
@@ -379,7 +379,7 @@ def nash_conv_of(ask: Any) -> float:
 
 FROM_FILES = (
     *("policy folder", "saved model", "entry point", "saved model on own features"),
-    *("module as a folder", "model under VecNormalize as a folder"),
+    *("module as a folder", "model as a folder"),
 )
 
 
@@ -545,6 +545,10 @@ def refused_folder(tmp_path: Any) -> Any:
     save_policy(on_streams("float", features=every_other), tmp_path / "model")
 
 
+def refused_normalized(tmp_path: Any) -> Any:
+    save_policy(on_streams("float", normalizing), tmp_path / "model")
+
+
 def refused_without_environment(tmp_path: Any) -> Any:
     on_streams("float").save(tmp_path / "bare")
     return kt.nash_conv(MaskablePPO.load(tmp_path / "bare", device="cpu"))
@@ -558,6 +562,7 @@ def refused_without_environment(tmp_path: Any) -> Any:
         (refused_bare, r"kille_env\.sb3\.save\(MaskablePPO\.load\("),
         (refused_features, "features '<lambda>' are code of this program"),
         (refused_folder, "reads features of your own, which are code"),
+        (refused_normalized, r"learned in a VecNormalize.*kille_env\.sb3\.save"),
         (refused_without_environment, r"MaskablePPO\.load\(path, env=venv\)"),
         (
             lambda _: kt.nash_conv(on_streams("float"), rules="wikipedia"),
