@@ -14,14 +14,7 @@ from kille_env.adapters import make
 from kille_env.adapters.registration import make_known
 from kille_env.errors import KilleError
 from kille_env.registry import Table as Table
-from kille_env.registry import (
-    describe_rules,
-    list_games,
-    make_batch,
-    on_register,
-    register,
-    spec,
-)
+from kille_env.registry import list_games, make_batch, on_register, spec
 from kille_env.registry import load_game as load_game
 
 if TYPE_CHECKING:
@@ -37,12 +30,10 @@ __all__ = [
     "LiveOpponent",
     "Recorder",
     "collect",
-    "describe_rules",
     "list_games",
     "make",
     "make_batch",
     "read_records",
-    "register",
     "replay",
     "spec",
     "write_records",

@@ -10,6 +10,7 @@ from kille_env.core.jit import kernel
 from kille_env.core.pack import Pack
 from kille_env.core.spec import GameSpec, Part, Switch, lay_out
 from kille_env.core.table import OVER, new_deal, new_match, table_dtype
+from kille_env.registry import register
 from kille_env.testing import check_game
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "lay_out",
     "new_deal",
     "new_match",
+    "register",
     "relabel_cards",
     "table_dtype",
     "take_pack",

@@ -101,8 +101,7 @@ def describe_rules(
     """Returns the rules of a game in plain English, as they hold at a table.
 
     Example:
-        >>> import kille_env
-        >>> kille_env.describe_rules("knack", num_players=3)
+        >>> describe_rules("knack", num_players=3)
         'Knack is a Swedish card game. 3 players sit at the table...'
 
     Args:

@@ -191,7 +191,7 @@ def test_the_game_that_is_made_to_be_copied_keeps_the_contract(
 
     monkeypatch.syspath_prepend(ROOT / "docs")
     monkeypatch.setattr(registry, "_modules", dict(registry._modules))
-    kille_env.register("hogkort", "hogkort")
+    kille_env.registry.register("hogkort", "hogkort")
     kille_env.testing.check_game("hogkort", decisions=200)
 
 

@@ -23,8 +23,8 @@ def register(name: str, module: str, version: int = 0) -> None:
     """Registers a game.
 
     Example:
-        >>> import kille_env
-        >>> kille_env.register("knack", "kille_env.games.knack")  # as yours, from your own package
+        >>> from kille_env.author import register
+        >>> register("knack", "kille_env.games.knack")  # as yours, from your own package
 
     Args:
         name: Plain name, letters, digits and underscores.

@@ -104,7 +104,9 @@ def test_a_prompt_has_what_the_seat_sees_and_its_actions() -> None:
 
 def test_the_rules_prompt_says_how_to_answer() -> None:
     prompt = rules_prompt("byteskille", {"episode": "deal"}, 3)
-    assert prompt.startswith(kille_env.describe_rules("byteskille", num_players=3, episode="deal"))
+    assert prompt.startswith(
+        kille_env.registry.describe_rules("byteskille", num_players=3, episode="deal")
+    )
     assert read_answer(prompt.splitlines()[-1], TWO) == 0
 
 

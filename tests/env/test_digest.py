@@ -312,7 +312,7 @@ seen, mask = np.zeros((1, 3), np.uint8), np.ones((1, 2), np.int8)
 chosen = [int(choices(player, seen, mask)[0]) for player in players]
 searched, shown = [], []
 for name in ("one_game", "other_game"):
-    kille_env.register(name, name)
+    kille_env.registry.register(name, name)
     batch = kille_env.make_batch(name, 1, num_players=2, seed=1)
     tables = np.zeros(1, batch.tables.dtype)
     tables["num_players"], tables["phase"], tables["hand"], tables["dealer"] = 2, 2, 7, 1

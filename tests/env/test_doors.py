@@ -252,7 +252,7 @@ def test_a_kernel_that_writes_beyond_what_its_spec_declares_is_noticed(hogkort, 
     name = f"hogkort_short_{kind}"
     whole = getattr(hogkort(name).SPEC, kind)
     module = hogkort(name, **{kind: lambda num_players: whole(num_players)[:-1]})
-    kille_env.register(name, name)
+    kille_env.registry.register(name, name)
     try:
         with pytest.raises(AssertionError, match="a kernel writes beyond"):
             check_guards(name, 3, module.SPEC.resolve(), 10, 0)

@@ -180,7 +180,7 @@ def test_facts_and_manuals_of_games_need_no_compiler():
     code = (
         "import sys, kille_env\n"
         "for game in kille_env.list_games():\n"
-        "    kille_env.spec(game), kille_env.describe_rules(game)\n"
+        "    kille_env.spec(game), kille_env.registry.describe_rules(game)\n"
         "assert not {'numba', 'llvmlite'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
@@ -430,7 +430,7 @@ for word in (0, 1, 5 << 40, 2**63, 12345678901234567, 2**64 - 1):
     out = np.zeros(110, np.uint8)
     counts = bits(np.uint64(word), out)
     seen.update(np.array(counts).tobytes() + out.tobytes())
-kille_env.register("hogkort", "hogkort")
+kille_env.registry.register("hogkort", "hogkort")
 batch = kille_env.make_batch("hogkort", 16, seed=5, episode="match")
 batch.reset()
 for step in range(40):

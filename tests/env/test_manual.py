@@ -109,13 +109,13 @@ def others(switch: Switch, rules: Rules) -> list[Any]:
 def test_every_switch_changes_the_text_unless_it_cannot_matter(game: str) -> None:
     spec, no_effect = kille_env.spec(game), NO_EFFECT[game]
     for rules, seats in tables(game):
-        text = kille_env.describe_rules(game, rules, seats)
+        text = kille_env.registry.describe_rules(game, rules, seats)
         for switch in spec.switches:
             for value in others(switch, rules):
                 changed = spec.resolve({**rules.as_dict(), switch.name: value})
                 if seats > spec.most_players(changed):
                     continue
-                same = kille_env.describe_rules(game, changed, seats) == text
+                same = kille_env.registry.describe_rules(game, changed, seats) == text
                 apply = no_effect.get(switch.name, lambda rules, seats: False)
                 matters = not (apply(rules, seats) and apply(changed, seats))
                 assert matters != same, (switch.name, value, seats, rules.as_dict())
@@ -132,7 +132,9 @@ def test_a_switch_that_the_text_leaves_out_changes_nothing(game: str) -> None:
                 changed = spec.resolve({**rules.as_dict(), switch.name: value})
                 if seats > spec.most_players(changed):
                     continue
-                text, other = (kille_env.describe_rules(game, r, seats) for r in (rules, changed))
+                text, other = (
+                    kille_env.registry.describe_rules(game, r, seats) for r in (rules, changed)
+                )
                 if text == other:
                     played += 1
                     mine, its = (_earned(game, r, seats) for r in (rules, changed))
@@ -156,7 +158,7 @@ def _earned(game: str, rules: Rules, seats: int) -> np.ndarray:
 @pytest.mark.parametrize("game", GAMES)
 def test_the_order_of_the_cards_is_the_packs(game: str) -> None:
     pack = kille_env.spec(game).pack
-    text = kille_env.describe_rules(game)
+    text = kille_env.registry.describe_rules(game)
     (ranking,) = re.findall(r"[Ff]rom the lowest to the highest[^:]*: (.*)\.", text)
     cards = [card.partition(" (")[0].split(" ", 1) for card in ranking.split(", ")]
     codes, names = zip(*cards, strict=True)
@@ -174,7 +176,7 @@ def test_the_order_of_the_cards_is_the_packs(game: str) -> None:
 @pytest.mark.parametrize("game", GAMES)
 def test_every_action_that_occurs_is_explained_and_no_other(game: str) -> None:
     for rules, seats in tables(game):
-        text = kille_env.describe_rules(game, rules, seats)
+        text = kille_env.registry.describe_rules(game, rules, seats)
         explained = set(re.findall(r'^- "(\w+)": ', text, re.MULTILINE))
         batch = kille_env.make_batch(game, 128, seats, rules=rules, seed=1)
         batch.reset()
@@ -190,7 +192,7 @@ def test_every_action_that_occurs_is_explained_and_no_other(game: str) -> None:
 def _first(game: str, seats: int, rules: dict[str, Any]) -> tuple[str, Batch]:
     batch = kille_env.make_batch(game, 200, seats, rules=rules, seed=2, restart=False)
     batch.reset()
-    return kille_env.describe_rules(game, rules, seats), batch
+    return kille_env.registry.describe_rules(game, rules, seats), batch
 
 
 @pytest.mark.compiled
@@ -252,7 +254,7 @@ def test_a_game_without_a_manual_lists_its_switches() -> None:
 @pytest.mark.parametrize("game", GAMES)
 def test_manuals_are_clean(game: str) -> None:
     for rules, seats in tables(game):
-        text = kille_env.describe_rules(game, rules, seats)
+        text = kille_env.registry.describe_rules(game, rules, seats)
         assert not re.search(r" \n|  |\.\.|,\.|None|\{|\bTrue|\bFalse|\n- \n| $", text)
         assert f"{seats} players" in text
         assert all(line[-1] in ".:" for line in text.splitlines() if line)

@@ -94,7 +94,7 @@ def test_the_page_of_the_notation_names_every_card():
 def hogkort(monkeypatch):
     monkeypatch.syspath_prepend(Path(__file__).parents[2] / "docs")
     monkeypatch.setattr(registry, "_modules", dict(registry._modules))
-    kille_env.register("hogkort", "hogkort")
+    kille_env.registry.register("hogkort", "hogkort")
     batch = kille_env.make_batch("hogkort", 1, restart=False)
     recorder = Recorder(batch)
     recorder.reset(seed=1)

@@ -148,7 +148,7 @@ def test_all_that_is_counted_is_counted_in_the_pack_of_krypkille():
 def test_nobody_discards_more_than_a_hand():
     table = play("krypkille", "L4 KI | L8 L12", hand=2)
     assert table.legal == "discard, discard L4, discard KI, discard L4 KI"
-    assert "discards any number of the 2 cards" in kille_env.describe_rules(
+    assert "discards any number of the 2 cards" in kille_env.registry.describe_rules(
         "krypkille", {"hand": 2}
     )
 

@@ -110,7 +110,7 @@ def test_games_for_people(kille):
 
 def test_the_manual_of_a_game(kille, answer):
     table = ("games", "byteskille", "--manual")
-    text = kille_env.describe_rules("byteskille", {"stake": 6})
+    text = kille_env.registry.describe_rules("byteskille", {"stake": 6})
     assert kille(*table, "--rules", "stake=6").out.strip() == text
     assert answer(*table, "--rules", "stake=6")["manual"] == text
 
