@@ -9,9 +9,7 @@ Each run has a process of its own with one thread, and as many learn at a time a
 All settings are written before the first run begins, so the folder alone says what is to be done.
 """
 
-import threading
-from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -21,20 +19,19 @@ import numpy as np
 
 from kille_agents.greedy import PLAYS
 from kille_env.errors import ConfigError
+from kille_env.words.text import counted
 from kille_training.evaluation.api import Evaluation
 from kille_training.evaluation.duplicate import DETERMINISTIC
 from kille_training.labels import measure_of
 from kille_training.learn.runs import (
-    PROGRESS,
     SEED_PREFIX,
     Run,
-    Table,
     load_named,
     measure_run,
     seed_runs,
 )
 from kille_training.learn.settings import TrainSettings
-from kille_training.pool.jobs import Arrays, Failed, Pool, Report, cores
+from kille_training.pool.jobs import Arrays, Failed, Report, cores
 from kille_training.pool.processes import Processes
 from kille_training.progress import Progress, part_of, teller
 from kille_training.results import Result, TextTable
@@ -46,8 +43,6 @@ FEWEST = 2
 """Seeds from which on there is an interval over seeds."""
 DUST = 1e-9
 """Length of an interval that rounding leaves where all seeds are equal."""
-LOOK_SECONDS = 0.5
-"""Seconds between two looks at how far the runs are."""
 FOREVER = 1e9
 """Seconds that a run may take."""
 
@@ -114,7 +109,7 @@ class SeedRuns(Result):
             )
             for row in self.rows()
         ]
-        count = f"{len(self.seeds)} seed{'s' if len(self.seeds) > 1 else ''}"
+        count = counted(len(self.seeds), "seed", "seeds")
         columns = ("measure", ">mean", ">95% interval", ">lowest", ">highest")
         title = f"Interquartile mean over {count}, {first.deals:,} deals each, the same for all"
         if len(self.seeds) < FEWEST:
@@ -162,7 +157,7 @@ def figures_of(evaluations: Sequence[Evaluation]) -> dict[str, list[float]]:
 
 def open_seeds(
     config: str | Path | TrainSettings,
-    seeds: int | None = None,
+    seeds: int,
     *,
     out: str | Path | None = None,
     seed: int | None = None,
@@ -172,7 +167,7 @@ def open_seeds(
 
     Args:
         config: As for `kille_training.train`, or a folder of runs by seed.
-        seeds: How many runs; None is those that are in the folder.
+        seeds: How many runs.
         out: Their folder; the default is runs/NAME-seeds.
         seed: Seed of the first run; the others follow.
         set: Settings that win over the file.
@@ -180,19 +175,18 @@ def open_seeds(
     Raises:
         ConfigError: The settings cannot be used, or the folder holds other runs.
     """
-    if seeds is not None and seeds < 1:
+    if seeds < 1:
         raise ConfigError(f"seeds is {seeds}, expected 1 or more")
     if not isinstance(config, TrainSettings) and (kept := seed_runs(Path(config))):
         if out is not None or seed is not None or set:
             raise ConfigError(f"{config} holds runs by seed; they keep their place and settings")
         folder, settings = Path(config), next(iter(kept.values())).settings()
-        seeds = seeds or len(kept)
     else:
         settings = load_named(config, out=out, seed=seed, set=set)
         folder = Path("runs") / f"{settings.name}-seeds" if out is None else Path(out)
     if Run(folder).config.is_file():
         raise ConfigError(f"{folder} is one run; name another folder for several seeds with --out")
-    numbers = range(settings.seed, settings.seed + (seeds or 1))
+    numbers = range(settings.seed, settings.seed + seeds)
     runs = seed_runs(folder)
     for number, run in runs.items():
         run.check_same(replace(settings, seed=number, name=run.settings().name))
@@ -214,22 +208,24 @@ def train_seeds(
     Args:
         runs: The runs by seed, all in one folder.
         finish: What a process does with a run, see `training.finish`.
-        progress: Called with the decisions of all runs together; its `say` when a run ends.
+        progress: Called with how many runs are finished; its `say` when one is.
 
     Raises:
         ConfigError: Some runs failed; the others are finished.
         KeyboardInterrupt: All processes have ended; call it again to resume.
     """
     folder = next(iter(runs.values())).folder.parent
-    total = sum(run.settings().total for run in runs.values())
-    workers = min(len(runs), cores())
-    failed: dict[int, str] = {}
-    log, tell = folder / "output.log", teller(progress)
+    workers, log, tell = min(len(runs), cores()), folder / "output.log", teller(progress)
     tell(f"{len(runs)} seeds in {folder}, {workers} at a time; what they print is in {log}")
-    before = sum(map(_decisions, runs.values()))
-    advance = part_of(progress, f"training {len(runs)} seeds", total, before)
-    with _watched(runs, advance, before), Processes(workers, log=log) as pool:
-        _train(pool, runs, finish, failed, tell)
+    advance = part_of(progress, f"training {len(runs)} seeds", len(runs))
+    failed: dict[int, str] = {}
+    items = [(seed, run.folder) for seed, run in runs.items()]
+    with Processes(workers, log=log) as pool:
+        for (seed, _), result in pool.run(partial(_run, finish=finish), items):
+            if isinstance(result, Failed):
+                failed[seed] = result.reason
+            tell(f"seed {seed} {'failed' if seed in failed else 'is finished'}")
+            advance(1)
     if failed:
         said = "; ".join(f"seed {seed}: {reason}" for seed, reason in failed.items())
         raise ConfigError(
@@ -239,57 +235,9 @@ def train_seeds(
     return SeedRuns.of(runs)
 
 
-def _train(
-    pool: Pool,
-    runs: dict[int, Run],
-    finish: Callable[[Run], object],
-    failed: dict[int, str],
-    tell: Callable[[str], None],
-) -> None:
-    items = [(seed, run.folder) for seed, run in runs.items()]
-    for done, ((seed, _), result) in enumerate(pool.run(partial(_run, finish=finish), items), 1):
-        if isinstance(result, Failed):
-            failed[seed] = result.reason
-        how = "failed" if isinstance(result, Failed) else "is finished"
-        tell(f"seed {seed} {how}, {done} of {len(items)}")
-
-
 def _run(item: tuple[int, Path], report: Report, finish: Callable[[Run], object]) -> Arrays:
     """Finish one run; a run that diverges is no fault of the others."""
     seed, folder = item
     with report(seed, "to train", FOREVER):
         finish(Run(folder))
     return {}
-
-
-@contextmanager
-def _watched(runs: dict[int, Run], advance: Callable[[int], None], done: int) -> Generator[None]:
-    """Call `advance` with the decisions that all runs have made since the last call."""
-    ended = threading.Event()
-
-    def look() -> None:
-        nonlocal done
-        now = sum(_decisions(run) for run in runs.values())
-        advance(max(0, now - done))
-        done = max(done, now)
-
-    def watch() -> None:
-        while not ended.wait(LOOK_SECONDS):
-            look()
-
-    thread = threading.Thread(target=watch, daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        ended.set()
-        thread.join()
-    look()
-
-
-def _decisions(run: Run) -> int:
-    """Return the decisions of the last line of progress.csv."""
-    with suppress(ConfigError):  # a damaged file is for the run to complain about
-        if rows := Table(run.progress, PROGRESS).read():
-            return int(rows[-1]["decisions"])
-    return 0
