@@ -4,14 +4,12 @@ from kille_env.adapters.sb3 import SeatVecEnv, SelfPlayVecEnv
 from kille_env.adapters.sb3_annealing import Anneal
 from kille_env.adapters.sb3_asking import save
 from kille_env.adapters.sb3_buffer import SeatStreamBuffer
-from kille_env.adapters.sb3_extractor import SeatExtractor
 from kille_env.adapters.sb3_mixed import MixedSelfPlayVecEnv
 from kille_env.adapters.sb3_settings import settings
 
 __all__ = [
     "Anneal",
     "MixedSelfPlayVecEnv",
-    "SeatExtractor",
     "SeatStreamBuffer",
     "SeatVecEnv",
     "SelfPlayVecEnv",

@@ -1,18 +1,6 @@
 """Stable-Baselines3: the first layer of a network that plays at tables of every size.
 
-venv = MixedSelfPlayVecEnv(
-    [SelfPlayVecEnv("byteskille", 128, seats, observation="seats") for seats in (2, 3, 4, 5)]
-)
-model = MaskablePPO(
-    "MlpPolicy",
-    venv,
-    rollout_buffer_class=SeatStreamBuffer,
-    rollout_buffer_kwargs={"env": venv},
-    policy_kwargs={
-        "features_extractor_class": SeatExtractor,
-        "features_extractor_kwargs": {"game": "byteskille"},
-    },
-)
+`kille_env.sb3.settings` takes it for environments that show "seats".
 """
 
 from kille_env.extras import needs
@@ -39,7 +27,8 @@ class SeatExtractor(BaseFeaturesExtractor):
 
     Example:
         >>> from sb3_contrib import MaskablePPO
-        >>> from kille_env.sb3 import SeatExtractor, SeatStreamBuffer, SelfPlayVecEnv
+        >>> from kille_env.adapters.sb3_extractor import SeatExtractor
+        >>> from kille_env.sb3 import SeatStreamBuffer, SelfPlayVecEnv
         >>> venv = SelfPlayVecEnv("byteskille", 16, 3, observation="seats")
         >>> network = {
         ...     "features_extractor_class": SeatExtractor,

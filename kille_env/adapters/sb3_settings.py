@@ -8,6 +8,8 @@ from typing import Any
 
 from kille_env.adapters.sb3 import SeatVecEnv, SelfPlayVecEnv
 from kille_env.adapters.sb3_buffer import SeatStreamBuffer
+from kille_env.adapters.sb3_extractor import SeatExtractor
+from kille_env.adapters.sb3_mixed import MixedSelfPlayVecEnv
 from kille_env.errors import KilleError
 from kille_env.extras import needs
 
@@ -31,7 +33,7 @@ _TRICKS: dict[str, Any] = {
 }
 
 
-def settings(env: SelfPlayVecEnv | SeatVecEnv) -> dict[str, Any]:
+def settings(env: SelfPlayVecEnv | MixedSelfPlayVecEnv | SeatVecEnv) -> dict[str, Any]:
     """Returns the arguments of a PPO that learns the game of an environment.
 
     They are those of `MaskablePPO` and of `PPO`; `Anneal` shrinks the learning rate and the entropy
@@ -51,17 +53,32 @@ def settings(env: SelfPlayVecEnv | SeatVecEnv) -> dict[str, Any]:
         The environment and every argument beside it that differs from the library's default. The
         number of steps follows from the number of tables, so that a rollout has about 8,000
         decisions in Byteskille and 16,000 in the other games. `learn` makes whole rollouts, so
-        never fewer decisions, whatever its `total_timesteps`.
+        never fewer decisions, whatever its `total_timesteps`. Where the environment shows "seats",
+        the first layer fits tables of every size: the nearest seats have weights of their own,
+        those farther away share one set and are summed.
 
     Raises:
-        KilleError: It is no environment of one table size.
+        KilleError: It is no such environment.
     """
-    if not isinstance(env, SelfPlayVecEnv | SeatVecEnv):
+    if not isinstance(env, SelfPlayVecEnv | MixedSelfPlayVecEnv | SeatVecEnv):
         raise KilleError(
-            f"settings are of a SelfPlayVecEnv or a SeatVecEnv, got a {type(env).__name__}; give "
-            "the environment before it is wrapped, and change `env` in what is returned"
+            "settings are of a SelfPlayVecEnv, a MixedSelfPlayVecEnv or a SeatVecEnv, got a "
+            f"{type(env).__name__}; give the environment before it is wrapped, and change `env` in "
+            "what is returned"
         )
-    own = deepcopy(_ONE_CARD if env.table.game == "byteskille" else _TRICKS)
+    one = env.parts[0] if isinstance(env, MixedSelfPlayVecEnv) else env
+    own = deepcopy(_ONE_CARD if one.table.game == "byteskille" else _TRICKS)
+    if one.observation == "seats" and one.features is None:
+        network = own["policy_kwargs"]
+        units, *network["net_arch"] = network["net_arch"]
+        activation = network["activation_fn"]
+        network["features_extractor_class"] = SeatExtractor
+        network["features_extractor_kwargs"] = {
+            "game": one.table.game,
+            "units": units,
+            "activation_fn": activation,
+        }
+        network["share_features_extractor"] = False
     found: dict[str, Any] = {
         **own,
         "policy": "MlpPolicy",
@@ -72,6 +89,6 @@ def settings(env: SelfPlayVecEnv | SeatVecEnv) -> dict[str, Any]:
         "gae_lambda": 1.0,
         "device": "cpu",
     }
-    if isinstance(env, SelfPlayVecEnv):
+    if not isinstance(env, SeatVecEnv):
         found["rollout_buffer_class"] = SeatStreamBuffer
     return found

@@ -12,10 +12,11 @@ from sb3_contrib import MaskablePPO
 from adapters.sb3_tables import learner, self_play
 from adapters.spies import random_legal
 from kille_env.adapters.sb3_asking import SB3Policy
+from kille_env.adapters.sb3_extractor import SeatExtractor
 from kille_env.errors import KilleError, RulesError
 from kille_env.play.policy import let_transfer, resolve
 from kille_env.registry import spec
-from kille_env.sb3 import MixedSelfPlayVecEnv, SeatExtractor, SeatStreamBuffer
+from kille_env.sb3 import MixedSelfPlayVecEnv, SeatStreamBuffer
 
 SIZES = (2, 3, 6)
 

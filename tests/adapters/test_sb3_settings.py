@@ -6,8 +6,16 @@ from stable_baselines3 import PPO
 from stable_baselines3.common.vec_env import VecMonitor
 
 from kille_env import list_games
+from kille_env.adapters.sb3_extractor import SeatExtractor
 from kille_env.errors import KilleError
-from kille_env.sb3 import Anneal, SeatStreamBuffer, SeatVecEnv, SelfPlayVecEnv, settings
+from kille_env.sb3 import (
+    Anneal,
+    MixedSelfPlayVecEnv,
+    SeatStreamBuffer,
+    SeatVecEnv,
+    SelfPlayVecEnv,
+    settings,
+)
 
 
 @pytest.mark.parametrize("game", list_games())
@@ -25,6 +33,16 @@ def test_one_seat_needs_no_buffer_and_few_tables_take_longer_rollouts():
     found = settings(env)
     assert "rollout_buffer_class" not in found and found["n_steps"] * 4 == 16_384
     assert PPO(**found).learning_rate == found["learning_rate"]
+
+
+def test_tables_of_several_sizes_share_a_first_layer():
+    parts = [SelfPlayVecEnv("knack", 4, seats, observation="seats") for seats in (2, 5)]
+    model = MaskablePPO(**settings(MixedSelfPlayVecEnv(parts)) | {"n_steps": 4, "batch_size": 32})
+    policy = model.policy
+    first = policy.pi_features_extractor
+    assert isinstance(first, SeatExtractor) and first is not policy.vf_features_extractor
+    assert first.linear.out_features == policy.action_net.in_features == 128
+    assert model.learn(32).num_timesteps == 32
 
 
 def test_what_is_returned_is_the_callers():

@@ -14,7 +14,6 @@ from tqdm import tqdm
 
 from kille_env.errors import ConfigError, RulesError, did_you_mean, shortened
 from kille_env.files import parse_json
-from kille_env.registry import list_games
 from kille_training.labels import SEED
 from kille_training.progress import NOTHING_WRITTEN, SECONDS_BEFORE_BAR
 
@@ -91,11 +90,6 @@ def table_options(command: F) -> F:
     return command
 
 
-def game_argument(command: F) -> F:
-    """Adds the argument GAME, checked against the registered games."""
-    return click.argument("game", metavar="GAME", callback=_check_game)(command)
-
-
 players_option = click.option(
     "--players", "num_players", type=int, help="Seats; the default is the game's."
 )
@@ -103,13 +97,9 @@ players_option = click.option(
 
 def game_options(command: F) -> F:
     """Adds GAME and its table, which the command receives as game, num_players, rules, trust."""
-    return game_argument(players_option(rules_option(trust_option(command))))
-
-
-def _check_game(ctx: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
-    if value is not None and value not in list_games():
-        raise click.BadParameter(f"there is no game {value!r}. {did_you_mean(value, list_games())}")
-    return value
+    return click.argument("game", metavar="GAME")(
+        players_option(rules_option(trust_option(command)))
+    )
 
 
 def parse_rules(words: Sequence[str]) -> dict[str, Any]:

@@ -6,7 +6,6 @@ from typing import Any
 import click
 
 from kille_env.core.spec import DEFAULT_EPISODE, EPISODES, GameSpec, Switch
-from kille_env.errors import UnknownGameError, did_you_mean
 from kille_env.registry import describe_rules, list_games, spec
 from kille_env.words.text import columns
 from kille_training.cli.command import json_option, report, rules_option
@@ -19,8 +18,6 @@ from kille_training.cli.command import json_option, report, rules_option
 @json_option
 def games(game: str | None, manual: bool, rules: dict[str, Any], as_json: bool) -> None:
     """List the games, one per line; with GAME, show its seats, actions, and every rule switch."""
-    if game is not None and game not in list_games():
-        raise UnknownGameError(f"there is no game {game!r}. {did_you_mean(game, list_games())}")
     if manual:
         _explain(game, rules, as_json)
         return

@@ -27,7 +27,7 @@ def players(player: str | None, game: str | None, as_json: bool) -> None:
     """
     from kille_agents.catalog import describe_player
 
-    if game is not None and game not in list_games():
+    if game is not None:
         spec(game)  # says which there are
     if player is None or player in list_games():
         if player is not None and game not in (None, player):

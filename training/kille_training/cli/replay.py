@@ -87,9 +87,7 @@ def _page(
 ) -> bytes:
     from kille_training.evaluation.replay import Asked, Numbered, replay_page
 
-    names = (
-        None if policies is None else [word.strip() for word in policies.split(",") if word.strip()]
-    )
+    names = None if policies is None else command.names(policies)
     return replay_page(
         [Numbered(line, record) for line, record in numbered],
         source=printable(file.name),

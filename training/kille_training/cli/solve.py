@@ -14,7 +14,7 @@ SET = ("iterations", "method", "memory")
 
 
 @click.command(epilog="Example: kille solve byteskille --players 3 --rules wikipedia")
-@command.game_argument
+@click.argument("game", metavar="GAME")
 @command.players_option
 @command.rules_option
 @click.option(
