@@ -342,6 +342,7 @@ def _read_metadata(file: Path) -> tuple[NetworkMetadata, str]:
         if content.pop("format") != FORMAT:
             raise KilleError("another format")
         digest = content.pop("weights_sha256")
+        content.setdefault("returns", "logits")  # the networks that come with the suite
         content |= {name: tuple(content[name]) for name in ("layers", "table_sizes", "episodes")}
         for name in ("layers", "table_sizes"):
             if not all(type(number) is int and number > 0 for number in content[name]):
