@@ -84,7 +84,6 @@ ALLOWED = {
         "kille_agents.catalog",
     ),  # players by name
     ("kille_env.core.seen", "kille_env.pictures.svg"),  # a table in a notebook
-    ("kille_training.arena.results", "kille_training.reports"),  # a result in a notebook
 }
 """Imports against the layers that are only made when somebody asks for them."""
 NAME = re.compile(rf"(?:{'|'.join(PACKAGES)})(?:\.\w+)+(?::\w+)?")
@@ -221,8 +220,8 @@ EXACT = f"{TRAINING}\nimport kille_training.evaluation.exact\n"
 TOURNAMENT = """
 from pathlib import Path
 import kille_training.cli.tournament
+from kille_training.arena.page import write_tournament_page
 from kille_training.arena.tournament import Folder
-from kille_training.arena.tournament_page import write_tournament_page
 kt.play_tournament(["uniform", "rule_of_thumb"], "knack", num_players=2, deals=5, out="run")
 write_tournament_page(Folder(Path("run")))
 """
@@ -241,8 +240,8 @@ MEASURES_EXACTLY = f"""
     solving.stages solving.walk solving.trees.sequence_game solving.trees.tree solving.trees.values
 """
 PLAYS = f"""
-    {EVERY} cli.tournament arena.draws arena.entrants arena.parquet arena.play arena.results
-    arena.schedule arena.settings arena.shards arena.store arena.tournament arena.tournament_page
+    {EVERY} cli.tournament arena.entrants arena.page arena.play arena.results arena.schedule
+    arena.settings arena.store arena.tournament
     pool.jobs statistics.plackett_luce statistics.standings statistics.tally
 """
 

@@ -6,14 +6,16 @@ from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
 
+import numpy as np
+
 from kille_agents.catalog import load_policy
 from kille_agents.search import FlatSearch
 from kille_env.play.policy import Player
 from kille_env.registry import Table
 from kille_training.arena.entrants import Entrant
+from kille_training.arena.play import Shard, play_shard
 from kille_training.arena.schedule import Pairing, draws
-from kille_training.arena.shards import Shard, play_shard
-from kille_training.arena.store import Result, Store
+from kille_training.arena.store import Store
 from kille_training.statistics.tally import ARRAYS, Tally
 from speed.learning import random_network
 from speed.rows import Row, row
@@ -23,6 +25,8 @@ TABLES = 16384
 SEARCHED = 64
 LINEUPS = 16
 """Lineups of a deal, nobody in two of them."""
+Result = tuple[Shard, np.ndarray, np.ndarray]
+"""A shard, who sat where, and what they earned."""
 
 
 def bench_tournament(game: str, players: int, repeats: int) -> Iterator[Row]:
@@ -54,7 +58,7 @@ def bench_tournament(game: str, players: int, repeats: int) -> Iterator[Row]:
                 60.0,
             )
             rates.append(shard.lineups * players / (time.process_time() - start))
-            kept += [Result(shard, members, units)] if player is rule else []
+            kept += [(shard, members, units)] if player is rule else []
         yield row(f"{game}, {players} seats, {kind}", rates[1:], "tables/s")
     yield row("tally of a table", list(_tallied(where, entrants, kept))[1:], "µs")
     for number in (10, 100):
@@ -65,13 +69,14 @@ def bench_tournament(game: str, players: int, repeats: int) -> Iterator[Row]:
 
 def _tallied(where: Table, entrants: list[Entrant], kept: list[Result]) -> Iterator[float]:
     """Yields the microseconds that each result takes to be added to a tournament's, per table."""
-    with tempfile.TemporaryDirectory() as folder, Store(Path(folder), create=True) as store:
-        about = {"game": where.game, "game_version": 1, "rules": where.rules.as_dict(), "seed": 1}
-        store.tables = about
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        Store(Path(folder) / "results.npz", create=True) as store,
+    ):
+        store.asked = {"table": where.as_dict(), "seed": 1}
         store.enter(entrants)
-        list(store.missing(0, kept[0].shard.draw, 0, 1))  # begins the stage
-        for result in kept:
+        for shard, members, units in kept:
             start = time.process_time()
-            store.keep(result)
+            store.keep(shard, members, units)
             spent = time.process_time() - start
-            yield 1e6 * spent / (result.shard.lineups * where.num_players)
+            yield 1e6 * spent / (shard.lineups * where.num_players)

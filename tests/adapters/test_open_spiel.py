@@ -375,7 +375,7 @@ def test_one_bot_for_each_seat_plays_a_tournament() -> None:
     bots = [pyspiel.make_uniform_random_bot(seat, 7 + seat) for seat in range(2)]
     entrants = {"bots": OpenSpielPlayer(bots, "bots"), "rule": "rule_of_thumb"}
     found = kt.play_tournament(entrants, "byteskille", num_players=2, deals=20)
-    assert found.standings["entrant"].tolist() == ["rule", "bots"]
+    assert found.frame()["entrant"].tolist() == ["rule", "bots"]
 
 
 @pytest.mark.parametrize("name", GAMES)

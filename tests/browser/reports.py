@@ -48,12 +48,6 @@ def tournament(folder: Path) -> Path:
     return kt.report(folder)
 
 
-def comparison(folder: Path) -> Path:
-    """Compares two players, and returns the page of the answer."""
-    kt.compare("rule_of_thumb", "uniform", num_players=3, by=0.1, out=folder)
-    return kt.report(folder)
-
-
 def replay(folder: Path) -> Path:
     """Records matches, and returns the page that shows them."""
     page = folder / "replay.html"
@@ -63,7 +57,7 @@ def replay(folder: Path) -> Path:
 
 
 MAKERS: dict[str, Callable[[Path], Path]] = {
-    made.__name__: made for made in (training, tournament, comparison, replay)
+    made.__name__: made for made in (training, tournament, replay)
 }
 
 

@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page
 
-import kille_training as kt
 from browser import reports
 from browser.machine import SCREENS
 
@@ -21,20 +20,12 @@ WIDE = """() => [...document.querySelectorAll('body *')]
     .map((one) => one.outerHTML.slice(0, 80))"""
 
 
-def sizes(folder: Path) -> Path:
-    """Plays a tournament at tables of two sizes, and returns its page."""
-    kt.play_tournament(reports.ENTRANTS, "byteskille", num_players=[2, 3], deals=100, out=folder)
-    return kt.report(folder)
-
-
-MAKERS = {**reports.MAKERS, "sizes": sizes}
-
-
 @pytest.mark.parametrize("name", [
-    pytest.param(name, marks=pytest.mark.slow if name == "training" else ()) for name in MAKERS
+    pytest.param(name, marks=pytest.mark.slow if name == "training" else ())
+    for name in reports.MAKERS
 ])  # fmt: skip
 def test_a_report_fits_a_phone(name: str, open_page: OpenPage, tmp_path: Path) -> None:
-    file = MAKERS[name](tmp_path)
+    file = reports.MAKERS[name](tmp_path)
     for color in ("light", "dark"):
         page = open_page("phone", color_scheme=color)
         page.goto(file.absolute().as_uri())
@@ -49,13 +40,3 @@ def test_a_report_fits_a_phone(name: str, open_page: OpenPage, tmp_path: Path) -
         assert page.evaluate("document.documentElement.scrollWidth") <= SCREENS["phone"][0]
         found = Axe().run(page).response["violations"]
         assert [one["id"] for one in found if one["impact"] in ("serious", "critical")] == []
-
-
-def test_other_table_sizes_are_tabs(open_page: OpenPage, tmp_path: Path) -> None:
-    page = open_page()
-    page.goto(sizes(tmp_path).absolute().as_uri())
-    expect(page.locator("#seats-2")).to_be_visible()
-    expect(page.locator("#seats-3")).to_be_hidden()
-    page.locator("label[for=tab-3]").click()
-    expect(page.locator("#seats-3")).to_be_visible()
-    expect(page.locator("#seats-2")).to_be_hidden()

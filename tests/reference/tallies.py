@@ -61,10 +61,7 @@ def clustered(values, deal):
 
 
 def same(one, other):
-    """Whether tallies by table size are the same to the byte."""
-    return one.keys() == other.keys() and all(
-        vars(one[seats]).keys() == vars(other[seats]).keys()
-        and all((vars(one[seats])[name] == vars(other[seats])[name]).all() for name in ARRAYS)
-        and one[seats].observations == other[seats].observations
-        for seats in one
+    """Whether two tallies are the same to the byte."""
+    return one.observations == other.observations and all(
+        np.array_equal(getattr(one, name), getattr(other, name)) for name in ARRAYS
     )

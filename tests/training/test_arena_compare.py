@@ -1,4 +1,3 @@
-import html
 import json
 from dataclasses import replace
 
@@ -10,9 +9,8 @@ from kille_env.errors import ConfigError
 from kille_env.files import read_arrays, write_arrays
 from kille_env.play.play import Players, play_out
 from kille_env.play.policy import UniformPolicy
-from kille_env.registry import list_games, make_batch, spec
-from kille_training.arena.compare import Scores, retrace
-from kille_training.arena.comparison import Comparison, Question
+from kille_env.registry import Table, list_games, make_batch, spec
+from kille_training.arena.compare import Comparison, Scores
 from kille_training.arena.play import identified
 from kille_training.arena.store import StoreError
 from kille_training.cli.main import main
@@ -53,29 +51,24 @@ def test_matches_are_decided_though_they_could_move_thousands(tmp_path):
     words = {"game": "kungsholmskille", "num_players": 3, "episode": "match", "by": 0.2}
     found = kt.compare("rule_of_thumb", "kungsholmskille/loose", out=tmp_path / "c", **words)
     assert found.verdict == ABOVE and found.played < 20_000
-    assert found.question.hypotheses.greatest > 2000
+    assert found.hypotheses.greatest > 2000
     assert -60 < found.bounds[0] < found.bounds[1] < 60 and found.cut == 0
     assert "units per match" in found.estimate() and "deal" not in str(found)
 
 
-def test_a_folder_keeps_its_question_and_its_way(tmp_path):
-    found = kt.compare("rule_of_thumb", "byteskille/tipsy", by=0.01, out=tmp_path / "c")
-    file = tmp_path / "c" / "comparison.npz"
-    with Scores(file, readonly=True) as kept:
-        assert kept.question == found.question
-        path = retrace(kept)
-        wider = replace(found.question, hypotheses=replace(found.question.hypotheses, high=0.5))
-        assert retrace(kept, wider)[-1].played == 1000
-    assert path[-1] == found and len(path) > 10
-    assert [each.verdict for each in path[:-1]].count(found.verdict) < len(path) - 1
+def test_a_folder_keeps_its_question(tmp_path):
+    kt.compare("rule_of_thumb", "byteskille/tipsy", by=0.01, most=200, out=tmp_path / "c")
+    asked = {"better": "rule_of_thumb", "worse": "byteskille/tipsy", "by": 0.01}
+    more = kt.compare(**asked, out=tmp_path / "c")  # "most" may be more
+    assert more.played == 1000 and more == kt.compare(**asked)
     for words, said in (
-        ({"worse": "uniform"}, "holds the comparison of 'rule_of_thumb' with"),
+        ({"worse": "uniform"}, "worse 'byteskille/tipsy' instead of 'uniform'"),
         ({"seed": 5}, "seed 1000003 instead of 5"),
-        ({"num_players": 2}, "holds a comparison at another table: 4 seats instead of 2"),
+        ({"num_players": 2}, "holds results of something else: 4 seats instead of 2"),
+        ({"low": 0.1}, r"low 0.0 instead of 0.1; high 0.01 instead of 0.11"),
     ):
-        given = {"better": "rule_of_thumb", "worse": "byteskille/tipsy", "by": 0.01, **words}
         with pytest.raises(ConfigError, match=said):
-            kt.compare(**given, out=tmp_path / "c")
+            kt.compare(**{**asked, **words}, out=tmp_path / "c")
 
 
 def test_two_that_begin_at_once_do_not_mix(tmp_path, monkeypatch):
@@ -110,12 +103,10 @@ def test_interrupted_anywhere_it_ends_with_the_same_bytes(tmp_path):
 @pytest.mark.parametrize(
     ("path", "value", "words"),
     [
-        (("table", "num_players"), 10**15, "holds what no tournament writes"),
-        (("table", "rules"), {"stake": "x"}, "holds what no tournament writes"),
-        (("question", "hypotheses", "low"), "x", "hypotheses.low"),
-        (("question", "worse"), "nobody", "its question is about"),
+        (("asked", "table", "num_players"), 10**15, "holds what no tournament writes"),
+        (("asked", "table", "rules"), {"stake": "x"}, "holds what no tournament writes"),
         (("entrants",), [], "entrants"),
-        (("seed",), -1, "seed"),
+        (("made_with",), None, "made_with"),
     ],
 )
 def test_what_no_comparison_writes_is_refused(tmp_path, path, value, words):
@@ -130,27 +121,21 @@ def test_what_no_comparison_writes_is_refused(tmp_path, path, value, words):
     write_arrays(file, about, arrays)
     with pytest.raises(StoreError, match=words):
         Scores(file, readonly=True)
-    part[last] = value
-    for name, bad in (("codes", np.array([9, 9], np.uint8)), ("values", np.array(["x"]))):
-        write_arrays(file, about, {**arrays, name: bad})
-        with pytest.raises(StoreError):
+
+
+def test_what_are_no_scores_is_refused(tmp_path):
+    kt.compare("rule_of_thumb", "uniform", num_players=2, by=0.1, out=tmp_path / "c")
+    file = tmp_path / "c" / "comparison.npz"
+    about, _ = read_arrays(file)
+    for bad in (np.array([9], np.uint8), np.zeros((2, 2)), np.array(["x"])):
+        write_arrays(file, about, {"scores": bad})
+        with pytest.raises(StoreError, match="its scores are"):
             Scores(file, readonly=True)
 
 
-def test_the_page_of_a_comparison_answers_its_question(tmp_path):
-    words = {"game": "femkortskille", "num_players": 2, "episode": "match", "by": 0.2}
-    found = kt.compare("rule_of_thumb", "femkortskille/first", out=tmp_path / "c", **words)
-    page = kt.report(tmp_path / "c").read_text()
-    text = html.unescape(page)
-    assert found.answer() in text and found.estimate() in text
-    assert found.interval() in text
-    assert "Crosstable" not in text and "deals" not in text[: text.index('id="players"')]
-    assert kt.report(tmp_path / "c", out=tmp_path / "again.html").read_text() == page
-
-
 def test_a_rejected_hypothesis_is_an_open_end():
-    question = Question("a", "b", 2, "deal", Hypotheses(0.0, 0.05, -2.0, 2.0))
-    found = Comparison(question, BELOW, 900, 1000, 0.02, -0.0141, 0.05, (-2.0, 2.0), 0)
+    asked = "a", "b", Table.of("byteskille", 2), Hypotheses(0.0, 0.05, -2.0, 2.0)
+    found = Comparison(*asked, BELOW, 900, 1000, 0.02, -0.0141, 0.05, (-2.0, 2.0), 0)
     assert found.interval() == "-0.0141 to below +0.05"
     assert replace(found, high=0.04).interval() == "-0.0141 to +0.0400"
     above = replace(found, verdict=ABOVE, low=0.0, high=0.03)
@@ -158,8 +143,8 @@ def test_a_rejected_hypothesis_is_an_open_end():
 
 
 def test_verdict_and_interval_agree_in_words():
-    question = Question("a", "b", 3, "deal", Hypotheses(0.0, 0.01, -2.0, 4.0))
-    found = Comparison(question, ABOVE, 900, 1000, 0.004, 0.0000012, 0.009, (-2.0, 4.0), 0)
+    asked = "a", "b", Table.of("byteskille", 3), Hypotheses(0.0, 0.01, -2.0, 4.0)
+    found = Comparison(*asked, ABOVE, 900, 1000, 0.004, 0.0000012, 0.009, (-2.0, 4.0), 0)
     assert found.interval() == "+0.000001 to +0.0090"
     assert found.sentences() == [
         "Among copies of b, a earns more than +0 units per deal. Decided after 900 deals, with a "
@@ -211,12 +196,3 @@ def test_the_command_says_who_is_better(tmp_path, capsys):
     found = json.loads(capsys.readouterr().out)
     assert found["verdict"] == ABOVE
     assert found["run"] == str(tmp_path / "c")
-    assert "The answer" in (tmp_path / "c/report.html").read_text()
-
-
-def test_another_question_to_deals_that_are_there_is_remarked(tmp_path, capsys):
-    words = ["compare", "rule_of_thumb", "uniform", "--game", "byteskille", "--players", "2"]
-    words += ["--by", "0.1", "--set", "workers=0", "--out", str(tmp_path / "c")]
-    for more, remarked in (([], False), ([], False), (["--low", "0.01"], True)):
-        assert main([*words, *more]) == 0
-        assert ("deals of another question" in capsys.readouterr().err) == remarked

@@ -9,8 +9,8 @@ import pytest
 from kille_agents.catalog import load_policy
 from kille_env.registry import Table, spec
 from kille_training.arena.entrants import Entrant
+from kille_training.arena.play import Shard, play_shard
 from kille_training.arena.schedule import Pairing, draws
-from kille_training.arena.shards import Shard, play_shard
 from reference.scripts import script
 
 ENTRANTS = 6

@@ -6,8 +6,8 @@ from math import perm
 import numpy as np
 import pytest
 
-from kille_training.arena.draws import Draw
 from kille_training.arena.entrants import Entrant
+from kille_training.arena.schedule import Draw
 
 
 def keys(names):

@@ -9,11 +9,10 @@ import pytest
 from kille_agents.catalog import load_policy
 from kille_env import make_batch
 from kille_env.registry import Table
-from kille_training.arena import shards
-from kille_training.arena.draws import Draw
+from kille_training.arena import play as arena_play
 from kille_training.arena.entrants import Entrant
-from kille_training.arena.play import Play
-from kille_training.arena.shards import Shard, cut, play_shard
+from kille_training.arena.play import Play, Shard, cut, play_shard
+from kille_training.arena.schedule import Draw
 from kille_training.pool.jobs import Failed, Here
 
 NAMES = ("rule_of_thumb", "uniform", "uniform")
@@ -68,7 +67,7 @@ def test_a_deal_has_the_same_cards_in_all_lineups_and_rotations(monkeypatch):
         seen.append(make_batch(*args, **options))
         return seen[-1]
 
-    monkeypatch.setattr(shards, "make_batch", spy)
+    monkeypatch.setattr(arena_play, "make_batch", spy)
     play(Shard(0, draw((0, 1, 2), (0, 2, 1)), 4, 6), "kungsholmskille")
     (batch,) = seen
     decks, dealers = batch.tables["deck"][:, :15].reshape(6, 6, 15), batch.tables["dealer"]
@@ -166,9 +165,8 @@ def scribble(mask):
 )
 def test_an_entrant_that_fails_is_named_with_the_reason(do, words):
     entrants = [Entrant(0, "rule", NAMES[0]), Entrant(1, "bad", "a Python object")]
-    table = Table.of("byteskille", 2)
     job = Play(
-        "byteskille", table.rules, 5, entrants, {"bad": Broken(do)},
+        Table.of("byteskille", 2), 5, entrants, {"bad": Broken(do)},
         seconds=1.0, transfer=False, trust=False,
     )  # fmt: skip
     shard = Shard(0, draw((0, 1), groups=((0,), (1,))), 0, 20)

@@ -1,54 +1,42 @@
 """What is kept is whole, each deal once, whatever ends the process that keeps it."""
 
-import json
 import random
 import shutil
 from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
-import pandas as pd
 import pytest
 
-from kille_env.core.keys import deal_seeds
 from kille_env.files import read_arrays, write_arrays
-from kille_env.registry import spec
+from kille_env.registry import Table
 from kille_training.arena import store as arena_store
-from kille_training.arena.draws import Draw
 from kille_training.arena.entrants import Entrant
-from kille_training.arena.parquet import remove_unkept, write_shard
-from kille_training.arena.shards import Shard
-from kille_training.arena.store import Result, Store, StoreError
+from kille_training.arena.play import Shard
+from kille_training.arena.schedule import Draw
+from kille_training.arena.store import Store, StoreError
 from kille_training.statistics.tally import Tally
 from reference.tallies import same
 
-RULES = spec("byteskille").resolve({}, episode="deal").as_dict()
-TABLES = {"game": "byteskille", "game_version": 1, "rules": RULES, "seed": 5}
+ASKED = {"table": Table.of("byteskille", 2).as_dict(), "seed": 5}
 NAMES = ["anna", "bo", "cecilia"]
 KEYS = {0: 71, 1: 3, 2: 40}
-DRAWS = {2: [[(0, 1)], [(1, 2)]], 3: [[(0, 1, 2), (2, 1, 0)]]}
-"""Rows by table size and stage."""
+STAGES = [[(0, 1), (1, 2)], [(1, 2)]]
+"""Rows by stage."""
 
 
-def draw(seats, stage=0):
-    rows = np.array(DRAWS[seats][stage])
-    return Draw(((0, 1, 2),), rows, np.ones(len(rows)))
+def draw(stage=0):
+    return Draw(((0, 1, 2),), np.array(STAGES[stage]), np.ones(len(STAGES[stage])))
 
 
-def entered(*names, **about):
-    return [
-        Entrant(0, name, "uniform", fingerprints={"2": f"of {name}"}, metadata={"what": "a bot"})
-        for name in names
-    ]
+def entered(*names):
+    return [Entrant(0, name, "uniform", fingerprint=f"of {name}") for name in names]
 
 
-def opened(path, **options):
-    store = Store(path, create=True, **options)
-    store.tables, store.made_with = TABLES, {"kille-env": "1"}
+def opened(folder, **options):
+    store = Store(folder / "results.npz", create=True, **options)
+    store.asked, store.made_with = ASKED, {"kille-env": "1"}
     store.enter(store.with_new(entered(*NAMES)))
-    for seats, stages in DRAWS.items():
-        for stage in range(len(stages)):
-            list(store.missing(stage, draw(seats, stage), 0, 1))
     return store
 
 
@@ -58,19 +46,19 @@ def store(tmp_path):
         yield store
 
 
-def result(seats, stage, first, deals, without=()):
+def result(stage, first, deals, without=()):
     """Small whole numbers, so that ties are frequent; what one gains the others lose."""
-    shard = Shard(stage, draw(seats, stage), first, deals, without)
-    rng = np.random.default_rng([seats, stage])
-    earned = rng.integers(-3, 4, (first + deals, *shard.shape[1:], seats))[first:].astype(float)
+    shard = Shard(stage, draw(stage), first, deals, without)
+    rng = np.random.default_rng(stage)
+    earned = rng.integers(-3, 4, (first + deals, *shard.shape[1:], 2))[first:].astype(float)
     earned[..., -1] = -earned[..., :-1].sum(axis=-1)
     members = shard.members(5, KEYS)
     earned[members[..., 0] < 0] = 0
-    return Result(shard, members, earned)
+    return shard, members, earned
 
 
-def missing(store, seats, stage, end):
-    found = store.missing(stage, draw(seats, stage), 0, end)
+def missing(store, stage, end):
+    found = store.missing(stage, draw(stage), 0, end)
     return [(each.first_deal, each.first_deal + each.deals) for each in found]
 
 
@@ -83,7 +71,7 @@ def test_an_entrant_keeps_its_number(store):
     later = store.with_new(entered(*NAMES, "david", "erik", "filippa"))
     assert [each.wave for each in later] == [0, 0, 0, 1, 2, 2]
     with pytest.raises(StoreError, match=r"'bo' has changed: .* under another name"):
-        store.enter([replace(now[1], fingerprints={"2": "of Bo"}) if n == 1 else each
+        store.enter([replace(now[1], fingerprint="of Bo") if n == 1 else each
                      for n, each in enumerate(now)])  # fmt: skip
     with pytest.raises(StoreError, match="'bo' entered with play: sampled and has play: greedy"):
         store.with_new([*entered("anna", "cecilia", "david"), replace(moved, play="greedy")])
@@ -96,34 +84,33 @@ def test_an_entrant_keeps_its_number(store):
 
 
 def test_no_deal_counts_twice(store):
-    store.keep(result(2, 0, 0, 1))
-    store.keep(result(2, 0, 3, 7))
-    assert missing(store, 2, 0, 12) == [(1, 3), (10, 12)]
+    store.keep(*result(0, 0, 1))
+    store.keep(*result(0, 3, 7))
+    assert missing(store, 0, 12) == [(1, 3), (10, 12)]
     for first, deals in [(0, 1), (3, 10), (9, 5), (2, 3), (0, 30)]:
         with pytest.raises(StoreError, match="have been played before"):
-            store.keep(result(2, 0, first, deals))
-    assert missing(store, 2, 0, 12) == [(1, 3), (10, 12)]
-    assert store.tallies[2].observations == 8 and store.deals() == {2: 8}
+            store.keep(*result(0, first, deals))
+    assert missing(store, 0, 12) == [(1, 3), (10, 12)]
+    assert store.tally.observations == 16 and store.deals() == 8
 
 
-def test_results_that_contradict_what_is_known_are_refused(store):
-    good = result(2, 0, 4, 4)
-    for earned in (np.full_like(good.earned, np.nan), good.earned[:2]):
+def test_results_that_do_not_fit_their_shard_are_refused(store):
+    shard, members, good = result(0, 4, 4)
+    for earned in (np.full_like(good, np.nan), good[:2]):
         with pytest.raises(StoreError, match=r"expected .* finite units"):
-            store.keep(replace(good, earned=earned))
-    assert not store.tallies
-    with pytest.raises(StoreError, match=r"other lineups \(stage 0, 2 seats\).*another folder"):
-        list(store.missing(0, draw(2, 1), 0, 9))
+            store.keep(shard, members, earned)
+    assert not store.tally.observations and missing(store, 0, 8) == [(0, 8)]
 
 
 def test_who_is_out_is_left_out(store):
     store.put_out(1, "gone")
-    (shard,) = store.missing(0, draw(2), 0, 30)
+    (shard,) = store.missing(0, draw(), 0, 30)
     assert shard.without == (1,)
-    store.keep(result(2, 0, 0, 30, without=(1,)))
-    assert 0 < store.tallies[2].observations < 30
-    assert missing(store, 2, 0, 30) == []
-    assert missing(store, 3, 0, 30) == [], "nobody fills these tables"
+    store.keep(*result(0, 0, 30, without=(1,)))
+    assert 0 < store.tally.observations < 60
+    assert missing(store, 0, 30) == []
+    store.put_out(2, "gone too")
+    assert missing(store, 1, 30) == [], "nobody fills these tables"
 
 
 def test_the_bytes_do_not_depend_on_how_results_came(tmp_path):
@@ -132,30 +119,29 @@ def test_the_bytes_do_not_depend_on_how_results_came(tmp_path):
     for trial in range(3):
         rng = random.Random(trial)
         parts = []
-        for seats, stages in DRAWS.items():
-            for stage in range(len(stages)):
-                cuts = [0, *sorted(rng.sample(range(1, 300), rng.randrange(5))), 300]
-                parts += [(seats, stage, a, b - a) for a, b in pairwise(cuts)]
+        for stage in range(len(STAGES)):
+            cuts = [0, *sorted(rng.sample(range(1, 300), rng.randrange(5))), 300]
+            parts += [(stage, a, b - a) for a, b in pairwise(cuts)]
         rng.shuffle(parts)
         store = opened(tmp_path / str(trial))
         for part in parts:
-            store.keep(result(*part))
+            store.keep(*result(*part))
             if rng.random() < 0.3:
                 store.write()
                 store.close()
-                store = Store(tmp_path / str(trial))
+                store = Store(store.path)
         store.note_end()
         store.write()
         store.close()
         written.add(store.path.read_bytes())
-    assert len(written) == 1
-    with Store(tmp_path / "0", readonly=True) as reader:
-        whole = Tally.empty(3, 3)
-        found = result(3, 0, 0, 300)
-        whole.add(found.members.reshape(-1, 3), found.shard.deal().ravel(),
-                  found.earned.reshape(-1, 3, 3))  # fmt: skip
-        assert same({3: reader.tallies[3]}, {3: whole})
-        assert reader.entrants == store.entrants and reader.ends == [{"2": 300, "3": 300}]
+    assert store is not None and len(written) == 1
+    with Store(store.path, readonly=True) as reader:
+        whole = Tally.empty(2, 3)
+        for stage in range(len(STAGES)):
+            shard, members, earned = result(stage, 0, 300)
+            whole.add(members.reshape(-1, 2), shard.deal().ravel(), earned.reshape(-1, 2, 2))
+        assert same(reader.tally, whole)
+        assert reader.entrants == store.entrants and reader.ends == [300]
         with pytest.raises(StoreError, match="not open for writing"):
             reader.write()
 
@@ -163,7 +149,7 @@ def test_the_bytes_do_not_depend_on_how_results_came(tmp_path):
 def test_the_file_is_written_now_and_then(store, monkeypatch):
     store.write()
     before = store.path.read_bytes()
-    store.keep(result(2, 0, 0, 5))
+    store.keep(*result(0, 0, 5))
     store.write_if_due()
     assert store.path.read_bytes() == before
     monkeypatch.setattr(arena_store, "SECONDS", -1.0)
@@ -173,12 +159,12 @@ def test_the_file_is_written_now_and_then(store, monkeypatch):
 
 
 def test_one_process_writes_and_others_read(store):
-    store.keep(result(2, 0, 0, 4))
+    store.keep(*result(0, 0, 4))
     store.write()
     with pytest.raises(StoreError, match="is being played in"):
         Store(store.path)
-    with Store(store.path.parent, readonly=True) as reader:
-        assert reader.tallies[2].observations == 4
+    with Store(store.path, readonly=True) as reader:
+        assert reader.tally.observations == 8
     store.close()
     Store(store.path).close()
 
@@ -210,20 +196,19 @@ def test_a_full_disk_leaves_what_was_there(store, monkeypatch):
 def test_files_that_are_none_of_ours(tmp_path):
     path = tmp_path / "results.npz"
     with pytest.raises(StoreError, match=r"no results .*kille tournament CONFIG"):
-        Store(tmp_path, readonly=True)
+        Store(path, readonly=True)
     for content in (b"", b"name,score\nanna,3\n" * 100):
         path.write_bytes(content)
         with pytest.raises(StoreError, match="holds what no tournament writes"):
-            Store(tmp_path)
+            Store(path)
 
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
     path = tmp_path_factory.mktemp("store") / "run"
     with opened(path) as store:
-        for seats in (2, 3):
-            store.keep(result(seats, 0, 0, 4))
-        store.rounds = {2: [[(0, 1)]]}
+        store.keep(*result(0, 0, 4))
+        store.rounds = [[(0, 1)]]
         store.note_end()
         store.write()
     return path
@@ -239,31 +224,20 @@ def changed(about, arrays, path, value):
 @pytest.mark.parametrize(
     ("path", "value", "words"),
     [
-        (("format",), 4, "has version 4 of the format, this kille-env reads version 5"),
+        (("format",), 4, "has version 4 of the format, this kille-env reads version 6"),
         (("format",), None, "has version None of the format"),
-        (("tables", "rules", "stake"), "many", "holds what no tournament writes"),
-        (("tables", "rules"), "svenska", "holds what no tournament writes"),
-        (("tables", "rules", "no_switch"), 1, "holds what no tournament writes"),
-        (("tables", "game"), "kille", "holds what no tournament writes"),
-        (("tables", "seed"), -1, "the seed is -1"),
-        (("tables", "seed"), "5", "the seed is '5'"),
-        (("tables",), {}, "holds what no tournament writes"),
-        (("observations",), {str(10**15): 3}, "holds what no tournament writes"),
-        (("observations",), {"many": 3}, "holds what no tournament writes"),
-        (("observations",), {"4": 3}, "holds what no tournament writes"),
-        (("stages", str(10**15)), ["x"], "holds what no tournament writes"),
+        (("asked", "table", "rules", "stake"), "many", "holds what no tournament writes"),
+        (("asked", "table", "game"), "kille", "holds what no tournament writes"),
+        (("asked", "table", "num_players"), 3, "the tally is of other tables"),
+        (("asked",), {}, "holds what no tournament writes"),
+        (("observations",), "3", "holds what no tournament writes"),
         (("entrants", 0, "number"), 7, "its entrants have the numbers"),
         (("entrants", 0, "name"), "bo", "its entrants have the numbers"),
         (("entrants", 0, "play"), "best", r"entrants\.0\.play"),
-        (("entrants", 0, "metadata"), [], r"entrants\.0\.metadata"),
         (("entrants", 0, "more"), 1, r"entrants\.0\.more"),
-        (("rounds", "2"), [[[0, 7]]], "rounds at 2 seats are of other entrants"),
-        (("rounds", "2"), [[[0, 1, 2]]], "rounds at 2 seats are of other entrants"),
-        (("played", 0, "stage"), 9, "it says it has played"),
-        (("played", 0, "end"), 0, "it says it has played"),
         (("played", 0, "end"), 10**30, r"played\.0\.end"),
         (("played", 0, "first"), -4, r"played\.0\.first"),
-        (("ends",), [{"2": "x"}], r"ends\.0"),
+        (("ends",), ["x"], r"ends\.0"),
     ],
 )
 def test_what_no_tournament_writes_is_refused_when_it_is_read(whole, tmp_path, path, value, words):
@@ -290,32 +264,7 @@ def test_a_tally_of_other_tables_is_refused(whole, tmp_path, change):
     shutil.copytree(whole, tmp_path / "run")
     file = tmp_path / "run" / "results.npz"
     about, arrays = read_arrays(file)
-    arrays["2.met"] = change(arrays["2.met"])
+    arrays["met"] = change(arrays["met"])
     write_arrays(file, about, arrays)
     with pytest.raises(StoreError, match="holds what no tournament writes"):
         Store(file, readonly=True)
-
-
-def test_shards_are_parquet_files_with_every_table_once(store, tmp_path):
-    folder = store.path.parent / "results"
-    parts = [result(3, 0, 0, 4), result(3, 0, 4, 2, without=(1,))]
-    for part in parts:
-        write_shard(folder, store, part)
-        store.keep(part)
-    write_shard(folder, store, result(3, 0, 6, 3))  # interrupted before it was kept
-    (folder / ".3-seats-stage-0-row-0-deals-9-12.parquet.x1").touch()  # killed while writing
-    remove_unkept(folder, store)
-    assert len([*folder.iterdir()]) == len(parts)
-    frame = pd.read_parquet(folder)
-    assert len(frame) == 4 * 2 * 3 * 3, "where all three sit"
-    assert frame["deal_seed"].tolist() == deal_seeds(5, 3, frame["deal"].to_numpy()).tolist()
-    assert set(frame["tournament"]) == {"run"} and set(frame["entrant"]) == set(NAMES)
-    assert json.loads(frame["rules"][0]) == RULES and set(frame["num_players"]) == {3}
-    members, earned = parts[0].members, parts[0].earned
-    for row in frame.sample(20, random_state=1).itertuples():
-        place = (row.seat + row.rotation) % 3
-        assert row.entrant == NAMES[members[row.deal, row.lineup, place]]
-        assert row.earned == earned[row.deal, row.lineup, row.rotation, row.seat]
-    keys = ["deal", "lineup", "rotation", "seat"]
-    assert len(frame[keys].drop_duplicates()) == len(frame)
-    assert set(frame["stage"]) == {0}

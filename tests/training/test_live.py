@@ -5,17 +5,18 @@ import io
 import pytest
 
 import kille_training as kt
-from kille_training.arena.settings import MatchmakingSettings, TablesSettings, TournamentSettings
+from kille_training.arena.settings import MatchmakingSettings, TournamentSettings
 from kille_training.arena.tournament import Folder, Tournament
 from kille_training.pool.jobs import Here
 from kille_training.progress import Bars
+from kille_training.settings import TableSettings
 
 PLAYERS = {"rule": "rule_of_thumb", "chance": "uniform", "tipsy": "byteskille/tipsy"}
 
 
 def settings(folder, **matchmaking):
     return TournamentSettings(
-        table=TablesSettings("byteskille", (2, 3)),
+        table=TableSettings("byteskille", 2),
         entrants=PLAYERS,
         matchmaking=MatchmakingSettings(**{"deals": 8, **matchmaking}),
         batch_tables=16,
@@ -80,7 +81,7 @@ def test_a_terminal_shows_a_bar_and_a_log_shows_lines(tmp_path, terminal, monkey
         play(tmp_path / "a", display)
     shown = file.getvalue()
     assert ("playing observations ..." in shown) != terminal
-    assert ("32/32" in shown) == terminal  # what was played before the interrupt counts
+    assert ("24/24" in shown) == terminal  # what was played before the interrupt counts
 
 
 def test_what_was_done_before_a_job_resumed_counts_for_no_rate(monkeypatch):

@@ -1,7 +1,6 @@
 """The same players in the same seats of the same deals earn the same units, to the bit."""
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import kille_training as kt
@@ -10,7 +9,8 @@ from kille_env.core.keys import deal_seeds
 from kille_env.play.play import Players, play_out
 from kille_env.records import Recorder
 from kille_env.registry import make_batch, spec
-from kille_training.arena.shards import rotations
+from kille_training.arena.play import rotations
+from kille_training.arena.store import Store
 from kille_training.evaluation.duplicate import estimates, payoff
 from kille_training.labels import most_apart
 
@@ -22,22 +22,22 @@ def names(game):
     return [f"{game}/tipsy", "uniform"]  # both draw their actions
 
 
-def stored(folder, seats):
-    """What each seat earned, [D, P, P], and the lineups, [D, P] names."""
-    frame = pd.read_parquet(folder / "results").sort_values(["deal", "rotation", "seat"])
-    earned = frame["earned"].to_numpy().reshape(-1, seats, seats)
-    return earned, frame["entrant"].astype(str).to_numpy().reshape(earned.shape)[:, 0]
-
-
 @pytest.mark.parametrize(("game", "seats"), GAMES)
-def test_tournaments_comparisons_evaluations_records_and_tables_from_python(tmp_path, game, seats):
+def test_tournaments_comparisons_evaluations_records_and_tables(monkeypatch, game, seats):
     one, other = names(game)
+    keep, results = Store.keep, []
+
+    def noted(store, shard, members, earned):
+        results.append((members[:, 0], earned[:, 0]))
+        keep(store, shard, members, earned)
+
+    monkeypatch.setattr(Store, "keep", noted)
     found = kt.play_tournament(
-        [one, other], game, num_players=seats, deals=DEALS, seed=SEED, out=tmp_path / "a",
+        [one, other], game, num_players=seats, deals=DEALS, seed=SEED,
         format="gauntlet", fill="copies", hero=one,
-        keep_results=True,
     )  # fmt: skip
-    kept, members = stored(tmp_path / "a", seats)
+    ((members, kept),) = results  # [D, P] entrants, and what each seat earned, [D, P, P]
+    members = np.array(found.names)[members]
     assert kept.any()
 
     rules = spec(game).resolve({}, episode="deal")
@@ -52,7 +52,7 @@ def test_tournaments_comparisons_evaluations_records_and_tables_from_python(tmp_
 
     compared = kt.compare(one, other, game, seats, seed=SEED, most=DEALS, by=1e-6)
     assert compared.mean == pytest.approx(
-        next(row.mean for row in found.ranked[seats] if row.name == one), abs=1e-12
+        next(row.mean for row in found.ranked if row.name == one), abs=1e-12
     )
 
     if spec(game).zero_sum:  # elsewhere an evaluation subtracts what the other player earns

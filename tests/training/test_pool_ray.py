@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 
 from kille_env.registry import Table
-from kille_training.arena.draws import Draw
 from kille_training.arena.entrants import Entrant
-from kille_training.arena.play import Play
-from kille_training.arena.shards import Shard
+from kille_training.arena.play import Play, Shard
+from kille_training.arena.schedule import Draw
 from kille_training.pool.jobs import Failed, Here, WorkerError
 
 pytest.importorskip("ray", reason="the extra `ray` is not installed")
@@ -40,10 +39,8 @@ def shards(*members):
 
 
 def job(seconds=3.0):
-    rules = Table.of("byteskille", 2).rules
-    return Play(
-        "byteskille", rules, 5, ENTRANTS, {}, seconds=seconds, transfer=False, trust=False
-    )  # fmt: skip
+    table = Table.of("byteskille", 2)
+    return Play(table, 5, ENTRANTS, {}, seconds=seconds, transfer=False, trust=False)
 
 
 def found(results):

@@ -56,11 +56,10 @@ def desk(tmp_path, monkeypatch):
 
 
 def check_entrants(settings):
-    rules = settings.table.resolve()
+    table = settings.table.table()
     for entrant in settings.taking_part():
         if entrant.player.startswith(("runs/", "my_module")):
-            for seats in settings.table.num_players:
-                load_policy(entrant.player, settings.table.game, seats, rules)
+            load_policy(entrant.player, table.game, table.num_players, table.rules)
 
 
 @pytest.mark.parametrize("name", TOURNAMENTS)

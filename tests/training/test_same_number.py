@@ -434,7 +434,7 @@ def test_every_measure_gives_the_same_number(both: tuple[Any, Any]) -> None:
 
     tournament: dict[str, Any] = {"num_players": 2, "rules": {"fraga": "off"}, "deals": 30}
     cells = [
-        kt.play_tournament({"mine": one, "chance": "uniform"}, "byteskille", **tournament).standings
+        kt.play_tournament({"mine": one, "chance": "uniform"}, "byteskille", **tournament).frame()
         for one in (player, plain(ask))
     ]
     assert cells[0].equals(cells[1])
@@ -507,7 +507,7 @@ def test_a_model_whose_statistics_change_is_another_entrant(tmp_path: Any) -> No
     with pytest.raises(KilleError, match=r"'mine' has changed: it entered as .*model\.zip"):
         play(6, 0)
     statistics.mean = statistics.mean - np.sqrt(statistics.var)
-    assert play(6, 1).tallies[2].observations == 6
+    assert play(6, 1).tally.observations == 6
 
 
 class Doubled(VecEnvWrapper):

@@ -20,7 +20,6 @@ from kille_training.learn.settings import (
 from kille_training.settings import (
     FolderName,
     List,
-    Sizes,
     as_yaml,
     build,
     load,
@@ -44,7 +43,6 @@ class Whole:
     name: FolderName = "whole"
     rate: float = 0.1
     one: int = 3
-    some: Sizes = (3,)
     part: Part = field(default_factory=Part)
     rules: Mapping[str, Any] = field(default_factory=dict)
 
@@ -98,14 +96,9 @@ def test_numbers_with_an_exponent_need_no_point(written):
     assert load(Whole, written("rate: 1"), ["rate=2E3"]).rate == 2000.0
 
 
-def test_several_tables_are_a_number_or_a_list():
-    assert build(Whole, {"some": 5}, "x") == Whole(some=(5,))
-    assert build(Whole, {"some": [2, 5]}, "x").some == (2, 5)
+def test_a_number_is_no_list():
     with pytest.raises(ConfigError, match="one is \\[2, 3\\], expected a whole number"):
         build(Whole, {"one": [2, 3]}, "x")
-    for wrong in ([], [2, 2]):
-        with pytest.raises(ConfigError, match="each table size once"):
-            build(Whole, {"some": wrong}, "x")
 
 
 def test_settings_are_checked_however_they_are_made():

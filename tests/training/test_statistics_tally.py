@@ -31,7 +31,7 @@ def counted(members, deal, earned, entrants=ENTRANTS):
 
 
 def alike(one, other):
-    return all_same({0: one}, {0: other})
+    return all_same(one, other)
 
 
 def plainly(members, deal, earned):

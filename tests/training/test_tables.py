@@ -18,8 +18,7 @@ from kille_env.errors import ConfigError, PolicyError
 from kille_env.play.play import Players
 from kille_env.records import read_records
 from kille_env.records.notation import check_record
-from kille_training.arena.settings import TablesSettings
-from kille_training.learn.settings import TableSettings
+from kille_training.settings import TableSettings
 from kille_training.solving.solution import settings_of
 from kille_training.tables import seat
 
@@ -36,10 +35,7 @@ def test_every_tool_has_the_same_default_table(game: str) -> None:
     assert kille_env.SeatVectorEnv(game, 2).table == usual
     assert gymnasium.make(f"kille_env/{game}-v0").unwrapped.table == usual  # type: ignore[attr-defined]
     assert seat(["rule_of_thumb"], game).table == usual
-    for settings in (TableSettings(game), TablesSettings(game)):
-        sizes: Any = settings.num_players
-        (seats,) = sizes if isinstance(sizes, tuple) else (sizes,)
-        assert Table.of(game, seats, settings.resolve()) == usual
+    assert TableSettings(game).table() == usual
     if game == "byteskille":
         assert settings_of(game).table == usual
 

@@ -54,7 +54,7 @@ def test_an_own_network_is_measured_where_torch_is_not_installed(tmp_path: Path)
         f"print(float(kt.nash_conv({str(folder)!r})))\n"
         f"found = kt.evaluate({str(folder)!r}, baselines='uniform', deals=50, play='sampled')\n"
         "print(found.rows[0].estimate.mean)\n"
-        f"print(len({play.replace('DEALS', '20')}.standings))\n"
+        f"print(len({play.replace('DEALS', '20')}.frame()))\n"
     )
     exact = float(kt.nash_conv(network, "byteskille", **TABLE))
     assert float(said[0]) == pytest.approx(exact, abs=1e-5)
@@ -65,7 +65,7 @@ def test_an_own_network_is_measured_where_torch_is_not_installed(tmp_path: Path)
     assert said[2] == "2"
 
     again = without_torch(  # another process adds to what the first has kept
-        f"found = {play.replace('DEALS', '30')}\nprint(found.tallies[2].observations)\n"
+        f"found = {play.replace('DEALS', '30')}\nprint(found.tally.observations)\n"
         f"print(main(['evaluate', {str(folder)!r}, '--deals', '10', '--json']))"
     )
     assert again[0] == "30" and again[-2] == "0"

@@ -32,13 +32,6 @@ def plural_of(unit: str) -> str:
     return "matches" if unit == "match" else "deals"
 
 
-def duration(seconds: float) -> str:
-    """Returns a time in words: "40 s", "3 min" or "2.5 h"."""
-    if seconds < 90:
-        return f"{max(1.0, seconds):.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 90 * 60 else f"{seconds / 3600:.1f} h"
-
-
 def measure_of(game: str, episode: str) -> str:
     """Returns the name of an estimate: "units per deal", or "gain per deal" over the other player.
 

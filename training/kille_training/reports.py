@@ -1,4 +1,4 @@
-"""The report of a training run, a tournament or a comparison, from Python."""
+"""The report of a training run, a tournament or a comparison of seeds, from Python."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ def report(
     *,
     progress: Progress | None = None,
 ) -> Path:
-    """Writes the report of a run, a tournament or a comparison: one HTML page.
+    """Writes the report of a run, a tournament or a comparison of seeds: one HTML page.
 
     The page needs no other files. A finished run that has not been measured is measured first.
 
@@ -26,8 +26,7 @@ def report(
         'report.html'
 
     Args:
-        run: The run, or the folder of a run, a tournament or a comparison; or what `compare_seeds`
-            returned.
+        run: The run, or the folder of a run or a tournament; or what `compare_seeds` returned.
         out: The page's file; None is report.html in that folder.
         progress: Called with how far it is, for a run.
 
@@ -45,12 +44,10 @@ def report(
         return write_seeds_page(run, page)
     path = run.folder if isinstance(run, Run) else Path(run)
     folder = Folder(path)
-    if folder.comparison.is_file():
-        from kille_training.arena.comparison_page import write_comparison_page as write_page
-    else:
-        from kille_training.arena.tournament_page import write_tournament_page as write_page
-    if folder.comparison.is_file() or folder.results.is_file():
-        return write_page(folder, page)
+    if folder.results.is_file():
+        from kille_training.arena.page import write_tournament_page
+
+        return write_tournament_page(folder, page)
     from kille_training.learn.page import write_run_page
 
     measure_run(Run(path), progress)

@@ -22,14 +22,16 @@ from pathlib import Path
 from typing import Annotated, Any, TypeVar, dataclass_transform, get_type_hints
 
 import yaml
-from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, TypeAdapter
+from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter
 from pydantic import ValidationError as Invalid
 from pydantic.dataclasses import dataclass as checked
 from pydantic_core import to_jsonable_python
 
 import kille_env
 from kille_env.core.jit import source_digest
+from kille_env.core.spec import Rules
 from kille_env.errors import ConfigError, KilleError, did_you_mean, shortened
+from kille_env.registry import Table, load_game
 
 S = TypeVar("S")
 Overrides = Mapping[str, Any] | Sequence[str]
@@ -64,6 +66,49 @@ def settings(cls: type[S]) -> type[S]:
     return made
 
 
+@settings
+class TableSettings:
+    """What is played.
+
+    Attributes:
+        game: Name of the game.
+        num_players: Seats of a table; 0 is the game's default.
+        rules: Preset and switches, as `kille_env.make(rules=...)` takes them.
+        episode: "deal" is one deal, "match" the whole game until a pot is won.
+    """
+
+    game: str = "byteskille"
+    num_players: int = 0
+    rules: Mapping[str, Any] = field(default_factory=dict)
+    episode: str = "deal"
+
+    def __post_init__(self) -> None:
+        """Takes the game's number of seats where none is given."""
+        if self.num_players == 0:
+            object.__setattr__(self, "num_players", load_game(self.game).spec.default_players)
+
+    @classmethod
+    def of(cls, rules: Rules, num_players: int) -> "TableSettings":
+        """Returns the settings of a table with complete rules."""
+        switches = rules.as_dict()
+        return cls(rules.game, num_players, switches, str(switches.pop("episode")))
+
+    def table(self) -> Table:
+        """Return the table with complete rules; refuses one that does not exist."""
+        return Table.of(self.game, self.num_players, self.resolve())
+
+    def resolve(self) -> Rules:
+        """Returns the complete rules; refuses a game, switch or table that does not exist."""
+        if "episode" in self.rules:
+            raise ConfigError(
+                "table.rules has the key 'episode'; it stands beside them, table.episode"
+            )
+        game = load_game(self.game).spec
+        rules = game.resolve(dict(self.rules), episode=self.episode)
+        game.check_players(self.num_players, rules)
+        return rules
+
+
 def folder_name(name: str) -> str:
     """Returns the name of a folder of results, if it is one.
 
@@ -75,19 +120,8 @@ def folder_name(name: str) -> str:
     return name
 
 
-def _sizes(value: Any) -> Any:
-    sizes = tuple(value) if isinstance(value, (list, tuple)) else (value,)
-    if not sizes or len(set(map(str, sizes))) < len(sizes):
-        raise ConfigError(
-            f"num_players is {list(sizes)}, expected each table size once, as in 3 or [2, 3]"
-        )
-    return sizes
-
-
 FolderName = Annotated[str, AfterValidator(folder_name)]
 """The name of a run's folder."""
-Sizes = Annotated[tuple[int, ...], BeforeValidator(_sizes)]
-"""`num_players` where there may be several tables: 3 or [2, 3]."""
 List = Annotated[tuple[S, ...], Field(strict=False)]
 """A list in YAML, a tuple or list in Python."""
 

@@ -1,48 +1,47 @@
 """Does one player earn more than another? Played until a sequential test knows.
 
 The first player sits among copies of the second, at every deal from every position. Its earnings
-beyond the table's mean are one score per deal; the test is `statistics.sequential`. The scores and
-the question are kept in one file, so a comparison can be resumed, and its page answers the question
-anew from the scores.
+beyond the table's mean are one score per deal; the test is `statistics.sequential`. The question
+and the scores are kept in one file, so a comparison can be resumed.
 """
 
 import json
-import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import Field, TypeAdapter
+from pydantic import Field
 
 from kille_env.errors import ConfigError
 from kille_env.play.policy import PlayerLike
 from kille_env.registry import Table
-from kille_training.arena.comparison import Comparison, Question
 from kille_training.arena.entrants import Entrant, entrants_of, label_of
-from kille_training.arena.play import Identified, Play, identified
+from kille_training.arena.play import Identified, Play, Shard, cut, identified
 from kille_training.arena.schedule import Pairing, draws
-from kille_training.arena.settings import MatchmakingSettings, TournamentSettings
-from kille_training.arena.shards import Shard, by_place, cut
 from kille_training.arena.store import Locked, Strict, check_unchanged
-from kille_training.arena.tournament import (
-    folder_of,
-    how_to_resume,
-    settings_of,
-    tidy,
-)
+from kille_training.arena.tournament import folder_of, how_to_resume, tidy
 from kille_training.evaluation.duplicate import beyond_mean
-from kille_training.labels import SEED, bounds_of, uncut_of, unit_of
+from kille_training.labels import BEYOND_MEAN, SEED, bounds_of, plural_of, uncut_of, unit_of
 from kille_training.learn.runs import seed_runs
 from kille_training.pool.jobs import Failed, Here, Pool
 from kille_training.pool.processes import Processes
 from kille_training.progress import Bars, resumable
+from kille_training.results import Result, TextTable
 from kille_training.settings import versions
-from kille_training.statistics.sequential import FIRST, GOING, Hypotheses, SequentialTest
+from kille_training.statistics.sequential import (
+    ABOVE,
+    BELOW,
+    GOING,
+    UNDECIDED,
+    Hypotheses,
+    SequentialTest,
+)
 from kille_training.tables import RulesLike, table_of
 
+FILE = "comparison.npz"
 BY = {"deal": 0.005, "match": 0.05}
 """Units that are told apart by default, by the kind of episode."""
 BATCH_TABLES = 16_384
@@ -50,8 +49,146 @@ BATCH_TABLES = 16_384
 FIRST_DEALS = 1_000
 GROWTH = 1.25
 """Deals until the next look, at most, as a multiple of those played so far."""
-STEP = 1.1
-"""Deals from station to station of a comparison that is retraced, as a multiple."""
+DIGITS = range(4, 10)
+"""Decimals of the ends of an interval: more where an end is close to a hypothesis."""
+
+
+@dataclass(frozen=True, repr=False)
+class Comparison(Result):
+    """What a comparison has found.
+
+    Attributes:
+        better: The player that is asked about.
+        worse: The player whose copies fill the other seats.
+        table: The table.
+        hypotheses: What is to be distinguished: units per deal beyond the table's mean.
+        verdict: The test's, see `statistics.sequential`.
+        decided_after: Deals after which the verdict was reached, 0 while there is none.
+        played: Deals, or matches, that have been played.
+        mean: Units per deal of the first player, beyond the table's mean.
+        low: Lower end of the interval that belongs to the verdict and holds at all times.
+        high: Upper end.
+        bounds: Lowest and highest score that counts as it is.
+        cut: Scores beyond, which count as less.
+        transferred: By the name of each player that was made for another table, that table.
+        remarks: What else is to be said of players, by name.
+    """
+
+    better: str
+    worse: str
+    table: Table
+    hypotheses: Hypotheses
+    verdict: str
+    decided_after: int
+    played: int
+    mean: float
+    low: float
+    high: float
+    bounds: tuple[float, float]
+    cut: int
+    transferred: Mapping[str, str] = field(default_factory=dict)
+    remarks: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def unit(self) -> str:
+        """What an observation is: "deal" or "match"."""
+        return unit_of(self.table.rules["episode"])
+
+    def as_dict(self) -> dict[str, Any]:
+        """Returns it as JSON can hold it."""
+        known = self.hypotheses
+        return {
+            "better": self.better,
+            "worse": self.worse,
+            **self.table.as_dict(),
+            "transferred": dict(self.transferred),
+            "remarks": dict(self.remarks),
+            "score": BEYOND_MEAN,
+            "unit": self.unit,
+            "at_most": known.low,
+            "at_least": known.high,
+            "alpha": known.alpha,
+            "beta": known.beta,
+            "verdict": self.verdict,
+            "decided_after": self.decided_after,
+            "played": self.played,
+            "mean": self.mean,
+            "low": self.low,
+            "high": self.high,
+            "confidence": known.confidence,
+            "least": self.bounds[0],
+            "greatest": self.bounds[1],
+            "cut": self.cut,
+        }
+
+    @property
+    def many(self) -> str:
+        """What is counted: "deals" or "matches"."""
+        return plural_of(self.unit)
+
+    def describe(self) -> str:
+        """Returns a line of text."""
+        return (
+            f"{self.played:>11,} {self.many}: {self.mean:+.4f} ({self.interval()})  {self.verdict}"
+        )
+
+    def answer(self) -> str:
+        """Returns the verdict as a sentence."""
+        known = self.hypotheses
+        if self.verdict in (GOING, UNDECIDED):
+            return (
+                f"Not decided after {self.played:,} {self.many}: among copies of {self.worse}, "
+                f"{self.better} may earn {known.low:+g} units per {self.unit} or less, or "
+                f"{known.high:+g} or more."
+            )
+        more, value, error = {
+            ABOVE: ("more", known.low, known.alpha),
+            BELOW: ("less", known.high, known.beta),
+        }[self.verdict]
+        return (
+            f"Among copies of {self.worse}, {self.better} earns {more} than {value:+g} units per "
+            f"{self.unit}. Decided after {self.decided_after:,} {self.many}, with a chance of "
+            f"error of at most {error:.3g}."
+        )
+
+    def interval(self) -> str:
+        """Returns the interval as text; a rejected hypothesis is never one of its ends."""
+        known = self.hypotheses
+        low, high = _distinct(self.low, known.low), _distinct(self.high, known.high)
+        # After the verdict the bets may fall again; what they have ruled out stays open.
+        above = "above " if self.verdict == ABOVE and self.low == known.low else ""
+        below = "below " if self.verdict == BELOW and self.high == known.high else ""
+        return f"{above}{low} to {below}{high}"
+
+    def estimate(self) -> str:
+        """Returns mean and interval as a sentence."""
+        known = self.hypotheses
+        return (
+            f"{self.mean:+.4f} units per {self.unit}, {BEYOND_MEAN}, over "
+            f"{self.played:,} {self.many}; "
+            f"{100 * known.confidence:.3g}% interval {self.interval()}, valid whenever you stop."
+        )
+
+    def sentences(self) -> list[str]:
+        """Returns it as text."""
+        cut = [f"{self.cut:,} {self.many} moved more and count as {_range(self.bounds)} units."]
+        return [self.answer(), self.estimate(), *(cut if self.cut else [])]
+
+    def parts(self) -> list[str | TextTable]:
+        """Returns the table, what is to be said of players, and the answer."""
+        moved = [f"{name} is transferred from {home}." for name, home in self.transferred.items()]
+        moved += [f"{name} {remark}." for name, remark in self.remarks.items()]
+        return [f"{self.table}.", *moved, *self.sentences()]
+
+
+def _distinct(end: float, hypothesis: float) -> str:
+    """Returns the end of an interval with so many digits that it differs from a hypothesis."""
+    texts = (f"{end:+.{digits}f}" for digits in DIGITS)
+    return next((text for text in texts if float(text) != hypothesis), f"{end:+g}")
+
+
+def _range(bounds: tuple[float, float]) -> str:
+    return f"{bounds[0]:+g} or {bounds[1]:+g}"
 
 
 def compare(
@@ -131,7 +268,6 @@ def compare(
     uncut = None if bounds else uncut_of(table.rules, table.num_players)
     by = BY[unit] if by is None else by
     hypotheses = Hypotheses(low, low + by, least, greatest, alpha, beta, most, uncut)
-    question = Question(names[0], names[1], table.num_players, unit, hypotheses)
     if most == 1:
         raise ConfigError("most is 1; expected 2 deals or more, or 0 for no limit")
     fields, objects = entrants_of(dict(zip(names, (better, worse), strict=True)))
@@ -140,36 +276,47 @@ def compare(
         for number, name in enumerate(sorted(names))
     ]
     play = Play(
-        table.game, table.rules, seed, entrants, objects,
+        table, seed, entrants, objects,
         seconds=time_limit, transfer=transfer, trust=trust,
     )  # fmt: skip
+    asked = {
+        "table": table.as_dict(),
+        "seed": seed,
+        "better": names[0],
+        "worse": names[1],
+        **{name: value for name, value in asdict(hypotheses).items() if name != "most"},
+    }
+    asked = json.loads(json.dumps(asked))
     with (
         resumable(how_to_resume(out)),
         folder_of(out) as folder,
         tidy(folder),
         ExitStack() as stack,
     ):
-        scores = stack.enter_context(Scores(folder.comparison, create=True))
+        scores = stack.enter_context(Scores(folder / FILE, create=True))
         if scores.entrants:
-            scores.check_same(question, table, seed)
-        pool = Processes(workers, log=folder.log) if workers else Here()
+            scores.check_same(asked)
+        pool = Processes(workers, log=folder / "players.log") if workers else Here()
         stack.enter_context(pool)
-        known = identified(play, pool, entrants, [table.num_players], out is not None)
+        known = identified(play, pool, entrants, out is not None)
         for number, reason in known.failed.items():
             raise ConfigError(f"{entrants[number].name} cannot be compared: {reason}")
-        scores.begin(question, table, seed, known)
+        scores.begin(asked, known)
         bars = stack.enter_context(Bars())
-        return _played(scores, play, pool, looked or bars.described)
+        return _played(scores, hypotheses, play, pool, looked or bars.described)
 
 
 def _played(
-    scores: "Scores", play: Play, pool: Pool, looked: Callable[[Comparison], None]
+    scores: "Scores",
+    hypotheses: Hypotheses,
+    play: Play,
+    pool: Pool,
+    looked: Callable[[Comparison], None],
 ) -> Comparison:
     """Play until the test knows, or has had its deals."""
-    question = scores.question
-    test = SequentialTest(question.hypotheses)
+    test = SequentialTest(hypotheses)
     try:
-        for deals in _looks(question.hypotheses.most):
+        for deals in _looks(hypotheses.most):
             _play_to(deals, scores, play, pool)
             scores.write()
             test.feed(scores.scores[test.deals : deals])
@@ -184,132 +331,74 @@ def _played(
 
 def _play_to(deals: int, scores: "Scores", play: Play, pool: Pool) -> None:
     """Play so many deals, those that have been played among them."""
-    entrants, seats = scores.entrants, scores.question.num_players
-    (hero,) = (each.number for each in entrants if each.name == scores.question.better)
+    entrants, seats = scores.entrants, play.table.num_players
+    (hero,) = (each.number for each in entrants if each.name == scores.asked["better"])
     (draw,) = draws(Pairing("gauntlet", "copies", hero), [[0, 1]], seats)
     whole = (Shard(0, draw, first, end - first) for first, end in scores.missing(deals))
     for shard, result in pool.run(play, cut(whole, BATCH_TABLES)):
         if isinstance(result, Failed):
             raise ConfigError(f"{entrants[result.whose].name} cannot be compared: {result.reason}")
         members = shard.members(play.seed, play.keys)[:, 0]
-        units = by_place(np.asarray(result["earned"], dtype=np.float64)[:, 0]).mean(axis=1)
-        beyond = beyond_mean(units)
-        there = members == hero
-        found = np.where(there, beyond, 0.0).sum(axis=1) / there.sum(axis=1)
-        scores.keep(shard.first_deal, found)
+        beyond = beyond_mean(_by_place(np.asarray(result["earned"], np.float64)[:, 0]))
+        scores.keep(shard.first_deal, beyond[members == hero])
+
+
+def _by_place(earned: np.ndarray) -> np.ndarray:
+    """Return what each place of a lineup earned, the mean over the rotations, [D, P].
+
+    Args:
+        earned: [D, P, P] units of each seat in each rotation, the rotations first.
+    """
+    place = np.arange(earned.shape[-1])
+    turn = place[:, None]
+    return earned[:, turn, (place - turn) % len(place)].mean(axis=1)
 
 
 class _Content(Strict):
-    """What the file holds beside the scores."""
+    """What the file holds beside the scores; see `Locked`."""
 
-    kind: Literal["comparison"]
-    format: Literal[1]
-    question: dict[str, Any]
-    table: dict[str, Any]
-    seed: Annotated[int, Field(ge=0, lt=2**63)]
+    format: Literal[2]
+    asked: dict[str, Any]
     made_with: dict[str, str]
     entrants: Annotated[list[Entrant], Field(min_length=2, max_length=2)]
 
 
 class Scores(Locked):
-    """The scores of a comparison.
+    """The scores of a comparison; see `Locked`.
 
     Attributes:
-        question: What is asked.
-        table: The table.
-        seed: Seed of the deals.
-        made_with: Versions that made the first scores.
-        entrants: The two players.
         scores: [N] score of each deal; NaN where it has not been played.
         remarks: What is to be said of the players, by name; not kept.
     """
 
-    question: Question
-    table: Table
-
     def __init__(self, path: Path, *, create: bool = False, readonly: bool = False) -> None:
         """Open a file of scores; see `Locked`."""
-        self.entrants: list[Entrant] = []
         self.scores = np.zeros(0)
-        self.remarks: dict[str, str] = {}
+        self.remarks: Mapping[str, str] = {}
         super().__init__(path, create=create, readonly=readonly)
 
     def _load(self, about: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
         content = _Content.model_validate_json(json.dumps(about))
-        self.question = TypeAdapter(Question).validate_python(content.question)
-        self.table, self.seed = Table.read(content.table), content.seed
-        self.made_with = content.made_with
-        self.entrants = content.entrants
-        names = sorted((self.question.better, self.question.worse))
-        if [(each.number, each.name) for each in self.entrants] != list(enumerate(names)):
-            raise ValueError(f"its question is about {names}")
-        values, codes = arrays["values"], arrays["codes"]
-        if (values.ndim, codes.ndim, values.dtype.kind, codes.dtype.kind) != (1, 1, "f", "u"):
-            raise ValueError(f"its scores are {values.dtype} {values.shape} and {codes.dtype}")
-        if not np.isfinite(values).all() or codes.max(initial=0) > len(values):
-            raise ValueError("its scores are no numbers")
-        self.scores = np.append(np.nan, values)[codes]
+        self.asked, self.made_with = content.asked, content.made_with
+        self.entrants, self.scores = content.entrants, arrays["scores"]
+        if self.scores.ndim != 1 or self.scores.dtype != np.float64:
+            raise ValueError(f"its scores are {self.scores.dtype} {self.scores.shape}")
 
     def _save(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        played = np.isfinite(self.scores)
-        values, places = np.unique(self.scores[played], return_inverse=True)
-        codes = np.zeros(len(self.scores), dtype=np.min_scalar_type(len(values)))
-        codes[played] = 1 + places
-        about = {
-            "kind": "comparison",
-            "format": 1,
-            "question": asdict(self.question),
-            "table": self.table.as_dict(),
-            "seed": self.seed,
-            "made_with": self.made_with,
-            "entrants": list(map(asdict, self.entrants)),
-        }
-        return about, {"values": values, "codes": codes}
-
-    def settings(self) -> TournamentSettings:
-        """Return the settings of a tournament of the same lineups."""
-        sides = {each.name: {"player": each.player, "play": each.play} for each in self.entrants}
-        return TournamentSettings(
-            seed=self.seed,
-            table=settings_of(self.table, (self.table.num_players,)),
-            entrants=sides,
-            matchmaking=MatchmakingSettings("gauntlet", "copies", hero=self.question.better),
+        content = _Content(
+            format=2, asked=self.asked, made_with=self.made_with, entrants=self.entrants
         )
+        return content.model_dump(), {"scores": self.scores}
 
-    def check_same(self, question: Question, table: Table, seed: int) -> None:
-        """Refuse another comparison than the one that is kept.
-
-        Raises:
-            ConfigError: The message says what differs.
-        """
-        mine, theirs = (
-            (question.better, question.worse),
-            (self.question.better, self.question.worse),
-        )
-        if mine != theirs:
-            raise ConfigError(
-                f"{self.path.parent} holds the comparison of {theirs[0]!r} with {theirs[1]!r}, not "
-                f"of {mine[0]!r} with {mine[1]!r}; choose another name for this one"
-            )
-        found = table.differences(self.table)
-        if seed != self.seed:
-            found.append(f"seed {self.seed} instead of {seed}")
-        if found:
-            raise ConfigError(
-                f"{self.path.parent} holds a comparison at another table: {'; '.join(found)}; "
-                "choose another name for this one, or remove that folder"
-            )
-
-    def begin(self, question: Question, table: Table, seed: int, known: Identified) -> None:
+    def begin(self, asked: dict[str, Any], known: Identified) -> None:
         """Ask a question, and write it.
 
         Raises:
             StoreError: A player is another one than before.
         """
         check_unchanged(self.entrants, known.entrants)
-        if not self.entrants:
-            self.table, self.seed, self.made_with = table, seed, versions()
-        self.question, self.entrants, self.remarks = question, known.entrants, known.remarks
+        self.asked, self.made_with = asked, self.made_with or versions()
+        self.entrants, self.remarks = known.entrants, known.remarks
         self.write()
 
     def missing(self, deals: int) -> Iterator[tuple[int, int]]:
@@ -327,35 +416,12 @@ class Scores(Locked):
 
     def comparison(self, test: SequentialTest) -> Comparison:
         """Return what a test of these scores says."""
-        homes = {each.name: home for each in self.entrants for home in each.transferred.values()}
-        found = Comparison.of(self.question, test)
-        return replace(found, table=self.table, transferred=homes, remarks=self.remarks)
-
-
-def retrace(kept: Scores, question: Question | None = None) -> list[Comparison]:
-    """Return what a comparison had found on its way, from what is kept; the last is the answer.
-
-    There are more stations than looks, and none behind the look that brought the verdict. Without
-    any scores the list is empty.
-
-    Args:
-        kept: The scores.
-        question: Another question to them; None is the one that was asked.
-    """
-    question = question or kept.question
-    missing = np.flatnonzero(np.isnan(kept.scores))
-    scores = kept.scores[: missing[0]] if len(missing) else kept.scores
-    test, path, before = SequentialTest(question.hypotheses), list[Comparison](), float(FIRST)
-    for deals in _looks(question.hypotheses.most):
-        steps = 1 + math.ceil(math.log(deals / before, STEP)) if deals > before else 2
-        for station in np.geomspace(min(before, deals), deals, steps)[1:].round().astype(int):
-            test.feed(scores[test.deals : int(station)])
-            if test.deals and (not path or test.deals > path[-1].played):
-                path.append(replace(kept.comparison(test), question=question))
-        if test.deals < deals or test.verdict != GOING:
-            break
-        before = float(deals)
-    return path
+        return Comparison(
+            self.asked["better"], self.asked["worse"], self.table, test.hypotheses, test.verdict,
+            test.decided_after, test.deals, test.mean, *test.interval(), test.bounds, test.cut,
+            {each.name: each.transferred for each in self.entrants if each.transferred},
+            self.remarks,
+        )  # fmt: skip
 
 
 def _looks(most: int) -> Iterator[int]:

@@ -1,18 +1,17 @@
 """Entrants: the players of a tournament, and what is known of them."""
 
 import hashlib
-import inspect
-import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+import cloudpickle
 from pydantic import Field
 
 import kille_env
-from kille_agents.catalog import BASELINES, NOT_MEASURED, describe_player, game_of
+from kille_agents.catalog import BASELINES, game_of
 from kille_env.errors import ConfigError
 from kille_env.play.policy import PlayerLike
 
@@ -35,9 +34,9 @@ class Entrant:
         play: "sampled": by its probabilities; "greedy": always the most likely action.
         wave: Entrants that entered together are a wave; the founders are wave 0.
         out: Why it is out; None while it is in.
-        fingerprints: Identity of the player by table size; one that has changed is another player.
-        transferred: By table size, the table that it was made for, if it is another one.
-        metadata: What is known of the player, JSON values.
+        fingerprint: Identity of the player; one that has changed is another player. Empty for one
+            that was never asked.
+        transferred: The table that it was made for, if it is another one; else empty.
     """
 
     number: Number
@@ -46,9 +45,8 @@ class Entrant:
     play: Literal["sampled", "greedy"] = "sampled"
     wave: Number = 0
     out: str | None = None
-    fingerprints: Mapping[str, str] = field(default_factory=dict, hash=False)
-    transferred: Mapping[str, str] = field(default_factory=dict, hash=False)
-    metadata: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    fingerprint: str = ""
+    transferred: str = ""
 
     @cached_property
     def key(self) -> int:
@@ -86,18 +84,20 @@ def label_of(player: Any) -> str:
     return type(player).__name__
 
 
-def player_of(entrant: Entrant, objects: Mapping[str, PlayerLike]) -> PlayerLike:
+def player_of(entrant: Entrant, objects: Mapping[str, PlayerLike | bytes]) -> PlayerLike:
     """Return the player of an entrant, an object or what loads one.
 
     Args:
         entrant: The entrant.
-        objects: Players that are Python objects, by the names of their entrants.
+        objects: Players that are Python objects, by the names of their entrants; pickled ones from
+            another process are unpacked now.
 
     Raises:
         ConfigError: Its player is an object that is not there.
     """
     if entrant.name in objects:
-        return objects[entrant.name]
+        player = objects[entrant.name]
+        return cloudpickle.loads(player) if isinstance(player, bytes) else player
     if entrant.player.startswith(OBJECT):
         raise ConfigError(
             f"{entrant.name!r} is a {entrant.player}, which only the program that made it can pass "
@@ -114,18 +114,3 @@ def comes_with_the_suite(player: object) -> bool:
 def own_fingerprint(player: str) -> str:
     """Return what identifies a player of this package."""
     return f"{player} of kille-env {kille_env.__version__}"
-
-
-def metadata(player: PlayerLike, game: str) -> str:
-    """Return what is known of a player, as JSON.
-
-    Raises:
-        PolicyError: There is no such player, or one of its files is broken.
-    """
-    if isinstance(player, str):
-        return json.dumps(asdict(describe_player(player, game)))
-    text = " ".join((inspect.getdoc(player) or "").split("\n\n")[0].split())
-    name = str(getattr(player, "__name__", None) or type(player).__name__)
-    made = "passed in from Python"
-    known = {"name": name, "what": text or name, "made": made, "strength": NOT_MEASURED}
-    return json.dumps(known)

@@ -1,8 +1,13 @@
-"""The job of a tournament: identifies its entrants and plays its shards, in whichever process."""
+"""The job of a tournament: identifies its entrants and plays its shards, in whichever process.
 
+A shard is some rows of a draw at consecutive deals. What comes of it depends on nothing but the
+shard, the table, the seed and the players.
+"""
+
+import heapq
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import cloudpickle
@@ -10,40 +15,206 @@ import numpy as np
 
 from kille_agents.greedy import in_play
 from kille_agents.identity import DRAWS, UnsteadyError, fingerprint, is_steady
-from kille_env.core.spec import Rules
+from kille_env.core.keys import deal_seeds
 from kille_env.errors import ConfigError, KilleError
-from kille_env.files import parse_json
 from kille_env.play.decisions import Decisions, History
-from kille_env.play.policy import Player, PlayerLike, has_kernel, resolve, searches
+from kille_env.play.play import Players, play_out
+from kille_env.play.policy import (
+    Player,
+    PlayerLike,
+    check_probabilities,
+    has_kernel,
+    name_of,
+    resolve,
+    searches,
+)
 from kille_env.registry import Table, make_batch
 from kille_training.arena.entrants import (
     Entrant,
     comes_with_the_suite,
-    metadata,
     own_fingerprint,
     player_of,
 )
-from kille_training.arena.shards import Shard, play_shard
+from kille_training.arena.schedule import Draw
 from kille_training.pool.jobs import Arrays, Failed, Here, Pool, Report, WorkerError
 from kille_training.tables import seat
 
+SHARD_ROWS = 1024
+"""Rows of a shard, at most."""
 LOADING_LIMIT = 300.0
 """Seconds that loading a player may take, or the time limit if that is longer: what the player
 imports may have to be compiled first."""
 
 
 @dataclass(frozen=True)
+class Shard:
+    """Some rows of a draw at consecutive deals.
+
+    Attributes:
+        stage: Number of the draw among those of its table size.
+        draw: The rows, L of them, at most `SHARD_ROWS`.
+        first_deal: First deal, from 0.
+        deals: D, how many.
+        without: Numbers of entrants that do not take part: lineups with them are left out.
+    """
+
+    stage: int
+    draw: Draw = field(repr=False)
+    first_deal: int
+    deals: int
+    without: tuple[int, ...] = ()
+
+    @property
+    def seats(self) -> int:
+        """P, seats of its tables."""
+        return self.draw.seats
+
+    @property
+    def lineups(self) -> int:
+        """Lineups of all its deals together, with those that are left out."""
+        return self.deals * len(self.draw.rows)
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Deals, rows and seats."""
+        return self.deals, *self.draw.rows.shape
+
+    def can_play(self) -> bool:
+        """Return whether those that take part fill the slots of any of its lineups."""
+        sizes = [len(group) for group in self.draw.groups]
+        there = [len(set(group) - {*self.without}) for group in self.draw.groups]
+        filled = np.zeros((len(self.draw.rows), sum(sizes)), dtype=np.int64)
+        filled[np.arange(len(filled))[:, None], self.draw.rows] = 1
+        needed = np.add.reduceat(filled, np.cumsum([0, *sizes[:-1]]), axis=1)
+        return bool((needed <= there).all(axis=1).any())
+
+    def members(self, seed: int, keys: Mapping[int, int]) -> np.ndarray:
+        """Return who sits at its tables.
+
+        Args:
+            seed: Seed of the tournament.
+            keys: Key of every entrant of the draw, by number.
+
+        Returns:
+            [D, L, P] int32, numbers of the entrants in order round the table; a lineup that is not
+            played is all -1.
+        """
+        members = self.draw.lineups(seed, keys, self.first_deal, self.deals)
+        members[np.isin(members, self.without).any(axis=2)] = -1
+        return members
+
+    def deal(self) -> np.ndarray:
+        """Return the number of the deal of each lineup, [D, L]."""
+        deals = np.arange(self.first_deal, self.first_deal + self.deals)
+        return np.repeat(deals[:, None], len(self.draw.rows), axis=1)
+
+
+def cut(shards: Iterable[Shard], size: int) -> Iterator[Shard]:
+    """Cut long shards into ones of about `size` tables.
+
+    The first deals of all rows come before the next deals of any. A shard is cut at multiples of
+    as many deals as fit, so the cuts do not depend on what else there is.
+    """
+    pieces = (_pieces(shard, max(1, size // shard.draw.rows.size)) for shard in shards)
+    return heapq.merge(*pieces, key=lambda piece: (piece.first_deal, piece.draw.first))
+
+
+def _pieces(shard: Shard, deals: int) -> Iterator[Shard]:
+    first, end = shard.first_deal, shard.first_deal + shard.deals
+    while first < end:
+        last = min(end, (first // deals + 1) * deals)
+        yield replace(shard, first_deal=first, deals=last - first)
+        first = last
+
+
+def rotations(seats: int) -> np.ndarray:
+    """Return the place in the lineup of who takes each seat in each rotation, [P, P].
+
+    In rotation t, seat s is taken by the member at place (s + t) % P: so each member sits once in
+    each seat.
+    """
+    seat = np.arange(seats)
+    return (seat[None, :] + seat[:, None]) % seats
+
+
+def play_shard(
+    shard: Shard,
+    members: np.ndarray,
+    table: Table,
+    seed: int,
+    players: Mapping[int, Player],
+    report: Report,
+    seconds: float,
+) -> np.ndarray:
+    """Play a shard: all its tables in one batch, each player asked once per step.
+
+    Args:
+        shard: What is played.
+        members: [D, L, P] its `members`.
+        table: The table.
+        seed: Seed of the tournament.
+        players: Players by the numbers of their entrants.
+        report: Told who is to think.
+        seconds: How long a player may think about a batch of decisions.
+
+    Returns:
+        [D, L, P, P] units that each seat earned in each rotation, the rotations first; 0 where
+        nothing was played.
+    """
+    earned = np.zeros((*members.shape, table.num_players))
+    played = members[:, :, 0] >= 0
+    if played.any():
+        seats = table.num_players
+        seated = members[played][:, rotations(seats)].reshape(-1, seats)
+        batch = make_batch(table.game, len(seated), seats, rules=table.rules, seed=0, restart=False)
+        batch.reset(seed=deal_seeds(seed, seats, np.repeat(shard.deal()[played], seats)))
+        numbers, places = np.unique(seated, return_inverse=True)
+        seating = places.reshape(seated.shape)
+        own = [players[number] for number in numbers.tolist()]
+        asked = _Reported(batch, own, seating, numbers.tolist(), report, seconds)
+        earned[played] = play_out(asked).reshape(-1, seats, seats)
+    return earned
+
+
+class _Reported(Players):
+    """Players each of whom is announced before it is asked."""
+
+    def __init__(
+        self,
+        batch: Any,
+        players: Any,
+        seating: np.ndarray,
+        numbers: list[int],
+        report: Report,
+        seconds: float,
+    ) -> None:
+        self._numbers, self._report, self._seconds = numbers, report, seconds
+        super().__init__(batch, players, seating)
+        self.compiled = False  # each is told of before it plays
+
+    def ask(self, number: int, rows: np.ndarray, keys: np.ndarray) -> np.ndarray:
+        """Return the probabilities of a player's actions; see `Players.ask`."""
+        task = f"for a batch of {len(rows):,} decision{'s' if len(rows) > 1 else ''}"
+        with self._report(self._numbers[number], task, self._seconds):
+            probabilities = super().ask(number, rows, keys)
+            if type(probabilities) is not np.ndarray:  # some kinds of array hide what they hold
+                probabilities = np.asarray(probabilities)
+                check_probabilities(
+                    name_of(self.players[number]), probabilities, self.batch.mask[rows]
+                )
+        return probabilities
+
+
+@dataclass(frozen=True)
 class Identify:
-    """Asks who an entrant is, at tables of one size.
+    """Asks who an entrant is.
 
     Attributes:
         number: Number of the entrant.
-        seats: The table size.
         kept: Whether results are kept, so that a later call has to recognize it.
     """
 
     number: int
-    seats: int
     kept: bool
 
 
@@ -58,11 +229,10 @@ class Play:
 
     def __init__(
         self,
-        game: str,
-        rules: Rules,
+        table: Table,
         seed: int,
         entrants: Iterable[Entrant],
-        objects: Mapping[str, PlayerLike],
+        objects: Mapping[str, PlayerLike | bytes],
         *,
         seconds: float,
         transfer: bool,
@@ -71,8 +241,7 @@ class Play:
         """Load nothing yet.
 
         Args:
-            game: The game.
-            rules: Its rules.
+            table: The table.
             seed: Seed of the tournament.
             entrants: All entrants.
             objects: Players that are Python objects, by the names of their entrants.
@@ -82,30 +251,29 @@ class Play:
         """
         self.entrants = {each.number: each for each in entrants}
         self.keys = {each.number: each.key for each in self.entrants.values()}
-        self.game, self.rules, self.seed, self.seconds = game, rules, seed, seconds
+        self.table, self.seed, self.seconds = table, seed, seconds
         self.transfer, self.trust, self.objects = transfer, trust, objects
-        self._players: dict[tuple[int, int], tuple[Player, Player, str]] = {}
-        self._warm: set[int] | None = None  # in other processes compiling counts for no player
+        self._players: dict[int, tuple[Player, Player, str]] = {}
+        self._warm = True  # in other processes compiling counts for no player
 
     def __getstate__(self) -> dict[str, Any]:
         """Pack each object by itself: one that cannot be unpacked is a player that fails."""
         packed = {name: _packed(name, each) for name, each in self.objects.items()}
-        return {**vars(self), "objects": _Objects(packed), "_players": {}, "_warm": set()}
+        return {**vars(self), "objects": packed, "_players": {}, "_warm": False}
 
     def __call__(self, item: Identify | Shard, report: Report) -> Arrays:
         """Play a shard (`earned`, see `play_shard`), or identify an entrant (texts)."""
-        table = Table.of(self.game, item.seats, self.rules)
-        if self._warm is not None and item.seats not in self._warm:
-            self._warm.add(item.seats)
-            _warm_up(table)
+        if not self._warm:
+            self._warm = True
+            _warm_up(self.table)
         if isinstance(item, Identify):
-            return self._identify(item, table, report)
+            return self._identify(item, report)
         members = item.members(self.seed, self.keys)
         players = {}
         for number in np.unique(members[members >= 0]).tolist():
             with report(number, "to be loaded", self.patience):
-                players[number] = self._player(number, table)[0]
-        earned = play_shard(item, members, table, self.seed, players, report, self.seconds)
+                players[number] = self._player(number)[0]
+        earned = play_shard(item, members, self.table, self.seed, players, report, self.seconds)
         return {"earned": earned}
 
     @property
@@ -113,35 +281,33 @@ class Play:
         """Seconds that loading or identifying a player may take."""
         return max(LOADING_LIMIT, self.seconds)
 
-    def _player(self, number: int, table: Table) -> tuple[Player, Player, str]:
+    def _player(self, number: int) -> tuple[Player, Player, str]:
         """Return an entrant's player as it plays and as it was loaded, and where it comes from.
 
         The last is the table that it was made for if it is transferred, and else empty.
         """
-        key = number, table.num_players
-        if key not in self._players:
-            entrant = self.entrants[number]
+        if number not in self._players:
+            entrant, table = self.entrants[number], self.table
             _, (moved,), homes = seat(
                 [player_of(entrant, self.objects)], table.game, table.num_players,
                 rules=table.rules, transfer=self.transfer, trust=self.trust,
             )  # fmt: skip
             player = resolve(moved, table.game, table.num_players, table.rules, trust=self.trust)
             home = next(iter(homes.values()), "")
-            self._players[key] = in_play(player, entrant.play), player, home
-        return self._players[key]
+            self._players[number] = in_play(player, entrant.play), player, home
+        return self._players[number]
 
-    def _identify(self, item: Identify, table: Table, report: Report) -> Arrays:
-        """Return texts: `refused`, or `transferred`, `metadata` and `fingerprint` or `remark`."""
+    def _identify(self, item: Identify, report: Report) -> Arrays:
+        """Return texts: `refused`, or `transferred` and `fingerprint` or `remark`."""
         entrant, texts = self.entrants[item.number], dict[str, str]()
         with report(item.number, "to be loaded", self.patience):
             try:
-                _, player, texts["transferred"] = self._player(item.number, table)
-                texts["metadata"] = metadata(player_of(entrant, self.objects), self.game)
+                _, player, texts["transferred"] = self._player(item.number)
             except (Exception, SystemExit) as error:  # whatever a player's own code may raise
                 text = str(error) if isinstance(error, KilleError) else repr(error)
                 return {"refused": np.array(text)}
         with report(item.number, "for its identity", self.patience):
-            texts |= _recognized(entrant, player, table, item.kept)
+            texts |= _recognized(entrant, player, self.table, item.kept)
         return {name: np.array(text) for name, text in texts.items()}
 
 
@@ -158,26 +324,7 @@ def _recognized(entrant: Entrant, player: Player, table: Table, kept: bool) -> d
     return {} if steady else {"remark": DRAWS}
 
 
-class _Objects(Mapping[str, PlayerLike]):
-    """Players from another process, each unpacked when it is to be loaded."""
-
-    def __init__(self, packed: Mapping[str, bytes]) -> None:
-        self._packed = packed
-
-    def __getitem__(self, name: str) -> PlayerLike:
-        return cloudpickle.loads(self._packed[name])
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._packed
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._packed)
-
-    def __len__(self) -> int:
-        return len(self._packed)
-
-
-def _packed(name: str, player: PlayerLike) -> bytes:
+def _packed(name: str, player: PlayerLike | bytes) -> bytes:
     """Return a player as other processes can unpack it, what `__main__` defines included."""
     try:
         return cloudpickle.dumps(player)
@@ -218,46 +365,38 @@ class Identified:
     remarks: dict[str, str]
 
 
-def identified(
-    play: Play, pool: Pool, entrants: Sequence[Entrant], sizes: Sequence[int], kept: bool
-) -> Identified:
+def identified(play: Play, pool: Pool, entrants: Sequence[Entrant], kept: bool) -> Identified:
     """Return entrants with what is known of them.
 
     Args:
         play: The job.
         pool: Where foreign code runs.
         entrants: All entrants, by number; those that are out are not asked.
-        sizes: The table sizes.
         kept: Whether results are kept, so that a later call has to recognize them.
 
     Raises:
-        ConfigError: One cannot play at one of the tables.
+        ConfigError: One cannot play at the table.
     """
     there = [each for each in entrants if each.out is None]
-    asked = [Identify(each.number, seats, kept) for each in there for seats in sizes]
-    own = {each.number for each in there if comes_with_the_suite(each.player)}
+    own = [Identify(each.number, kept) for each in there if comes_with_the_suite(each.player)]
+    foreign = [
+        Identify(each.number, kept) for each in there if not comes_with_the_suite(each.player)
+    ]
     known, failed, remarks = list(entrants), dict[int, str](), dict[str, str]()
-    for where, items in (
-        (Here(), [each for each in asked if each.number in own]),
-        (pool, [each for each in asked if each.number not in own]),
-    ):
+    for where, items in ((Here(), own), (pool, foreign)):
         for item, result in where.run(play, items):
-            each, seats = known[item.number], str(item.seats)
+            each = known[item.number]
             if isinstance(result, Failed):
-                failed.setdefault(result.whose, result.reason)
+                failed[result.whose] = result.reason
                 continue
             texts = {name: str(text) for name, text in result.items()}
             if refused := texts.get("refused"):
+                seats = play.table.num_players
                 raise ConfigError(
                     f"the entrant {each.name!r} cannot play at {seats} seats: {refused}"
                 )
             if remark := texts.get("remark"):
                 remarks[each.name] = remark
-            home = texts["transferred"]
-            known[item.number] = replace(
-                each,
-                fingerprints={**each.fingerprints, seats: texts.get("fingerprint", "")},
-                transferred={**each.transferred, **({seats: home} if home else {})},
-                metadata=parse_json(texts["metadata"]),
-            )
+            found = texts.get("fingerprint", "")
+            known[item.number] = replace(each, fingerprint=found, transferred=texts["transferred"])
     return Identified(known, failed, remarks)

@@ -10,11 +10,9 @@ from pydantic import AfterValidator, Field
 
 from kille_agents.greedy import PLAYS
 from kille_agents.population import population
-from kille_env.core.spec import Rules
 from kille_env.errors import ConfigError, did_you_mean
-from kille_env.registry import load_game
 from kille_training.arena.entrants import SAMPLED, Entrant
-from kille_training.settings import FolderName, Sizes, load, settings
+from kille_training.settings import FolderName, TableSettings, load, settings
 
 Format = Literal["round_robin", "gauntlet", "swiss", "random"]
 Fill = Literal["distinct", "copies"]
@@ -29,42 +27,6 @@ def _by_name(entrants: Mapping[Any, Any]) -> dict[Any, Any]:
 
 
 @settings
-class TablesSettings:
-    """What is played.
-
-    Attributes:
-        game: Name of the game.
-        num_players: Table sizes, 3 or [2, 3]; each is a tournament of its own among the same
-            entrants. The default is the game's.
-        rules: Preset and switches, as `kille_env.make(rules=...)` takes them.
-        episode: "deal" is one deal, "match" the whole game until a pot is won; then a "deal" of the
-            tournament is a match from one shuffle.
-    """
-
-    game: str = "byteskille"
-    num_players: Sizes = ()
-    rules: Mapping[str, Any] = field(default_factory=dict)
-    episode: str = "deal"
-
-    def __post_init__(self) -> None:
-        """Refuses a game, a switch or a table that does not exist."""
-        self.resolve()
-        if not self.num_players:
-            usual = load_game(self.game).spec.default_players
-            object.__setattr__(self, "num_players", (usual,))
-        for seats in self.num_players:
-            load_game(self.game).spec.check_players(seats)
-
-    def resolve(self) -> Rules:
-        """Returns the complete rules."""
-        if "episode" in self.rules:
-            raise ConfigError(
-                "table.rules has the key 'episode'; it stands beside them, table.episode"
-            )
-        return load_game(self.game).spec.resolve(dict(self.rules), episode=self.episode)
-
-
-@settings
 class MatchmakingSettings:
     """Who meets whom. Who takes which part is drawn by lot at every deal.
 
@@ -76,8 +38,8 @@ class MatchmakingSettings:
         fill: Who fills a table of more than two seats: "distinct": different entrants, every choice
             of them; "copies": one entrant among copies of another. Swiss and random tables are
             always distinct.
-        deals: Deals of every lineup; in a Swiss tournament of every round. All lineups of a table
-            size play the same ones.
+        deals: Deals of every lineup; in a Swiss tournament of every round. All lineups play the
+            same ones.
         hero: Name of the entrant that runs the gauntlet.
         rounds: Rounds of a Swiss tournament.
         lineups: Tables that each entrant sits at in every deal, give or take one, in the format
@@ -113,9 +75,7 @@ class TournamentSettings:
         population: Bots of the game that also take part: "none", "train", "held_out" or "all".
         matchmaking: Who meets whom.
         time_limit: Seconds that a player may take for one batch of decisions.
-        batch_tables: Tables that are played side by side, and whose results are kept together.
-        keep_results: Whether to keep what every seat earned at every table, as Parquet files in
-            the folder `results`.
+        batch_tables: Tables that are played side by side.
         transfer: Whether players may take part that were made for other tables.
         executor: "local": processes of this machine; "ray": a Ray cluster.
         workers: Work units that are played at a time, each by a process of its own. 0 on this
@@ -126,20 +86,20 @@ class TournamentSettings:
 
     name: FolderName = "tournament"
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 1
-    table: TablesSettings = field(default_factory=TablesSettings)
+    table: TableSettings = field(default_factory=TableSettings)
     entrants: Annotated[Mapping[Any, Any], AfterValidator(_by_name)] = field(default_factory=dict)
     population: Bots = NONE
     matchmaking: MatchmakingSettings = field(default_factory=MatchmakingSettings)
     time_limit: Annotated[float, Field(gt=0)] = 60.0
     batch_tables: Annotated[int, Field(ge=1, le=2**24)] = 16_384
-    keep_results: bool = False
     transfer: bool = False
     executor: Literal["local", "ray"] = "local"
     workers: Annotated[int, Field(ge=0)] = 1
     address: str = ""
 
     def __post_init__(self) -> None:
-        """Refuses entrants that cannot be, and a hero that is none of them."""
+        """Refuses a table or entrants that cannot be, and a hero that is none of them."""
+        self.table.table()
         names = [entrant.name for entrant in self.taking_part()]
         hero = self.matchmaking.hero
         if hero and hero not in names:
@@ -147,9 +107,9 @@ class TournamentSettings:
                 f"matchmaking.hero is {hero!r}, which is no entrant. {did_you_mean(hero, names)}"
             )
 
-    def all_lineups(self, seats: int) -> int:
-        """Returns how many lineups of different entrants there are at a table of some seats."""
-        return comb(len(self.taking_part()), seats)
+    def all_lineups(self) -> int:
+        """Returns how many lineups of different entrants there are."""
+        return comb(len(self.taking_part()), self.table.num_players)
 
     def with_format(self, kept: Format | None = None) -> "TournamentSettings":
         """Returns the settings with a format.
@@ -160,8 +120,7 @@ class TournamentSettings:
         chosen = self.matchmaking
         if chosen.format is not None:
             return self
-        most = max(map(self.all_lineups, self.table.num_players))
-        many = chosen.fill == "distinct" and most > ALL_LINEUPS
+        many = chosen.fill == "distinct" and self.all_lineups() > ALL_LINEUPS
         found = kept or ("random" if many else "round_robin")
         return replace(self, matchmaking=replace(chosen, format=found))
 

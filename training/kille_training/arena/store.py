@@ -1,6 +1,6 @@
 """The results of a tournament: one file, written whole every few seconds.
 
-It holds the entrants, which deals of which rows have been played, and the tallies. Tallies do not
+It holds the entrants, which deals of which rows have been played, and the tally. A tally does not
 depend on the order in which results came, so a tournament that was killed and resumed ends with the
 same bytes as one that was not. Only one process at a time may write; others may read meanwhile.
 """
@@ -9,7 +9,7 @@ import json
 import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -18,17 +18,18 @@ import numpy as np
 from filelock import FileLock, Timeout
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from kille_env.errors import KilleError, shortened
+from kille_env.errors import ConfigError, KilleError, shortened
 from kille_env.files import BROKEN, read_arrays, write_arrays
-from kille_env.registry import Table, spec
-from kille_training.arena.draws import Draw
+from kille_env.registry import Table
 from kille_training.arena.entrants import MOST_DEALS, OBJECT, Entrant, Number
+from kille_training.arena.play import SHARD_ROWS, Shard, cut
+from kille_training.arena.schedule import Draw
 from kille_training.arena.schedule import Field as Present
-from kille_training.arena.shards import SHARD_ROWS, Shard, cut
 from kille_training.statistics.tally import ARRAYS, Tally
 
-FORMAT = 5
-FILE, LOCK = "results.npz", "results.lock"
+FORMAT = 6
+"""Version of the file; it rises too when other lineups would be drawn."""
+LOCK = "results.lock"
 SECONDS = 5.0
 """Time between two writes, at least."""
 COST = 20.0
@@ -48,7 +49,6 @@ class Strict(BaseModel):
 class _Span(Strict):
     """Deals of some rows that have been played."""
 
-    seats: Number
     stage: Number
     row: Number
     first: Number
@@ -56,61 +56,63 @@ class _Span(Strict):
 
 
 class _Content(Strict):
-    """What the file holds beside the tallies.
+    """What the file holds beside the tally; see `Store`."""
 
-    Attributes:
-        tables: What all results have in common.
-        made_with: Versions that made the first of them.
-        entrants: By number.
-        stages: By table size, digests of the draws that have been begun.
-        rounds: By table size, the lineups of Swiss rounds.
-        played: What has been played.
-        observations: By table size, observations in the tally.
-        ends: After how many deals, by table size, all was played that was asked for.
-    """
-
-    format: Literal[5]
-    tables: dict[str, Any]
+    format: Literal[6]
+    asked: dict[str, Any]
     made_with: dict[str, str]
     entrants: list[Entrant]
-    stages: dict[str, list[str]]
-    rounds: dict[str, list[list[list[Number]]]]
+    rounds: list[list[list[Number]]]
     played: list[_Span]
-    observations: dict[str, Number]
-    ends: list[dict[str, Number]]
+    observations: Number
+    ends: list[Number]
 
 
-@dataclass(frozen=True, eq=False)
-class Result:
-    """What came of a shard.
-
-    Attributes:
-        shard: The shard.
-        members: [D, L, P] int32, numbers of the entrants in order round the table; a lineup that
-            was not played is all -1.
-        earned: [D, L, P, P] units of each seat in each rotation, the rotations first.
-    """
-
-    shard: Shard
-    members: np.ndarray
-    earned: np.ndarray
+@contextmanager
+def _reading(path: Path) -> Generator[None]:
+    """Turn errors about what a file holds into sentences."""
+    try:
+        yield
+    except StoreError:
+        raise
+    except (KilleError, OverflowError, MemoryError, *BROKEN) as error:
+        said = str(error)
+        if isinstance(error, ValidationError):
+            first = error.errors()[0]
+            place = ".".join(str(part) for part in first["loc"])
+            said = f"{place}: {first['msg']}, not {shortened(first.get('input'))}"
+        raise StoreError(
+            f"{path} holds what no tournament writes ({shortened(said, 300)}); restore it from a "
+            "copy, or start again in another folder"
+        ) from error
 
 
 class Locked:
-    """A file of results that one process at a time may write."""
+    """A file of results that one process at a time may write.
+
+    Attributes:
+        path: The file.
+        asked: What all results in it have in common, JSON values: the `table`, the `seed`, ...;
+            empty before anything has begun.
+        made_with: Versions that made the first results.
+        entrants: All entrants, by number.
+    """
 
     def __init__(self, path: Path, *, create: bool = False, readonly: bool = False) -> None:
         """Open it.
 
         Args:
-            path: The file, or its folder.
+            path: The file.
             create: Whether there may be none yet.
             readonly: Whether only to read.
 
         Raises:
             StoreError: There is none, it cannot be read, or another process writes it.
         """
-        self.path = path if path.suffix == ".npz" else path / FILE
+        self.path = path
+        self.asked: dict[str, Any] = {}
+        self.made_with: dict[str, str] = {}
+        self.entrants: list[Entrant] = []
         self._lock: FileLock | None = None
         self._written, self._cost = time.monotonic(), 0.0
         if not self.path.is_file() and not create:
@@ -134,6 +136,7 @@ class Locked:
             if self.path.is_file():
                 with _reading(self.path):
                     self._load(*read_arrays(self.path))
+                    Table.read(self.asked["table"])
         except BaseException:
             self.close()
             raise
@@ -179,49 +182,45 @@ class Locked:
         if time.monotonic() - self._written > max(SECONDS, COST * self._cost):
             self.write()
 
+    @property
+    def table(self) -> Table:
+        """The table of all results."""
+        return Table.read(self.asked["table"])
 
-@contextmanager
-def _reading(path: Path) -> Generator[None]:
-    """Turn errors about what a file holds into sentences."""
-    try:
-        yield
-    except StoreError:
-        raise
-    except (KilleError, OverflowError, MemoryError, *BROKEN) as error:
-        said = str(error)
-        if isinstance(error, ValidationError):
-            first = error.errors()[0]
-            place = ".".join(str(part) for part in first["loc"])
-            said = f"{place}: {first['msg']}, not {shortened(first.get('input'))}"
-        raise StoreError(
-            f"{path} holds what no tournament writes ({shortened(said, 300)}); restore it from a "
-            "copy, or start again in another folder"
-        ) from error
+    def check_same(self, asked: Mapping[str, Any]) -> None:
+        """Refuse to go on with results of something else than what is asked.
+
+        Raises:
+            ConfigError: The message says what differs.
+        """
+        found = Table.read(asked["table"]).differences(self.table)
+        found += [
+            f"{key} {self.asked.get(key)!r} instead of {value!r}"
+            for key, value in asked.items()
+            if key != "table" and self.asked.get(key) != value
+        ]
+        if found:
+            raise ConfigError(
+                f"{self.path.parent} holds results of something else: {'; '.join(found)}; choose "
+                "another name for this, or remove that folder"
+            )
 
 
 class Store(Locked):
-    """The results of one tournament.
+    """The results of one tournament; see `Locked`.
 
     Attributes:
-        tables: What all results have in common; empty before the tournament has begun.
-        made_with: Versions that made the first results.
-        entrants: All entrants, by number.
-        tallies: The sums of all results, by table size.
-        rounds: Lineups of Swiss rounds, by table size.
-        ends: After how many deals, by table size, all was played that was asked for; each is a
-            look.
+        tally: The sums of all results.
+        rounds: Lineups of Swiss rounds.
+        ends: After how many deals all was played that was asked for; each is a look.
     """
 
     def __init__(self, path: Path, *, create: bool = False, readonly: bool = False) -> None:
         """Open a file of results; see `Locked`."""
-        self.tables: dict[str, Any] = {}
-        self.made_with: dict[str, str] = {}
-        self.entrants: list[Entrant] = []
-        self.tallies: dict[int, Tally] = {}
-        self.rounds: dict[int, list[list[tuple[int, ...]]]] = {}
-        self.ends: list[dict[str, int]] = []
-        self._stages: dict[int, list[str]] = {}
-        self._played: dict[tuple[int, int, int], list[tuple[int, int]]] = {}
+        self.tally = Tally.empty(2, 0)
+        self.rounds: list[list[tuple[int, ...]]] = []
+        self.ends: list[int] = []
+        self._played: dict[tuple[int, int], list[tuple[int, int]]] = {}
         super().__init__(path, create=create, readonly=readonly)
 
     # The file
@@ -234,66 +233,34 @@ class Store(Locked):
                 "start again in another folder"
             )
         content = _Content.model_validate_json(json.dumps(about))
-        tables = self.tables = content.tables
-        self.made_with, self.ends = content.made_with, content.ends
-        seed = tables["seed"]
-        if type(seed) is not int or not 0 <= seed < 2**63:
-            raise ValueError(f"the seed is {shortened(seed)}")
-        spec(tables["game"]).resolve(tables["rules"])
-        if type(tables["game_version"]) is not int:
-            raise ValueError(f"the version of the game is {shortened(tables['game_version'])}")
+        self.asked, self.made_with, self.ends = content.asked, content.made_with, content.ends
         self.entrants = content.entrants
-        names = {each.name for each in self.entrants}
         numbers = [each.number for each in self.entrants]
-        if numbers != list(range(len(names))):
+        if numbers != list(range(len({each.name for each in self.entrants}))):
             raise ValueError(f"its entrants have the numbers {shortened(numbers)}")
-        self.tallies = {
-            self._size(seats): _tally(seats, self.entrants, count, arrays)
-            for seats, count in content.observations.items()
-        }
-        self._stages = {self._size(seats): each for seats, each in content.stages.items()}
-        for seats, rounds in content.rounds.items():
-            lineups = [lineup for each in rounds for lineup in each]
-            if any(len(one) != self._size(seats) or max(one) >= len(names) for one in lineups):
-                raise ValueError(f"the rounds at {seats} seats are of other entrants")
-            self.rounds[int(seats)] = [[tuple(one) for one in each] for each in rounds]
+        self.tally = Tally.of({name: arrays[name] for name in ARRAYS}, content.observations)
+        if (self.tally.seats, self.tally.entrants) != (self.table.num_players, len(numbers)):
+            raise ValueError("the tally is of other tables")
+        self.rounds = [[tuple(lineup) for lineup in each] for each in content.rounds]
         for span in content.played:
-            if span.stage >= len(self._stages.get(span.seats, ())) or span.first >= span.end:
-                raise ValueError(f"it says it has played {shortened(span)}")
-            spans = self._played.setdefault((span.seats, span.stage, span.row), [])
-            if spans and spans[-1][1] >= span.first:
-                raise ValueError("its deals overlap")
-            spans.append((span.first, span.end))
-
-    def _size(self, seats: str) -> int:
-        """Return a table size, if the game has it."""
-        return spec(self.tables["game"]).check_players(int(seats))
+            self._played.setdefault((span.stage, span.row), []).append((span.first, span.end))
 
     def _save(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         content = _Content(
             format=FORMAT,
-            tables=self.tables,
+            asked=self.asked,
             made_with=self.made_with,
             entrants=self.entrants,
-            stages={str(seats): each for seats, each in self._stages.items()},
-            rounds={
-                str(seats): [[list(lineup) for lineup in each] for each in rounds]
-                for seats, rounds in self.rounds.items()
-            },
+            rounds=[[list(lineup) for lineup in each] for each in self.rounds],
             played=[
-                _Span(seats=seats, stage=stage, row=row, first=first, end=end)
-                for (seats, stage, row), spans in sorted(self._played.items())
+                _Span(stage=stage, row=row, first=first, end=end)
+                for (stage, row), spans in sorted(self._played.items())
                 for first, end in spans
             ],
-            observations={str(seats): each.observations for seats, each in self.tallies.items()},
+            observations=self.tally.observations,
             ends=self.ends,
         )
-        arrays = {
-            f"{seats}.{name}": array
-            for seats, tally in sorted(self.tallies.items())
-            for name, array in tally.narrow().items()
-        }
-        return content.model_dump(), arrays
+        return content.model_dump(), self.tally.narrow()
 
     # Entrants
 
@@ -337,11 +304,16 @@ class Store(Locked):
             StoreError: One of them is another player than before.
         """
         check_unchanged(self.entrants, entrants)
+        known = [each.fingerprint for each in self.entrants]
+        known += [""] * (len(entrants) - len(known))
         self.entrants = [
-            replace(new, fingerprints={**old.fingerprints, **new.fingerprints})
-            for old, new in zip(self.entrants, entrants, strict=False)
-        ] + list(entrants[len(self.entrants) :])
-        self.tallies = {seats: each.grown(len(entrants)) for seats, each in self.tallies.items()}
+            replace(each, fingerprint=each.fingerprint or before)
+            for each, before in zip(entrants, known, strict=True)
+        ]
+        if self.tally.observations:
+            self.tally = self.tally.grown(len(entrants))
+        else:
+            self.tally = Tally.empty(self.table.num_players, len(entrants))
 
     def put_out(self, number: int, reason: str) -> None:
         """Put an entrant out; if it is out already, the first reason stands."""
@@ -354,11 +326,9 @@ class Store(Locked):
         """Numbers of those that are out."""
         return tuple(each.number for each in self.entrants if each.out is not None)
 
-    def field(self, seats: int) -> Present:
-        """Return who takes part at tables of one size."""
-        none = np.full(len(self.entrants), np.nan)
-        scores = self.tallies[seats].means() if seats in self.tallies else none
-        return Present.of(self.entrants, scores, tuple(self.rounds.get(seats, ())))
+    def field(self) -> Present:
+        """Return who takes part, and what is known of them."""
+        return Present.of(self.entrants, self.tally.means(), tuple(self.rounds))
 
     # Results
 
@@ -373,14 +343,10 @@ class Store(Locked):
             first: The first of the deals.
             end: One past the last.
             size: About how many tables a shard has at most; the first deals of all rows come first.
-
-        Raises:
-            StoreError: The stage was begun with another draw.
         """
-        self._check_stage(stage, draw)
         whole = []
         for row in range(0, len(draw.rows), SHARD_ROWS):
-            spans = self._played.get((draw.seats, stage, row), [])
+            spans = self._played.get((stage, row), [])
             ends = [(first, first), *((max(a, first), min(b, end)) for a, b in spans), (end, end)]
             for (_, begin), (stop, _) in pairwise(ends):
                 if begin < stop:
@@ -391,75 +357,45 @@ class Store(Locked):
             if now.can_play():
                 yield now
 
-    def _check_stage(self, stage: int, draw: Draw) -> None:
-        stages = self._stages.setdefault(draw.seats, [])
-        digest = draw.digest()
-        if stage == len(stages):
-            stages.append(digest)
-        if stages[stage] != digest:
-            raise StoreError(
-                f"{self.path.parent} was begun with other lineups (stage {stage}, {draw.seats} "
-                "seats) than this kille-env draws; go on with the version that began it, see its "
-                "config.yaml, or start again in another folder"
-            )
-
-    def keep(self, result: Result) -> None:
+    def keep(self, shard: Shard, members: np.ndarray, earned: np.ndarray) -> None:
         """Take the result of a shard; it is written later, see `write_if_due`.
+
+        Args:
+            shard: The shard.
+            members: [D, L, P] int32, its `members`.
+            earned: [D, L, P, P] units of each seat in each rotation, the rotations first.
 
         Raises:
             StoreError: Some of it has been played before, or it has other shapes than its shard.
         """
-        shard, earned = result.shard, result.earned
         seats, row = shard.seats, shard.draw.first
         if earned.shape != (*shard.shape, seats) or not np.isfinite(earned).all():
             raise StoreError(
                 f"a result has shape {earned.shape}, expected {(*shard.shape, seats)} finite units"
             )
-        spans = self._played.setdefault((seats, shard.stage, row), [])
+        spans = self._played.setdefault((shard.stage, row), [])
         joined = _joined([*spans, (shard.first_deal, shard.first_deal + shard.deals)])
         if sum(b - a for a, b in joined) != sum(b - a for a, b in spans) + shard.deals:
             raise StoreError(f"deals of {shard} have been played before")
-        if seats not in self.tallies:
-            self.tallies[seats] = Tally.empty(seats, len(self.entrants))
-        self.tallies[seats].add(
-            result.members.reshape(-1, seats), shard.deal().ravel(),
-            earned.reshape(-1, seats, seats),
-        )  # fmt: skip
+        self.tally.add(
+            members.reshape(-1, seats), shard.deal().ravel(), earned.reshape(-1, seats, seats)
+        )
         spans[:] = joined
 
-    def has(self, seats: int, stage: int, row: int, first: int, end: int) -> bool:
-        """Return whether all of some deals have been played."""
-        spans = self._played.get((seats, stage, row), [])
-        return any(a <= first and end <= b for a, b in spans)
+    def deals(self) -> int:
+        """Return how many different deals have been played."""
+        spans = _joined([span for spans in self._played.values() for span in spans])
+        return sum(end - first for first, end in spans)
 
-    def deals(self) -> dict[int, int]:
-        """Return how many different deals have been played, by table size."""
-        found: dict[int, list[tuple[int, int]]] = {}
-        for (seats, _, _), spans in self._played.items():
-            found.setdefault(seats, []).extend(spans)
-        return {
-            seats: sum(b - a for a, b in _joined(spans)) for seats, spans in sorted(found.items())
-        }
-
-    def note_round(self, seats: int, number: int, draw: Draw) -> None:
+    def note_round(self, number: int, draw: Draw) -> None:
         """Note the lineups of a Swiss round, unless they are."""
-        rounds = self.rounds.setdefault(seats, [])
-        if number == len(rounds):
-            rounds.append(list(draw.groups))
+        if number == len(self.rounds):
+            self.rounds.append(list(draw.groups))
 
     def note_end(self) -> None:
         """Note after how many deals all was played that was asked for; each is a look."""
-        deals = {str(seats): number for seats, number in self.deals().items()}
-        if deals not in self.ends[-1:]:
-            self.ends.append(deals)
-
-    def table(self) -> Table | None:
-        """Return the table of the smallest size that was played; None before any was."""
-        if not self.tallies:
-            return None
-        known, seats = self.tables, min(self.tallies)
-        rules = spec(known["game"]).resolve(known["rules"])
-        return Table(known["game"], seats, rules, known["game_version"])
+        if self.deals() not in self.ends[-1:]:
+            self.ends.append(self.deals())
 
 
 def check_unchanged(before: Sequence[Entrant], now: Sequence[Entrant]) -> None:
@@ -469,17 +405,16 @@ def check_unchanged(before: Sequence[Entrant], now: Sequence[Entrant]) -> None:
         StoreError: The message names one.
     """
     for old, new in zip(before, now, strict=False):
-        for seats in old.fingerprints.keys() & new.fingerprints.keys():
-            if old.fingerprints[seats] != new.fingerprints[seats]:
-                advice = (
-                    "; give an object that changes while it plays an attribute `fingerprint`, a "
-                    "text that you change when the player changes"
-                )
-                raise StoreError(
-                    f"{old.name!r} has changed: it entered as {old.player} and answers otherwise "
-                    f"now ({new.player}); put the old player back, or enter it under another name"
-                    f"{advice if new.player.startswith(OBJECT) else ''}"
-                )
+        if old.fingerprint and new.fingerprint and old.fingerprint != new.fingerprint:
+            advice = (
+                "; give an object that changes while it plays an attribute `fingerprint`, a "
+                "text that you change when the player changes"
+            )
+            raise StoreError(
+                f"{old.name!r} has changed: it entered as {old.player} and answers otherwise "
+                f"now ({new.player}); put the old player back, or enter it under another name"
+                f"{advice if new.player.startswith(OBJECT) else ''}"
+            )
 
 
 def _joined(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -491,13 +426,3 @@ def _joined(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
         else:
             joined.append((first, end))
     return joined
-
-
-def _tally(
-    seats: str, entrants: Sequence[Entrant], observations: int, arrays: Mapping[str, np.ndarray]
-) -> Tally:
-    """Return a tally that was kept, if it is one of so many entrants."""
-    found = Tally.of({name: arrays[f"{seats}.{name}"] for name in ARRAYS}, observations)
-    if (found.seats, found.entrants) != (int(seats), len(entrants)):
-        raise ValueError(f"the tally of {seats} seats is of other tables")
-    return found

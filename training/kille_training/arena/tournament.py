@@ -2,20 +2,18 @@
 
 runs/NAME/
   config.yaml       the resolved settings, with the versions that made the run
-  results.npz       entrants, what has been played, and tallies; see `store`
-  results/          what every seat earned, if the settings say `keep_results`
+  results.npz       entrants, what has been played, and the tally; see `store`
   players.log       what players printed while they played
   report.html       the page
 """
 
-import math
 import sys
-import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from itertools import count
 from pathlib import Path
+from shutil import rmtree
 from tempfile import TemporaryDirectory
 from typing import Any
 from weakref import finalize
@@ -25,36 +23,27 @@ import numpy as np
 from kille_env.errors import ConfigError, shortened
 from kille_env.files import write_whole
 from kille_env.play.policy import PlayerLike
-from kille_env.registry import Table, spec
 from kille_env.words.text import counted, printable
-from kille_training.arena.draws import Draw
 from kille_training.arena.entrants import Entrant, entrants_of
-from kille_training.arena.parquet import remove_unkept, write_shard
-from kille_training.arena.play import Play, identified
+from kille_training.arena.play import Play, Shard, identified
 from kille_training.arena.results import TournamentResult
-from kille_training.arena.schedule import Field, Pairing, Swiss, Waves
+from kille_training.arena.schedule import Draw, Field, Pairing, Swiss, Waves
 from kille_training.arena.settings import (
-    ALL_LINEUPS,
     NONE,
     Bots,
     Fill,
     Format,
     MatchmakingSettings,
-    TablesSettings,
     TournamentSettings,
     load_tournament,
 )
-from kille_training.arena.shards import Shard
-from kille_training.arena.store import LOCK, Result, Store
-from kille_training.labels import SEED, duration, plural_of
+from kille_training.arena.store import Store
+from kille_training.labels import SEED, plural_of
 from kille_training.pool import pool_of
 from kille_training.pool.jobs import Failed, Pool
 from kille_training.progress import Progress, ignore, resumable, shown
-from kille_training.settings import as_yaml, versions
+from kille_training.settings import TableSettings, as_yaml, versions
 from kille_training.tables import RulesLike, table_of
-
-LONG_ENOUGH = 2.0
-"""Seconds of play that tell how long the rest takes."""
 
 
 class Folder:
@@ -64,19 +53,14 @@ class Folder:
         path: Where it is.
         config: The resolved settings.
         results: Everything that has been played.
-        shards: What every seat earned, if that is kept.
-        comparison: The scores of a comparison, if it is one.
         log: What players printed.
-        lock: Held by the process that plays.
         report: The page.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.config, self.results = path / "config.yaml", path / "results.npz"
-        self.shards, self.log = path / "results", path / "players.log"
-        self.lock = path / LOCK
-        self.comparison, self.report = path / "comparison.npz", path / "report.html"
+        self.log, self.report = path / "players.log", path / "report.html"
 
     def settings(self) -> TournamentSettings:
         """Reads the settings that the tournament was last played with.
@@ -112,8 +96,8 @@ class Tournament:
 
         Args:
             folder: Where the tournament lies, or is to lie.
-            settings: What is to be played. Entrants, deals, rounds and table sizes may be more
-                than last time; what was played is not played again.
+            settings: What is to be played. Entrants, deals and rounds may be more than last time;
+                what was played is not played again.
             pool: Where it is played.
             kept: Whether a later call may resume it, so that players have to be recognized.
             trust: Whether model files that can run code may be loaded.
@@ -123,54 +107,31 @@ class Tournament:
             KilleError: It cannot be played, or the folder holds a tournament of other tables.
         """
         self._folder, self._pool = folder, pool
-        rules, entrants = settings.table.resolve(), settings.taking_part()
-        with tidy(folder), ExitStack() as stack:
+        entrants = settings.taking_part()
+        with tidy(folder.path), ExitStack() as stack:
             store = stack.enter_context(Store(folder.results, create=True))
             if store.entrants:
-                settings = settings.with_format(store.tables.get("format"))
+                settings = settings.with_format(store.asked.get("format"))
                 check_same(store, settings)
                 entrants = store.with_new(entrants)
             self.store, self.settings = store, settings.with_format()
-            self._check_draws(entrants)
+            self._schedule = _schedule(self.settings, entrants)
+            # Tables that cannot be filled are refused before anything is written.
+            self._schedule.stage(0, Field.of(entrants, np.full(len(entrants), np.nan)))
             self._play = Play(
-                settings.table.game, rules, settings.seed, entrants, objects or {},
+                settings.table.table(), settings.seed, entrants, objects or {},
                 seconds=settings.time_limit, transfer=settings.transfer, trust=trust,
             )  # fmt: skip
-            found = identified(self._play, pool, entrants, settings.table.num_players, kept)
+            found = identified(self._play, pool, entrants, kept)
             self.remarks = found.remarks
+            store.asked = _identity(self.settings)
+            store.made_with = store.made_with or versions()
             store.enter(found.entrants)
             for number, reason in found.failed.items():
                 store.put_out(number, reason)
-            store.tables = _identity(self.settings)
-            store.made_with = store.made_with or versions()
-            remove_unkept(folder.shards, store)
             self._write_settings()
             store.write()
             stack.pop_all()
-
-    # Who meets whom
-
-    def _schedule(self, seats: int, entrants: Sequence[Entrant]) -> Waves | Swiss:
-        chosen = self.settings.matchmaking
-        if chosen.format == "swiss":
-            return Swiss(seats, chosen.rounds, chosen.deals, self.settings.seed)
-        hero = {each.name: each.number for each in entrants}.get(chosen.hero)
-        pairing = Pairing(str(chosen.format), chosen.fill, hero, chosen.lineups)
-        return Waves(pairing, seats)
-
-    def _check_draws(self, entrants: Sequence[Entrant]) -> None:
-        """Refuse tables that cannot be filled, before anything is written."""
-        field = Field.of(entrants, np.full(len(entrants), np.nan))
-        for seats in self.settings.table.num_players:
-            self._schedule(seats, entrants).stage(0, field)
-
-    def _missing(self, seats: int, stage: int, draw: Draw) -> Iterator[Shard]:
-        """Yield what has not been played of a stage, shard by shard."""
-        first = self._schedule(seats, self.store.entrants).first_deal(stage)
-        end = first + self.settings.matchmaking.deals
-        return self.store.missing(stage, draw, first, end, self.settings.batch_tables)
-
-    # Playing it
 
     def play(self, progress: Progress = ignore, told: Callable[[str], None] = ignore) -> None:
         """Play what is missing.
@@ -178,101 +139,83 @@ class Tournament:
         Args:
             progress: Called with how many observations are done: deals, each counted for every
                 lineup.
-            told: Called with the plan, with how long it will take, and with a sentence when an
-                entrant is out.
+            told: Called with the plan, and with a sentence when an entrant is out.
 
         Raises:
             KilleError: The pool cannot go on, or nobody is left to play; what was played until
                 then is kept.
         """
-        sizes = self.settings.table.num_players
-        amounts = {seats: self._amount(seats) for seats in sizes}
-        total, left = (sum(each) for each in zip(*amounts.values(), strict=True))
-        told(self._plan(amounts))
-        job, pace = "playing observations", _Pace(left, told)
+        total, left = self._amount()
+        told(self._plan(total, left))
+        job = "playing observations"
         progress(job, total - left, total)
         try:
-            for stage, draw in (each for seats in sizes for each in self._stages(seats)):
-                while next(self._missing(draw.seats, stage, draw), None) is not None:
-                    missing = self._missing(draw.seats, stage, draw)
-                    for shard, result in self._pool.run(self._play, missing):
+            for stage, draw in self._stages():
+                while next(self._missing(stage, draw), None) is not None:
+                    for shard, result in self._pool.run(self._play, self._missing(stage, draw)):
                         if isinstance(result, Failed):
                             self._put_out(result, told)
                             continue
-                        self._keep(shard, result)
+                        members = shard.members(self._play.seed, self._play.keys)
+                        earned = np.asarray(result.get("earned"), dtype=np.float64)
+                        self.store.keep(shard, members, earned)
+                        self.store.write_if_due()
                         progress(job, shard.lineups, total)
-                        pace.add(shard.lineups)
             self._check_somebody_is_left()
             self.store.note_end()
         finally:
             self.store.write()
 
-    def _stages(self, seats: int) -> Iterator[tuple[int, Draw]]:
-        """Yield the draws of a table size; a Swiss round follows from those before."""
-        schedule = self._schedule(seats, self.store.entrants)
+    def _stages(self) -> Iterator[tuple[int, Draw]]:
+        """Yield the draws; a Swiss round follows from those before."""
         for stage in count():
-            draw = schedule.stage(stage, self.store.field(seats))
+            draw = self._schedule.stage(stage, self.store.field())
             if draw is None:
                 return
-            if isinstance(schedule, Swiss):
-                self.store.note_round(seats, stage, draw)
+            if isinstance(self._schedule, Swiss):
+                self.store.note_round(stage, draw)
             yield stage, draw
 
-    # What is to be expected
+    def _missing(self, stage: int, draw: Draw) -> Iterator[Shard]:
+        """Yield what has not been played of a stage, shard by shard."""
+        first = self._schedule.first_deal(stage)
+        end = first + self.settings.matchmaking.deals
+        return self.store.missing(stage, draw, first, end, self.settings.batch_tables)
 
-    def _plan(self, amounts: Mapping[int, tuple[int, int]]) -> str:
-        """Return what is to be played, in a sentence; `amounts` of observations by table size."""
-        chosen, unit = self.settings.matchmaking, self.settings.table.episode
-        sizes, out = [], len(self.store.absent)
+    def _amount(self) -> tuple[int, int]:
+        """Return how many observations there are, and how many are left.
+
+        Swiss rounds that have not been drawn count as if nobody came or went.
+        """
+        field, deals = self.store.field(), self.settings.matchmaking.deals
+        drawn, later = self._schedule.drawn(field), self._schedule.later(field) * deals
+        left = (shard.lineups for each in enumerate(drawn) for shard in self._missing(*each))
+        return later + deals * sum(len(draw.rows) for draw in drawn), later + sum(left)
+
+    def _plan(self, total: int, left: int) -> str:
+        """Return what is to be played, in a sentence."""
+        chosen, out = self.settings.matchmaking, len(self.store.absent)
+        unit = self.settings.table.episode
+        lineups = counted(round(total / chosen.deals), "lineup", "lineups")
+        if chosen.format == "random":
+            lineups = f"{lineups} of {self.settings.all_lineups():,}"
+        rounds = counted(chosen.rounds, "round", "rounds")
+        rounds = rounds if chosen.format == "swiss" else f"every {unit}"
         most = "at most " if out else ""  # lineups are drawn with those that are out, and left out
-        for seats, (total, _) in amounts.items():
-            lineups = round(total / chosen.deals)
-            many = counted(lineups, "lineup", "lineups")
-            if chosen.format == "random":
-                many = f"{lineups:,} of {self.settings.all_lineups(seats):,} lineups"
-            rounds = counted(chosen.rounds, "round", "rounds")
-            each = rounds if chosen.format == "swiss" else f"every {unit}"
-            sizes.append(f"{most}{many} in {each} at {seats} seats")
-        total, left = (sum(each) for each in zip(*amounts.values(), strict=True))
         there = "" if left == total else f", {left:,} of them left to play"
-        text = (
+        return (
             f"Plan: {counted(len(self.store.entrants) - out, 'entrant', 'entrants')}"
-            f"{f' ({out:,} out)' if out else ''}, "
-            f"{str(chosen.format).replace('_', ' ')}, {chosen.deals:,} {plural_of(unit)}, each "
-            f"from all seats: {', '.join(sizes)}. That is {most}{total:,} observations (a lineup "
+            f"{f' ({out:,} out)' if out else ''}, {str(chosen.format).replace('_', ' ')}, "
+            f"{chosen.deals:,} {plural_of(unit)}, each from all {self.settings.table.num_players} "
+            f"seats: {most}{lineups} in {rounds}. That is {most}{total:,} observations (a lineup "
             f"at a {unit}){there}."
         )
-        if chosen.format == "random":
-            text += (
-                f" By default all lineups are played where they are at most {ALL_LINEUPS}; the "
-                "format round_robin plays all."
-            )
-        return text
-
-    def _keep(self, shard: Shard, arrays: Mapping[str, np.ndarray]) -> None:
-        members = shard.members(self._play.seed, self._play.keys)
-        result = Result(shard, members, np.asarray(arrays.get("earned"), dtype=np.float64))
-        if self.settings.keep_results:
-            write_shard(self._folder.shards, self.store, result)
-        self.store.keep(result)
-        self.store.write_if_due()
 
     def _put_out(self, failed: Failed, told: Callable[[str], None]) -> None:
         name = self.store.entrants[failed.whose].name
         if failed.whose not in self.store.absent:  # several processes may play with it at once
             told(printable(f"{name} is out: {failed.reason}"))
         self.store.put_out(failed.whose, failed.reason)
-
-    def _amount(self, seats: int) -> tuple[int, int]:
-        """Return how many observations there are at a table size, and how many are left.
-
-        Swiss rounds that have not been drawn count as if nobody came or went.
-        """
-        schedule, field = self._schedule(seats, self.store.entrants), self.store.field(seats)
-        deals, drawn = self.settings.matchmaking.deals, schedule.drawn(field)
-        later = schedule.later(field) * deals
-        left = (shard.lineups for each in enumerate(drawn) for shard in self._missing(seats, *each))
-        return later + deals * sum(len(draw.rows) for draw in drawn), later + sum(left)
 
     def _check_somebody_is_left(self) -> None:
         out = [f"{each.name}: {each.out}" for each in self.store.entrants if each.out]
@@ -290,24 +233,32 @@ class Tournament:
         write_whole(self._folder.config, (text + as_yaml(self.settings)).encode())
 
 
-class _Pace:
-    """Tells once how long a tournament will take, by what was played after its first shard."""
+def _schedule(settings: TournamentSettings, entrants: Sequence[Entrant]) -> Waves | Swiss:
+    """Return who meets whom."""
+    chosen, seats = settings.matchmaking, settings.table.num_players
+    if chosen.format == "swiss":
+        return Swiss(seats, chosen.rounds, chosen.deals, settings.seed)
+    hero = {each.name: each.number for each in entrants}.get(chosen.hero)
+    return Waves(Pairing(str(chosen.format), chosen.fill, hero, chosen.lineups), seats)
 
-    def __init__(self, left: int, told: Callable[[str], None]) -> None:
-        self._left, self._told = left, told
-        self._done, self._begun = 0, math.nan
 
-    def add(self, lineups: int) -> None:
-        """Count what was played just now; the first time, something was compiled and loaded."""
-        self._left -= lineups
-        if math.isnan(self._begun):
-            self._begun = time.monotonic()
-            return
-        self._done += lineups
-        took = time.monotonic() - self._begun
-        if took > LONG_ENOUGH and self._left:
-            self._told(f"About {duration(took / self._done * self._left)} to go.")
-            self._told = ignore
+def _identity(settings: TournamentSettings) -> dict[str, Any]:
+    """Return what all results of a tournament have in common."""
+    chosen = settings.matchmaking
+    return {
+        "table": settings.table.table().as_dict(),
+        "seed": settings.seed,
+        "format": chosen.format,
+        "fill": chosen.fill if chosen.format in ("round_robin", "gauntlet") else None,
+        "hero": chosen.hero,
+        "lineups": chosen.lineups if chosen.format == "random" else None,
+    }
+
+
+def _asked(settings: TournamentSettings) -> int:
+    """Return how many deals are to be played."""
+    chosen = settings.matchmaking
+    return chosen.deals * (chosen.rounds if chosen.format == "swiss" else 1)
 
 
 def check_same(store: Store, settings: TournamentSettings) -> None:
@@ -316,23 +267,13 @@ def check_same(store: Store, settings: TournamentSettings) -> None:
     Raises:
         ConfigError: The message says what differs.
     """
-    kept, tables, folder = store.tables, _identity(settings), store.path.parent
-    # The game first, for with another game every switch differs.
-    for old, new in ((kept, tables), (kept["rules"], tables["rules"])):
-        for key in new:
-            if key != "rules" and old.get(key) != new[key]:
-                raise ConfigError(
-                    f"{folder} holds a tournament whose {key} is {old.get(key)!r}, not "
-                    f"{new[key]!r}; choose another name for this one, or remove that folder"
-                )
-    asked = _asked(settings)
-    for seats, deals in store.deals().items():
-        if deals > asked.get(str(seats), 0):
-            raise ConfigError(
-                f"{folder} holds results of {deals:,} deals at {seats} seats, and the settings ask "
-                f"for {asked.get(str(seats), 0):,}; what has been played stays, so ask for at "
-                "least as much, or choose another name"
-            )
+    store.check_same(_identity(settings))
+    if store.deals() > _asked(settings):
+        raise ConfigError(
+            f"{store.path.parent} holds results of {store.deals():,} deals, and the settings ask "
+            f"for {_asked(settings):,}; what has been played stays, so ask for at least as much, "
+            "or choose another name"
+        )
 
 
 def finished(folder: Folder, settings: TournamentSettings) -> TournamentResult | None:
@@ -350,41 +291,18 @@ def finished(folder: Folder, settings: TournamentSettings) -> TournamentResult |
     if not folder.results.is_file():
         return None
     with Store(folder.results, readonly=True) as store:
-        check_same(store, settings.with_format(store.tables.get("format")))
+        check_same(store, settings.with_format(store.asked.get("format")))
         new = store.with_new(settings.taking_part()) != store.entrants
         if new or _asked(settings) not in store.ends[-1:]:
             return None
-        return TournamentResult.of(store, settings.table.episode, folder.path)
-
-
-def _asked(settings: TournamentSettings) -> dict[str, int]:
-    """Return how many deals are to be played, by table size as the store's `ends` name it."""
-    chosen = settings.matchmaking
-    deals = chosen.deals * (chosen.rounds if chosen.format == "swiss" else 1)
-    return {str(seats): deals for seats in settings.table.num_players}
-
-
-def _identity(settings: TournamentSettings) -> dict[str, Any]:
-    """Return what all results of a tournament have in common."""
-    table, matchmaking = settings.table, settings.matchmaking
-    return {
-        "game": table.game,
-        "game_version": spec(table.game).version,
-        "rules": table.resolve().as_dict(),
-        "orders": 1,  # round the table, of a lineup at a deal: what version 5 of the file says
-        "seed": settings.seed,
-        "format": matchmaking.format,
-        "fill": matchmaking.fill if matchmaking.format in ("round_robin", "gauntlet") else None,
-        "hero": matchmaking.hero,
-        "lineups": matchmaking.lineups if matchmaking.format == "random" else None,
-    }
+        return TournamentResult.of(store)
 
 
 def play_tournament(
     players: Mapping[str, Any] | Sequence[str],
     game: str | None = None,
     *,
-    num_players: int | Sequence[int] | None = None,
+    num_players: int | None = None,
     rules: RulesLike = None,
     episode: str | None = None,
     format: Format | None = None,
@@ -399,7 +317,6 @@ def play_tournament(
     time_limit: float = 60.0,
     batch_tables: int = 16_384,
     out: str | Path | None = None,
-    keep_results: bool = False,
     transfer: bool = False,
     trust: bool = False,
     progress: Progress | None = None,
@@ -412,7 +329,7 @@ def play_tournament(
         ...     return mask / mask.sum(axis=1, keepdims=True)
         >>> entrants = {"even": even, "rule": "rule_of_thumb"}
         >>> found = kt.play_tournament(entrants, "byteskille", num_players=2, deals=200)
-        >>> found.standings["entrant"].tolist()
+        >>> found.frame()["entrant"].tolist()
         ['rule', 'even']
 
     Args:
@@ -421,8 +338,7 @@ def play_tournament(
             Stable-Baselines3, an object with `probabilities`, a class that makes one of
             (num_players, rules), or `{"player": ..., "play": "greedy"}`; or names of players only.
         game: The game; the default is the one that a policy among them was made for, or byteskille.
-        num_players: Seats of the tables; several table sizes are tournaments of their own. The
-            default is what a policy was made for, or the game's.
+        num_players: Seats of the table; the default is what a policy was made for, or the game's.
         rules: Preset and switches, as `kille_env.make` takes them; likewise.
         episode: "deal", or "match" for the whole game until a pot is won; likewise.
         format: "round_robin", "gauntlet", "swiss" or "random"; docs/tournaments.md says more. None
@@ -443,16 +359,15 @@ def play_tournament(
             None is a temporary one, which lasts as long as what is returned. Players are recognized
             by their answers at fixed decisions, or by an attribute `fingerprint`, a text or a
             method that returns one.
-        keep_results: Whether the folder keeps what every seat earned, as Parquet files.
         transfer: Whether policies that were made for other tables may take part; the result says
             so.
         trust: Whether model files that can run code may be loaded.
         progress: Called with how far it is; None shows bars in terminals and notebooks, and prints
-            the plan on standard error: lineups, deals and time.
+            the plan on standard error: lineups and deals.
 
     Returns:
-        The standings, crosstables and the page, as data frames and HTML. A notebook shows the
-        standings.
+        The standings and the crosstable, as data frames too. A notebook shows the standings;
+        `kille_training.report` writes the page.
 
     Raises:
         ConfigError: It cannot be played; the message says why.
@@ -464,26 +379,22 @@ def play_tournament(
             "['uniform', 'rule_of_thumb'], or a player for each name"
         )
     named = dict(players) if isinstance(players, Mapping) else {name: name for name in players}
-    first = num_players[0] if isinstance(num_players, Sequence) else num_players
-    table = table_of(map(_player, named.values()), game, first, episode, rules)
-    sizes = (table.num_players,) if num_players is None else num_players
+    table = table_of(map(_player, named.values()), game, num_players, episode, rules)
     if fill is None:
-        most = max(sizes) if isinstance(sizes, Sequence) else table.num_players
-        few = population == NONE and len(named) < most
+        few = population == NONE and len(named) < table.num_players
         fill = "copies" if few and format in (None, "round_robin", "gauntlet") else "distinct"
     entrants, objects = entrants_of(named)
     with ExitStack() as stack:
-        folder = stack.enter_context(folder_of(out))
+        folder = Folder(stack.enter_context(folder_of(out)))
         settings = TournamentSettings(
             name=folder.path.resolve().name,
             seed=seed,
-            table=settings_of(table, sizes),
+            table=TableSettings.of(table.rules, table.num_players),
             entrants=entrants,
             population=population,
             matchmaking=MatchmakingSettings(format, fill, deals, hero, rounds, lineups),
             time_limit=time_limit,
             batch_tables=batch_tables,
-            keep_results=keep_results,
             transfer=transfer,
             workers=workers,
         )
@@ -526,9 +437,7 @@ def play_in_folder(
         tournament = Tournament(folder, settings, pool, kept=kept, trust=trust, objects=objects)
         with tournament.store as store:
             tournament.play(progress, told)
-            return TournamentResult.of(
-                store, settings.table.episode, folder.path, tournament.remarks
-            )
+            return TournamentResult.of(store, tournament.remarks)
 
 
 def how_to_resume(out: str | Path | None) -> str:
@@ -539,40 +448,26 @@ def how_to_resume(out: str | Path | None) -> str:
 
 
 @contextmanager
-def tidy(folder: Folder) -> Generator[None]:
-    """Remove a new folder again in which nothing but what players printed was written.
-
-    Folders above it that are new too go with it.
-    """
-    new = [path for path in (folder.path, *folder.path.parents) if not path.exists()]
+def tidy(path: Path) -> Generator[None]:
+    """Remove a new folder again if nothing can be played in it."""
+    new = not path.exists()
     try:
         yield
     except BaseException:
-        left = (folder.log, folder.lock)
-        if new and folder.path.exists() and {*folder.path.iterdir()} <= {*left}:
-            for path in left:
-                path.unlink(missing_ok=True)
-            with suppress(OSError):  # a folder above may hold something by now
-                for path in new:
-                    path.rmdir()
+        if new and not [*path.glob("*.npz")]:
+            rmtree(path, ignore_errors=True)
         raise
 
 
 @contextmanager
-def folder_of(out: str | Path | None) -> Generator[Folder]:
+def folder_of(out: str | Path | None) -> Generator[Path]:
     """Open the folder of a tournament; without a name, one that lasts as long as the context."""
     if out is not None:
-        yield Folder(Path(out))
+        yield Path(out)
         return
     with TemporaryDirectory(prefix="kille-") as path:
-        yield Folder(Path(path) / "tournament")
+        yield Path(path) / "tournament"
 
 
 def _player(value: Any) -> Any:
     return value.get("player") if isinstance(value, Mapping) else value
-
-
-def settings_of(table: Table, sizes: Any) -> TablesSettings:
-    """Return the settings of tables of some sizes."""
-    switches = table.rules.as_dict()
-    return TablesSettings(table.game, sizes, switches, str(switches.pop("episode")))

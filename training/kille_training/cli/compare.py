@@ -41,8 +41,7 @@ def compare(
     """Play until it is known whether BETTER earns more than --low, or less than --low plus --by.
 
     BETTER sits among copies of WORSE, and every deal is played from all positions. The chances of
-    error hold however often you look. Run the same command again to resume. The page of the answer
-    is in its folder.
+    error hold however often you look. Run the same command again to resume.
 
     Two folders of runs by seed (`kille train RECIPE --seeds 8`) are compared as configurations: the
     interquartile mean of the difference between their runs, over the same deals against the same
@@ -54,10 +53,7 @@ def compare(
     if seed_runs(Path(better)) or seed_runs(Path(worse)):
         _compare_seeds(better, worse, out, overrides, as_json)
         return
-    from kille_training.arena.compare import Scores
     from kille_training.arena.compare import compare as play_comparison
-    from kille_training.arena.comparison_page import write_comparison_page
-    from kille_training.arena.tournament import Folder
     from kille_training.progress import Bars
     from kille_training.tables import table_of
 
@@ -68,31 +64,12 @@ def compare(
     folder = out or Path("runs") / plain
     asked |= {"workers": 1} | command.arguments_of(play_comparison, overrides, *RARE)
 
-    before = None
-    if (kept := Folder(folder).comparison).is_file():
-        with Scores(kept, readonly=True) as scores:
-            before = scores.question
     with command.resumable(), Bars(lines=True) as display:
         found = play_comparison(
             better, worse, game, num_players, rules=rules, out=folder,
             looked=lambda found: display.say(found.describe()), **asked,
         )  # fmt: skip
-        page = write_comparison_page(Folder(folder))
-    known = found.question.hypotheses
-    if before is not None and before.hypotheses != known:
-        click.echo(
-            f"{folder} held the deals of another question (more than "
-            f"{before.hypotheses.low:+g}, or less than {before.hypotheses.high:+g}; now "
-            f"{known.low:+g} and {known.high:+g}, or other alpha, beta, most or bounds). "
-            "The chances of error hold only if the new question was not chosen after the answer "
-            "to the old; to ask with new deals, set --seed and --out.",
-            err=True,
-        )
-    command.report(
-        {"run": str(folder), "report": str(page), **found.as_dict()},
-        [found, f"The report is in {page}"],
-        as_json,
-    )
+    command.report({"run": str(folder), **found.as_dict()}, [found], as_json)
 
 
 def _compare_seeds(

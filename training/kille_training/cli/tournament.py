@@ -34,9 +34,9 @@ def tournament(
     of a tournament. Run it again to resume; with more entrants or deals in the settings, only
     those are played. A finished folder is shown as it was played, and no player is loaded.
     """
+    from kille_training.arena.page import write_tournament_page
     from kille_training.arena.settings import load_tournament
     from kille_training.arena.tournament import Folder, finished, play_in_folder
-    from kille_training.arena.tournament_page import write_tournament_page
     from kille_training.progress import Bars
 
     values |= {"transfer": transfer or None}

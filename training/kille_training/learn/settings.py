@@ -8,11 +8,17 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from kille_env.core.floats import NEAR_SEATS
-from kille_env.core.spec import Rules
 from kille_env.errors import ConfigError
-from kille_env.registry import Table, load_game
+from kille_env.registry import load_game
 from kille_training.labels import SEED
-from kille_training.settings import FolderName, List, Overrides, load, settings
+from kille_training.settings import (
+    FolderName,
+    List,
+    Overrides,
+    TableSettings,
+    load,
+    settings,
+)
 
 DEFAULT_METHOD = "maskable_ppo"
 Count = Annotated[int, Field(ge=1)]
@@ -20,49 +26,6 @@ Seed = Annotated[int, Field(ge=0)]
 Positive = Annotated[float, Field(gt=0.0)]
 NotNegative = Annotated[float, Field(ge=0.0)]
 Share = Annotated[float, Field(gt=0.0, le=1.0)]
-
-
-@settings
-class TableSettings:
-    """What is played.
-
-    Attributes:
-        game: Name of the game.
-        num_players: Seats of a table; 0 is the game's default.
-        rules: Preset and switches, as `kille_env.make(rules=...)` takes them.
-        episode: "deal" is one deal, "match" the whole game until a pot is won.
-    """
-
-    game: str = "byteskille"
-    num_players: int = 0
-    rules: Mapping[str, Any] = field(default_factory=dict)
-    episode: str = "deal"
-
-    def __post_init__(self) -> None:
-        """Takes the game's number of seats where none is given."""
-        if self.num_players == 0:
-            object.__setattr__(self, "num_players", load_game(self.game).spec.default_players)
-
-    @classmethod
-    def of(cls, rules: Rules, num_players: int) -> "TableSettings":
-        """Returns the settings of a table with complete rules."""
-        switches = rules.as_dict()
-        return cls(rules.game, num_players, switches, str(switches.pop("episode")))
-
-    def table(self) -> Table:
-        """Return the table with complete rules; refuses one that does not exist."""
-        return Table.of(self.game, self.num_players, self.resolve())
-
-    def resolve(self) -> Rules:
-        """Returns the complete rules; refuses a game, switch or table that does not exist."""
-        if "episode" in self.rules:
-            raise ConfigError(
-                "table.rules has the key 'episode'; it stands beside them, table.episode"
-            )
-        game = load_game(self.game).spec
-        rules = game.resolve(dict(self.rules), episode=self.episode)
-        game.check_players(self.num_players, rules)
-        return rules
 
 
 @settings

@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 
 from kille_env.errors import ConfigError
-from kille_env.registry import Table, spec
+from kille_env.registry import spec
 from kille_env.words.text import listed
-from kille_training.arena.entrants import Entrant
-from kille_training.arena.results import Standing, caution, scales, standings, told_apart
+from kille_training.arena.results import Standing, TournamentResult
 from kille_training.arena.settings import TournamentSettings
 from kille_training.arena.store import Store
 from kille_training.arena.tournament import Folder
@@ -33,10 +32,10 @@ from kille_training.pages.page import (
 from kille_training.pages.scales import Scale
 from kille_training.settings import plain
 from kille_training.statistics import plackett_luce
-from kille_training.statistics.intervals import Intervals, ScoreRange
+from kille_training.statistics.intervals import Intervals
 from kille_training.statistics.plackett_luce import ELO, Ratings
-from kille_training.statistics.standings import CrossTable, crosstable, differences
-from kille_training.statistics.tally import NANO, Tally
+from kille_training.statistics.standings import CrossTable, differences
+from kille_training.statistics.tally import NANO
 
 MOST_IN_CROSSTABLE = 60
 """Entrants in a crosstable, the best ones; more do not fit on a page."""
@@ -50,10 +49,7 @@ FIELD = (
 )
 
 
-def write_tournament_page(
-    folder: Folder,
-    out: Path | None = None,
-) -> Path:
+def write_tournament_page(folder: Folder, out: Path | None = None) -> Path:
     """Writes the page of a tournament, as far as it has been played, and returns where it is.
 
     Args:
@@ -66,120 +62,90 @@ def write_tournament_page(
     """
     settings = folder.settings()
     with Store(folder.results, readonly=True) as store:
-        entrants, known, warned = store.entrants, scales(store), caution(store)
-        tallies = {seats: each for seats, each in store.tallies.items() if each.observations}
-    if not tallies:
-        raise ConfigError(
-            f"nothing has been played in {folder.path} yet; play with: "
-            f"{command('tournament', folder.path)}"
-        )
-    sizes = []
-    for seats, tally in sorted(tallies.items()):
-        sizes.append(Size(tally, entrants, settings, known[seats]))
-    unit = unit_of(settings.table.episode)
+        found, versions = TournamentResult.of(store), store.made_with
+    again = " ".join(["kille", "tournament", quote(str(folder.path))])
+    if not found.tally.observations:
+        raise ConfigError(f"nothing has been played in {folder.path} yet; play with: {again}")
     page = render(
         "arena/tournament.html.j2",
         name=folder.path.resolve().name,
-        caution=warned,
-        about=[truth(settings), FIELD],
-        game=spec(settings.table.game),
+        found=found,
+        about=[design(settings), truth(settings), FIELD],
+        game=spec(found.table.game),
         settings=settings,
         settings_lines=yaml_lines(plain(settings)),
-        rules=store.tables["rules"],
-        versions=store.made_with,
-        unit=unit,
-        unit_s=plural_of(unit),
-        measure=f"units per {unit}",
+        rules=found.table.rules.as_dict(),
+        versions=versions,
+        unit=found.unit,
+        unit_s=plural_of(found.unit),
         score=BEYOND_MEAN,
-        entrants=entrants,
-        sizes=sizes,
-        command=lambda verb, *more: command(verb, folder.path, *more),
+        shown=_Shown(found),
+        again=again,
     )
     return write(out or folder.report, page)
 
 
-class Size:
-    """What the page shows of tables of one size.
-
-    Arrays are by the entrants' numbers.
+class _Shown:
+    """What the page shows of the figures; arrays are by the entrants' numbers.
 
     Attributes:
-        seats: The table size, P.
-        table: The table.
-        observations: Deals, each counted for every lineup.
-        deals: Deals, or matches.
-        names: [E] names.
         labels: [E] names as tables show them, without the name of the game before them.
         verdict: Who is best, as far as the results tell.
-        design: Who met whom.
         rows: The standings, see `_standings`; `scale` is that of their chart.
-        crosstable: What each earns where each other one sits.
-        shown: Numbers of those in the crosstable, best first.
+        order: Numbers of those in the crosstable, best first.
         shades: Class of each cell of the crosstable, as "better firm".
         undefeated: Names of those that no other beats significantly where both sit.
         ratings: See `_ratings`; `rating_scale` is that of their chart.
     """
 
-    def __init__(
-        self,
-        tally: Tally,
-        entrants: Sequence[Entrant],
-        settings: TournamentSettings,
-        scale: ScoreRange,
-    ) -> None:
-        self._tally = tally
-        self._unit = unit_of(settings.table.episode)
-        self.seats, self.observations, self.deals = tally.seats, tally.observations, scale.deals
-        self.table = Table.of(settings.table.game, self.seats, settings.table.resolve())
-        self.names = [entrant.name for entrant in entrants]
-        self.labels = short_names(self.names, settings.table.game)
-        self.design = design(settings, self.seats)
-
-        self.crosstable = crosstable(tally, scale)
-        self._gaps = differences(tally, scale)
-        apart = told_apart(tally, entrants, self._gaps)
-        found = [row for row in standings(tally, entrants, scale, apart) if row.mean is not None]
-        order = [self.names.index(row.name) for row in found]
-        self.rows = self._standings(found, order)
-        found = [replace(row, name=self.labels[at]) for at, row in zip(order, found, strict=True)]
-        self.verdict = verdict(found, f"units per {self._unit}")
+    def __init__(self, found: TournamentResult) -> None:
+        self._found = found
+        self.labels = short_names(found.names, found.table.game)
+        self._gaps = differences(found.tally, found.scale)
+        ranked = [row for row in found.ranked if row.mean is not None]
+        order = [found.names.index(row.name) for row in ranked]
+        self.rows = self._standings(ranked, order)
+        labeled = [
+            replace(row, name=self.labels[number])
+            for number, row in zip(order, ranked, strict=True)
+        ]
+        self.verdict = verdict(labeled, found.measure)
         ends = (np.array([row[end] for row in self.rows]) for end in ("low", "mean", "high"))
         self.scale = Scale.over(*ends)
 
-        self.shown = order[:MOST_IN_CROSSTABLE]
-        self.shades = _shades(self.crosstable)
-        beaten = np.flatnonzero(self.crosstable.beats.any(axis=0))
+        self.order = order[:MOST_IN_CROSSTABLE]
+        self.shades = _shades(found.cross)
+        beaten = np.flatnonzero(found.cross.beats.any(axis=0))
         self.undefeated = [self.labels[number] for number in order if number not in beaten]
 
-        self.ratings = self._ratings(plackett_luce.fit(tally, deals=scale.deals))
+        self.ratings = self._ratings(plackett_luce.fit(found.tally, deals=found.scale.deals))
         ends = (np.array([row[end] for row in self.ratings]) for end in ("low", "elo", "high"))
         self.rating_scale = Scale.over(*ends)
 
     def cell(self, row: int, column: int) -> str:
         """Returns what a cell of the crosstable says in words."""
-        table, gaps = self.crosstable, self._gaps
+        table, gaps = self._found.cross, self._gaps
         one, other = self.labels[row], self.labels[column]
         return (
-            f"{one} where {other} sits: {_around(table, row, column)} units per {self._unit}, "
+            f"{one} where {other} sits: {_around(table, row, column)} {self._found.measure}, "
             f"{table.count[row, column]:,} observations. It scores above {other} in "
             f"{100 * table.above.mean[row, column]:.1f}"
             f"{within(100 * table.above.half[row, column], 1)}% of them. "
             f"In all it has played it earns {_around(gaps, row, column)} more than {other}."
         )
 
-    def _standings(self, found: Sequence[Standing], order: Sequence[int]) -> list[dict[str, Any]]:
+    def _standings(self, ranked: Sequence[Standing], order: Sequence[int]) -> list[dict[str, Any]]:
         """Returns the lines of the standings, best first.
 
-        Beside what a `Standing` holds each has its `number`, the ends of its interval, how far it
-        is `behind` the first with half that interval, and how often `above` it.
+        Beside what a `Standing` holds each has the ends of its interval, how far it is `behind` the
+        first with half that interval, and how often `above` it.
         """
         first, lines = order[0], []
-        for number, standing in zip(order, found, strict=True):
+        for number, standing in zip(order, ranked, strict=True):
             mean = np.nan if standing.mean is None else standing.mean
             half = np.nan if standing.half is None else standing.half
             lines.append(
                 {
-                    "number": number,
                     "name": self.labels[number],
                     "place": standing.places(),
                     "text": signed(mean) + within(half),
@@ -189,7 +155,7 @@ class Size:
                     "high": mean + half,
                     "behind": figure(self._gaps.mean[first, number])
                     + within(self._gaps.half[first, number]),
-                    "above": self.crosstable.above.mean[number, first],
+                    "above": self._found.cross.above.mean[number, first],
                     "observations": standing.observations,
                 }
             )
@@ -197,7 +163,8 @@ class Size:
 
     def _ratings(self, strengths: Ratings) -> list[dict[str, Any]]:
         """Returns the lines of ratings and mean places, the highest rating first."""
-        finishes, lines = self._tally.finishes.sum(axis=0) / NANO, []
+        finishes, lines = self._found.tally.finishes.sum(axis=0) / NANO, []
+        places = np.arange(1, finishes.shape[1] + 1)
         for number in np.argsort(-strengths.strength, kind="stable").tolist():
             if not np.isfinite(strengths.strength[number]):
                 continue
@@ -207,7 +174,7 @@ class Size:
                     "elo": strengths.elo[number],
                     "low": ELO * strengths.low[number],
                     "high": ELO * strengths.high[number],
-                    "finish": np.average(np.arange(1, self.seats + 1), weights=finishes[number]),
+                    "finish": np.average(places, weights=finishes[number]),
                 }
             )
         return lines
@@ -238,10 +205,10 @@ def short_names(names: Sequence[str], game: str) -> list[str]:
 
 
 def verdict(rows: Sequence[Standing], measure: str) -> Verdict:
-    """Returns who is best at tables of one size, as far as the results tell.
+    """Returns who is best, as far as the results tell.
 
     Args:
-        rows: Its standings, best first.
+        rows: The standings, best first.
         measure: What the means hold, as "units per deal".
     """
     there = [row for row in rows if row.place is not None]
@@ -264,9 +231,10 @@ def verdict(rows: Sequence[Standing], measure: str) -> Verdict:
     return Verdict(f"{first.name} is best: {mean} {measure}, clearly more than {others}.", "better")
 
 
-def design(settings: TournamentSettings, seats: int) -> str:
-    """Returns who meets whom at tables of one size, and in which order."""
+def design(settings: TournamentSettings) -> str:
+    """Returns who meets whom, and in which order."""
     chosen, unit = settings.matchmaking, unit_of(settings.table.episode)
+    seats = settings.table.num_players
     copies = chosen.fill == "copies" and seats > 2
     if chosen.format == "swiss":
         who = (
@@ -308,11 +276,6 @@ def truth(settings: TournamentSettings) -> str:
         f"The 95% intervals are of the mean over {means} all {plural_of(unit)}: they allow for "
         "what other draws of these would have brought."
     )
-
-
-def command(verb: str, folder: Path, *words: str) -> str:
-    """Returns a command for a folder, named as it is."""
-    return " ".join(["kille", verb, *map(quote, (str(folder), *words))])
 
 
 def _choice(seats: int) -> str:
