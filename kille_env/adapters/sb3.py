@@ -38,7 +38,7 @@ with needs("train"):
     from gymnasium import spaces
     from stable_baselines3.common.vec_env import VecEnv
 
-from kille_env.adapters.sb3_asking import LivePolicy, asking_of, check_last_seen
+from kille_env.adapters.sb3_asking import LivePolicy
 from kille_env.adapters.sb3_buffer import SeatStreamBuffer
 from kille_env.adapters.sb3_models import algorithm_that_steps, memory_size
 from kille_env.adapters.spaces import Observations
@@ -97,28 +97,12 @@ class TableVecEnv(VecEnv):
         return seeds or None
 
     def _take_options(self) -> dict[str, Any]:
-        """Returns the options for the next reset, and uses them up.
-
-        Decks and dealers are lists over tables; matches start alike at all of them.
-        """
-        given: Any = self._options
+        """Returns the options for the next reset, and uses them up."""
+        first, *others = self._options
         self._reset_options()
-        if not isinstance(given, list) or len(given) != self.num_envs:
-            raise RulesError(
-                f"options are a mapping, or a list of {self.num_envs} of them, got {given!r}"
-            )
-        found = [reset_options(options, RESET_OPTIONS) for options in given]
-        taken: dict[str, Any] = {}
-        for name in {name for options in found for name in options}:
-            taken[name] = [options.get(name) for options in found]
-            if any(value is None for value in taken[name]):
-                raise RulesError(f"the option {name!r} is given for some of the tables only")
-        if "start" in taken:
-            first, *others = taken["start"]
-            if any(start != first for start in others):
-                raise RulesError("the option 'start' differs between tables; all start alike")
-            taken["start"] = first
-        return taken
+        if any(other != first for other in others):
+            raise RulesError("all tables begin alike: give set_options one mapping")
+        return reset_options(first, RESET_OPTIONS)
 
     def _tell(
         self, infos: list[dict[str, Any]], ended: list[int], results: Any, lengths: Any, **told: Any
@@ -540,7 +524,6 @@ class SeatVecEnv(TableVecEnv):
                 "call follow(model), or choose other opponents"
             )
         self.follow(learner)
-        check_last_seen(learner, asking_of(learner))
 
     def state(self) -> dict[str, np.ndarray]:
         """Returns everything that `load_state` needs, as arrays, but the model."""

@@ -52,7 +52,6 @@ from kille_env.registry import Table, spec
 Step = Callable[[Any], Any]
 """What a `VecNormalize` makes of observations [N, ...], or of a mapping of them."""
 MEMBER, FORMAT, FORMAT_WITH_FEATURES = "kille.json", "kille-sb3 1", "kille-sb3 2"
-SAME = 1e-4
 PASS_ON = (VecMonitor, VecCheckNan)
 """Wrappers of vector environments that leave observations and actions as they are."""
 PASS_ON_ONE = (
@@ -283,29 +282,6 @@ def _in_words(shapes: dict[str, Any]) -> str:
     return " and ".join(
         f"{'x'.join(map(str, shape)) or 1} {key or 'features'}" for key, shape in shapes.items()
     )
-
-
-def check_last_seen(model: Any, asking: Asking) -> None:
-    """Refuse a model that saw other observations than it would be shown, while it learns.
-
-    To be called while a rollout is collected, when what it saw last is what stands on the tables.
-
-    Raises:
-        PolicyError: They differ.
-    """
-    env, last = model.get_env().unwrapped, model._last_obs
-    tables = getattr(env, "tables", env)
-    if last is None or isinstance(last, dict) or not hasattr(tables, "batch"):
-        return  # nothing was seen yet, or tables of several sizes
-    batch = tables.batch
-    features = tables.observation() if tables is not env else batch.observation
-    table = asking.tables[0]
-    seen = asking.show(features, batch.mask, asking.reading(table.game, table.num_players))
-    if seen.shape != last.shape or not np.allclose(seen, last, atol=SAME):
-        raise PolicyError(
-            f"the {type(model).__name__} saw other observations in its environment than it would "
-            f"be shown for the same decisions; {BY_HAND}"
-        )
 
 
 class SB3Policy(Network):

@@ -45,19 +45,8 @@ class SeatStreamBuffer(MaskableRolloutBuffer):
         >>> model = MaskablePPO("MlpPolicy", venv, rollout_buffer_class=SeatStreamBuffer)
     """
 
-    def __init__(self, *args: Any, env: Any = None, **options: Any) -> None:
-        """Makes an empty buffer; the other arguments are as the library passes them.
-
-        Args:
-            *args: See `MaskableRolloutBuffer`.
-            env: See `use`; None is the environment that the model steps.
-            **options: See `MaskableRolloutBuffer`.
-        """
-        self._env: Any = None
-        self._stored = 0
-        super().__init__(*args, **options)
-        if env is not None:
-            self.use(env)
+    _env: Any = None
+    _stored = 0
 
     def use(self, env: Any) -> None:
         """Credits what an environment plays from now on; open decisions are dropped.
@@ -76,7 +65,7 @@ class SeatStreamBuffer(MaskableRolloutBuffer):
             raise KilleError(
                 "SeatStreamBuffer credits the steps of the SelfPlayVecEnv that the model learns "
                 f"in, and was given a {type(env).__name__}; give it the environment itself, not a "
-                "wrapper of it, or none: it finds the one that the model steps"
+                "wrapper of it"
             )
         before = env if self._env is None else self._env
         for name in ("num_envs", "observation_space", "action_space", "observation", "features"):

@@ -236,7 +236,6 @@ def test_maskable_ppo_learns(game: str, form: str) -> None:
         "MlpPolicy",
         venv,
         rollout_buffer_class=forms.SeatStreamBuffer if streams else None,
-        rollout_buffer_kwargs={"env": venv} if streams else None,
         policy_kwargs={"net_arch": [16]},
         n_steps=16, batch_size=64, n_epochs=1, gamma=1.0, seed=1, device="cpu",
     )  # fmt: skip
@@ -350,5 +349,5 @@ def test_sb3_tables_start_alike_under_way(game: str, form: str) -> None:
     assert all(words in batch.describe(table) for table in range(3))
     if start:
         venv.set_options([{"start": start}, {"start": {}}, {"start": start}])
-        with pytest.raises(RulesError, match="all start alike"):
+        with pytest.raises(RulesError, match="all tables begin alike"):
             venv.reset()

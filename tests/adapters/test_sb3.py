@@ -66,9 +66,10 @@ def test_the_wrong_buffer_is_refused() -> None:
 
 
 def test_the_buffer_says_which_environment_it_needs() -> None:
+    model: Any = learner(self_play(), SeatStreamBuffer)
     for env in (VecMonitor(one_seat()), one_seat()):
         with pytest.raises(KilleError, match=f"given a {type(env).__name__}; give it the env"):
-            learner(self_play(), SeatStreamBuffer, rollout_buffer_kwargs={"env": env})
+            model.rollout_buffer.use(env)
     with pytest.raises(KilleError, match="has not been stepped once for each decision"):
         learner(one_seat(), SeatStreamBuffer).learn(100)
     with pytest.raises(KilleError, match="norm_reward"):
@@ -281,7 +282,7 @@ def test_seeds_and_options_of_a_reset(form: Callable[..., Any]) -> None:
     venv.reset()
     assert len(set(batch.tables["deck"][:, 0].tolist())) > 1
     venv.set_options([{"dealer": 1}, {}, {}, {}])
-    with pytest.raises(RulesError, match="some of the tables"):
+    with pytest.raises(RulesError, match="all tables begin alike: give set_options one mapping"):
         venv.reset()
 
 

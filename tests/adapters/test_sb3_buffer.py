@@ -21,16 +21,11 @@ from kille_env.errors import KilleError  # noqa: E402
 pytestmark = pytest.mark.filterwarnings("ignore:You have specified a mini-batch size")
 
 
-def buffer_for(venv: SelfPlayVecEnv, n_steps: int, **options: Any) -> SeatStreamBuffer:
-    return SeatStreamBuffer(
-        n_steps,
-        venv.observation_space,
-        venv.action_space,
-        "cpu",
-        n_envs=venv.num_envs,
-        env=venv,
-        **options,
-    )
+def buffer_for(venv: Any, n_steps: int, **options: Any) -> SeatStreamBuffer:
+    spaces, size = (venv.observation_space, venv.action_space), venv.num_envs
+    buffer = SeatStreamBuffer(n_steps, *spaces, "cpu", n_envs=size, **options)
+    buffer.use(venv)
+    return buffer
 
 
 class Ledger:
@@ -181,16 +176,7 @@ def fill(buffer: SeatStreamBuffer, steps: Script, values: list[float]) -> None:
 
 
 def script_buffer() -> SeatStreamBuffer:
-    return SeatStreamBuffer(
-        4,
-        Source.observation_space,
-        Source.action_space,
-        "cpu",
-        gamma=0.5,
-        gae_lambda=0.5,
-        n_envs=1,
-        env=Source(),
-    )
+    return buffer_for(Source(), 4, gamma=0.5, gae_lambda=0.5)
 
 
 def test_advantages_by_hand() -> None:
@@ -299,8 +285,8 @@ def test_a_model_returns_to_tables_where_it_learned_before() -> None:
 
 def test_a_buffer_reads_from_the_environment_that_the_model_steps() -> None:
     venv = self_play(8, 3)
-    kwargs = {"env": self_play(8, 3, seed=9)}
-    model = learner(venv, SeatStreamBuffer, batch_size=16, rollout_buffer_kwargs=kwargs)
+    model: Any = learner(venv, SeatStreamBuffer, batch_size=16)
+    model.rollout_buffer.use(self_play(8, 3, seed=9))
     model.learn(8 * 8)
     assert model.rollout_buffer._env is venv
     nothing: Any = None
@@ -325,7 +311,8 @@ def test_a_buffer_refuses_other_spaces_and_numbers_of_tables(
     with pytest.raises(KilleError, match=words):
         buffer.use(self_play(**{"num_tables": 8, "num_players": 3, **other}))
     with pytest.raises(KilleError, match="num_envs of the environments differ, 9 and 8"):
-        SeatStreamBuffer(4, venv.observation_space, venv.action_space, "cpu", n_envs=9, env=venv)
+        spaces = venv.observation_space, venv.action_space
+        SeatStreamBuffer(4, *spaces, "cpu", n_envs=9).use(venv)
 
 
 @pytest.mark.parametrize(

@@ -120,10 +120,7 @@ def test_rates_can_end_above_nothing_and_values_learn_without_a_bonus() -> None:
 
 def test_annealing_beside_self_play() -> None:
     venv = SelfPlayVecEnv("byteskille", 16, 3, episode="deal", seed=1)
-    buffer = {
-        "rollout_buffer_class": SeatStreamBuffer,
-        "rollout_buffer_kwargs": {"env": venv},
-    }
+    buffer = {"rollout_buffer_class": SeatStreamBuffer}
     rates = Rates()
     small(MaskablePPO, venv, ent_coef=0.1, **buffer).learn(16 * 8 * 2, callback=[Anneal(), rates])
     assert [entropy for _, entropy in rates.seen] == pytest.approx([0.05, 0.0])

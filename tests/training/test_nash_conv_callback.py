@@ -22,7 +22,6 @@ def learner():
         "MlpPolicy",
         venv,
         rollout_buffer_class=SeatStreamBuffer,
-        rollout_buffer_kwargs={"env": venv},
         n_steps=8,
         batch_size=64,
         n_epochs=1,

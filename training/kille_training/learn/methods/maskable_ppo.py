@@ -96,12 +96,13 @@ class Learner:
             vf_coef=settings.vf_coef,
             max_grad_norm=settings.max_grad_norm,
             rollout_buffer_class=SeatStreamBuffer if streams else None,
-            rollout_buffer_kwargs={"env": env} if streams else None,
             policy_kwargs=self._networks(),
             # The library seeds tables with seed, seed + 1, ...: runs 1 and 2 would share deals.
             seed=int(np.random.SeedSequence(seed).generate_state(1)[0]),
             device="cpu",
         )
+        if streams:
+            self.model.rollout_buffer.use(env)
         self.model.set_logger(Logger(None, []))
         self.model._setup_learn(settings.decisions, None)
         if settings.begin_with:
