@@ -4,4 +4,4 @@ from kille_env.adapters.versioned import doors
 
 __all__ = ["env", "raw_env"]
 
-env, raw_env, __getattr__ = doors("knack")
+env, raw_env = doors("knack")

@@ -1,36 +1,29 @@
-"""The games in text, for language models: prompts, how an answer is read, and one seat of a table.
+"""The games in text, for language models: prompts, and how an answer is read.
 
 A prompt is plain text: the rules once (`rules_prompt`), then for each decision what the seat sees
 and its legal actions, numbered from 1 (`decision_prompt`). An answer names an action by its last
 line "Answer: ...", or is nothing but the action (`read_answer`); any other is asked for again
-(`ask_again`). Nothing is guessed. `TextSeat` plays one seat like this.
+(`ask_again`). Nothing is guessed.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, Unpack
+from typing import Any
 
 import numpy as np
 
-from kille_env.core import arguments
 from kille_env.core.batch import Batch
 from kille_env.core.spec import Rules
 from kille_env.errors import shortened
-from kille_env.play.options import SeatOptions, illegal_reward
-from kille_env.play.seats import SeatTables
-from kille_env.registry import Table, describe_rules
+from kille_env.play.options import illegal_reward
+from kille_env.registry import describe_rules
 
 __all__ = [
-    "TextSeat",
-    "Turn",
     "ask_again",
     "decision_prompt",
     "illegal_reward",
     "read_answer",
     "rules_prompt",
 ]
-
-TRIES = 2
-"""Answers to one decision, the first included, before an unreadable one ends the episode."""
 
 HOW_TO_ANSWER = (
     "At each of your turns you are told what you see and which actions are legal, numbered from 1. "
@@ -123,109 +116,3 @@ def _declared(answer: str) -> str | None:
 
 def _bare(text: str) -> str:
     return text.strip(_AROUND).casefold()
-
-
-class Turn(NamedTuple):
-    """A seat's turn after a reset or an answer.
-
-    Attributes:
-        prompt: The decision, the reason why an answer was refused, or the end of the match.
-        legal: Texts of the legal actions; empty after the end.
-        reward: Units that the seat has earned since its last turn.
-        done: Whether the match is over.
-    """
-
-    prompt: str
-    legal: tuple[str, ...]
-    reward: float
-    done: bool
-
-
-class TextSeat:
-    """One seat of a table in text; players inside play the others.
-
-    An answer that names no legal action is asked for again, `tries` times in all for a decision.
-    Then the match ends with `illegal_reward` for the seat, less than any legal action can bring.
-
-    Attributes:
-        tables: The one table.
-        tries: Answers to one decision before an unreadable one ends the match.
-    """
-
-    def __init__(
-        self,
-        game: str,
-        num_players: int | None = None,
-        *,
-        tries: int = TRIES,
-        **options: Unpack[SeatOptions],
-    ) -> None:
-        """Set up the table.
-
-        Args:
-            game: The game.
-            num_players: P, seats of the table; None is the game's default.
-            tries: Answers to one decision before an unreadable one ends the match.
-            **options: See `SeatOptions`; `illegal` is always "lose".
-
-        Raises:
-            KilleError: See `SeatTables`.
-        """
-        self.tries = arguments.whole("tries", tries, 1)
-        self.tables = SeatTables(game, 1, num_players, **{**options, "illegal": "lose"})
-        self._failed = 0
-
-    @property
-    def table(self) -> Table:
-        """The game, seats and rules."""
-        return self.tables.table
-
-    @property
-    def rules_prompt(self) -> str:
-        """The rules of the match and how to answer: the system prompt."""
-        batch = self.tables.batch
-        return rules_prompt(batch.spec.name, batch.rules, batch.num_players)
-
-    @property
-    def forfeited(self) -> bool:
-        """Whether unreadable answers have ended the match."""
-        return bool(self.tables.forfeited[0])
-
-    def begin(self, seed: int | None = None) -> Turn:
-        """Begin a match and play to the seat's first decision.
-
-        Args:
-            seed: Seed of this and the following matches; None continues with the next one.
-
-        Raises:
-            RulesError: The seed is impossible.
-        """
-        self.tables.begin(None if seed is None else arguments.seed(seed))
-        self._failed = 0
-        return self._turn(0.0)
-
-    def answer(self, text: str) -> Turn:
-        """Play the action that an answer names, then the others up to the seat's next decision.
-
-        Raises:
-            KilleError: The match is over, or none has begun.
-        """
-        batch = self.tables.batch
-        legal = [] if self.tables.over[0] else batch.legal_texts()
-        index = read_answer(text, legal)
-        if legal and index is None and self._failed + 1 < self.tries:
-            self._failed += 1
-            return Turn(ask_again(text, legal), tuple(legal), 0.0, False)
-        self.tables.step([-1 if index is None else batch.find_action(legal[index])])
-        self._failed = 0
-        return self._turn(float(self.tables.reward[0]))
-
-    def _turn(self, reward: float) -> Turn:
-        batch = self.tables.batch
-        if not self.tables.over[0]:
-            return Turn(decision_prompt(batch), tuple(batch.legal_texts()), reward, False)
-        if self.forfeited:
-            return Turn("The match ends: your answer names no legal action.", (), reward, True)
-        view = batch.describe(0, int(self.tables.own[0]))
-        earned = np.round(self.tables.earned[0], 2)
-        return Turn(f"{view}\n\nYour result: {earned:+g}.", (), reward, True)

@@ -11,7 +11,7 @@ it ends the game of `env()`, as there, and raises in `raw_env()`.
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NoReturn
+from typing import Any
 
 from kille_env.adapters import make
 from kille_env.adapters.aec import KilleAEC
@@ -32,16 +32,6 @@ def env(game: str, num_players: int | None = None, **options: Any) -> KilleAEC:
     return make(game, num_players, **{"illegal": "lose", **options})
 
 
-def doors(game: str) -> tuple[Callable[..., KilleAEC], Callable[..., KilleAEC], Any]:
-    """Returns `env`, `raw_env` and `__getattr__` of a game's module under PettingZoo's name."""
-
-    def missing(name: str) -> NoReturn:
-        if name == "parallel_env":
-            raise AttributeError(
-                f"{game} has no parallel_env, since one seat acts at a time. For a library that "
-                "takes nothing else convert it: from pettingzoo.utils.conversions import "
-                "turn_based_aec_to_parallel; turn_based_aec_to_parallel(raw_env())"
-            )
-        raise AttributeError(f"there are env and raw_env, no {name!r}")
-
-    return partial(env, game), partial(make, game), missing
+def doors(game: str) -> tuple[Callable[..., KilleAEC], Callable[..., KilleAEC]]:
+    """Returns `env` and `raw_env` of a game's module under PettingZoo's name."""
+    return partial(env, game), partial(make, game)

@@ -295,15 +295,6 @@ def test_modules_of_pettingzoos_kind(game: str, scale: Callable[..., int]) -> No
     assert not any(raw.terminations.values())
 
 
-def test_there_is_no_parallel_form_and_the_answer_says_why(game: str) -> None:
-    module = module_of(game)
-    assert not hasattr(module, "parallel_env")
-    with pytest.raises(AttributeError, match=r"one seat acts at a time.*turn_based_aec_to_par"):
-        _ = module.parallel_env
-    with pytest.raises(AttributeError, match="env and raw_env, no 'enw'"):
-        _ = module.enw
-
-
 # Where a match starts
 
 

@@ -1,4 +1,4 @@
-"""The games in text: what a language model is told, how its answer is read, and a seat."""
+"""The games in text: what a language model is told, and how its answer is read."""
 
 import re
 
@@ -6,14 +6,12 @@ import pytest
 
 import kille_env
 from kille_env.adapters.text import (
-    TextSeat,
     ask_again,
     decision_prompt,
     numbered,
     read_answer,
     rules_prompt,
 )
-from kille_env.errors import KilleError
 
 TWO = ("stand", "swap")
 CARDS = ("play L3", "play *6C", "discard", "discard HU L12")
@@ -120,32 +118,3 @@ def test_a_prompt_does_not_tell_that_another_seat_is_asked_in_secret() -> None:
     assert asked == 2
     assert prompt("L5 L6 L7 L8") == (0, hidden)
     assert "Your legal actions:\n1. stand" in hidden
-
-
-@pytest.mark.parametrize("game", kille_env.list_games())
-def test_a_seat_plays_every_game_to_its_end(game: str) -> None:
-    seat = TextSeat(game, episode="deal", opponents="uniform")
-    again = TextSeat(game, episode="deal", opponents="uniform")
-    turn, earned = seat.begin(seed=1), 0.0
-    assert again.begin(seed=1) == turn
-    while not turn.done:
-        assert turn.prompt.endswith(numbered(turn.legal))
-        answer = turn.legal[-1]
-        turn = seat.answer(f"Answer: {answer}")
-        assert again.answer(answer) == turn
-        earned += turn.reward
-    assert turn.legal == () and f"Your result: {round(earned, 2):+g}." in turn.prompt
-    assert not seat.forfeited
-    with pytest.raises(KilleError, match="is over"):
-        seat.answer("1")
-
-
-def test_an_unreadable_answer_is_told_so_and_then_costs() -> None:
-    seat = TextSeat("byteskille", 3, episode="deal", seat=0)
-    first = seat.begin(seed=1)
-    told = seat.answer("perhaps")
-    assert (told.legal, told.reward, told.done) == (first.legal, 0.0, False)
-    assert told.prompt == ask_again("perhaps", first.legal)
-    after = seat.answer("perhaps")
-    assert (after.reward, after.done) == (-3.0, True)  # the stake of 2, and one unit
-    assert seat.forfeited and "names no legal action" in after.prompt

@@ -9,13 +9,14 @@ import uuid
 from functools import partial
 from typing import Any
 
+import gymnasium
 import uvicorn
 from openenv.core.env_server import create_app
 from openenv.core.env_server.interfaces import Environment
 from openenv.core.env_server.types import Action, Observation, State
 from pydantic import Field
 
-from kille_env.adapters.text import TextSeat, Turn
+from kille_env.adapters.text import ask_again, decision_prompt, read_answer, rules_prompt
 
 
 class KilleAction(Action):
@@ -33,36 +34,56 @@ class KilleObservation(Observation):
 
 
 class KilleOpenEnv(Environment[KilleAction, KilleObservation, State]):
-    """One seat of a table in text, with the options of `TextSeat`."""
+    """One seat of a table in text, with the options of Gymnasium's environment.
+
+    An answer that names no legal action is asked for again, `tries` times in all for a decision.
+    Then the match ends with `illegal_reward` for the seat.
+    """
 
     SUPPORTS_CONCURRENT_SESSIONS = True
 
-    def __init__(self, game: str = "byteskille", **options: Any) -> None:
+    def __init__(self, game: str = "byteskille", *, tries: int = 2, **options: Any) -> None:
         """Set up the table."""
         super().__init__()
-        self.seat, self._state = TextSeat(game, **options), State()
+        self.env: Any = gymnasium.make(f"kille_env:kille_env/{game}-v0", **options).unwrapped
+        self.batch, self.tries, self.failed = self.env.tables.batch, tries, 0
+        self._state = State()
 
     def reset(self, seed: int | None = None, episode_id: str | None = None, **kwargs: Any) -> Any:
         """Begin a match and play to the seat's first decision."""
-        turn = self.seat.begin(seed)
+        table, _ = self.env.table, self.env.reset(seed=seed)
+        self.failed = 0
         self._state = State(episode_id=episode_id or str(uuid.uuid4()), step_count=0)
-        return _observation(turn, rules=self.seat.rules_prompt)
+        rules = rules_prompt(table.game, table.rules, table.num_players)
+        return KilleObservation(
+            prompt=decision_prompt(self.batch), legal_actions=self.batch.legal_texts(), rules=rules
+        )
 
     def step(self, action: KilleAction, timeout_s: float | None = None, **kwargs: Any) -> Any:
         """Play what the answer names, then the others up to the seat's next decision."""
-        turn = self.seat.answer(action.answer)
+        legal = self.batch.legal_texts()
+        index = read_answer(action.answer, legal)
         self._state.step_count += 1
-        return _observation(turn, reward=turn.reward)
+        self.failed = 0 if index is not None else self.failed + 1
+        if 0 < self.failed < self.tries:
+            again = ask_again(action.answer, legal)
+            return KilleObservation(prompt=again, legal_actions=legal, reward=0.0)
+        number = -1 if index is None else self.batch.find_action(legal[index])
+        _, reward, terminated, truncated, info = self.env.step(number)
+        if not terminated and not truncated:
+            self.failed, legal = 0, self.batch.legal_texts()
+            prompt = decision_prompt(self.batch)
+            return KilleObservation(prompt=prompt, legal_actions=legal, reward=reward)
+        seat = info["seat"]
+        end = f"{self.batch.describe(0, seat)}\n\nYour result: {info['returns'][seat]:+g}."
+        if info["illegal_action"]:
+            end = "The match ends: your answer names no legal action."
+        return KilleObservation(prompt=end, legal_actions=[], reward=reward, done=True)
 
     @property
     def state(self) -> State:
         """The episode's name and number of steps."""
         return self._state
-
-
-def _observation(turn: Turn, **fields: Any) -> KilleObservation:
-    fields |= {"prompt": turn.prompt, "legal_actions": list(turn.legal), "done": turn.done}
-    return KilleObservation(**fields)
 
 
 def make_app(game: str, **options: Any) -> Any:
