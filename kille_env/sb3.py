@@ -4,12 +4,10 @@ from kille_env.adapters.sb3 import SeatVecEnv, SelfPlayVecEnv
 from kille_env.adapters.sb3_annealing import Anneal
 from kille_env.adapters.sb3_asking import save
 from kille_env.adapters.sb3_buffer import SeatStreamBuffer
-from kille_env.adapters.sb3_mixed import MixedSelfPlayVecEnv
 from kille_env.adapters.sb3_settings import settings
 
 __all__ = [
     "Anneal",
-    "MixedSelfPlayVecEnv",
     "SeatStreamBuffer",
     "SeatVecEnv",
     "SelfPlayVecEnv",

@@ -5,7 +5,7 @@
     vector        the same for many tables at once, as a native vector environment
     open_spiel    OpenSpiel: Python games, every card a chance node
     sb3           Stable-Baselines3: one learner in a seat of each table, or in every seat
-    sb3_*         its parts: the rollout buffer, tables of several kinds, how models are asked
+    sb3_*         its parts: the rollout buffer, how models are asked
     rllib         RLlib: an environment of many agents
     text          language models: prompts, how an answer is read, one seat of a table
     tianshou      Tianshou: a collector of the decisions of all seats

@@ -15,9 +15,6 @@ seats are played by its own live policy (`opponents="self"`), by bots, or by pol
     venv = SeatVecEnv("byteskille", num_tables=512, num_players=3)
     model = MaskablePPO("MlpPolicy", venv)
 
-Tables of several sizes, or single deals and whole matches, are learned at side by side in a
-`kille_env.sb3.MixedSelfPlayVecEnv`.
-
 Observations are float32 [N, F] in 0 to 1, each feature scaled by its upper bound, as networks want
 them; `observation="box"` gives the features themselves, uint8. `env_method("action_masks")` returns
 a list of one [N, A] array, which is what MaskablePPO stacks. `infos[i]` of a match that has ended:
@@ -28,7 +25,8 @@ nothing is left to estimate.
 
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any, Unpack
+from math import inf
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
@@ -43,12 +41,13 @@ from kille_env.adapters.sb3_buffer import SeatStreamBuffer
 from kille_env.adapters.sb3_models import algorithm_that_steps, memory_size
 from kille_env.adapters.spaces import Observations
 from kille_env.core import arguments
+from kille_env.core.batch import Batch
 from kille_env.core.floats import FEATURES
+from kille_env.core.spec import Rules
 from kille_env.errors import KilleError, RulesError
 from kille_env.play.options import (
     OPPONENTS,
     SeatOptions,
-    TableOptions,
     check_names,
     reset_options,
 )
@@ -122,10 +121,10 @@ class TableVecEnv(VecEnv):
             infos[i]["episode"] = {"r": float(results[i]), "l": int(lengths[i]), "t": spent}
             infos[i]["TimeLimit.truncated"] = False
 
-    def _at_the_end(self, seen: np.ndarray) -> np.ndarray:
+    def _at_the_end(self, shown: Observations, seen: np.ndarray) -> np.ndarray:
         """Returns what seats are shown that have nothing more to decide."""
         actions = int(self.action_space.n)  # type: ignore[attr-defined]
-        return self._observations.show(seen, lambda: np.zeros((len(seen), actions), np.int8))
+        return shown.show(seen, lambda: np.zeros((len(seen), actions), np.int8))
 
     def close(self) -> None:
         """Does nothing: there is nothing to release."""
@@ -161,27 +160,172 @@ class TableVecEnv(VecEnv):
         return [False for _ in self._get_indices(indices)]
 
 
-class EverySeatVecEnv(TableVecEnv):
+class SelfPlayOptions(TypedDict, total=False):
+    """`kille_env.play.options.TableOptions`, with several kinds of episodes."""
+
+    rules: Rules | Mapping[str, Any] | str | None
+    episode: str | Sequence[str] | None
+    seed: int | None
+    threads: int
+
+
+class _Kind:
+    """The tables of one size and one kind of episode.
+
+    Attributes:
+        batch: The tables.
+        shown: How their observations are shown.
+        rows: Where they stand in the environment.
+        spread: What their rewards are divided by.
+        returns: [M, P] units of the matches so far.
+        decisions: [M] of the matches so far.
+    """
+
+    def __init__(self, batch: Batch, shown: Observations, first: int, spread: float) -> None:
+        self.batch, self.shown, self.spread = batch, shown, spread
+        self.rows = slice(first, first + batch.num_tables)
+        self.returns = np.zeros((batch.num_tables, batch.num_players))
+        self.decisions = np.zeros(batch.num_tables, dtype=np.int64)
+
+    def observe(self) -> Any:
+        """Returns the observations of the seats to act, fresh."""
+        return self.shown.show(self.batch.observation.copy(), self.batch.mask.copy)
+
+    def clear(self, chosen: np.ndarray, **options: Any) -> None:
+        """Forgets matches that are over, and passes over new ones that have no decision."""
+        self.returns[chosen] = 0.0
+        self.decisions[chosen] = 0
+        self.batch.begin_next(**options)
+
+    def state(self) -> dict[str, np.ndarray]:
+        """Returns everything that `load_state` needs, as arrays."""
+        return {
+            "tables": np.frombuffer(self.batch.save(), dtype=np.uint8).copy(),
+            "returns": self.returns.copy(),
+            "decisions": self.decisions.copy(),
+        }
+
+    def load_state(self, state: Mapping[str, np.ndarray]) -> None:
+        """Goes on where `state` was taken."""
+        tables = arguments.saved(state, "tables", np.uint8, (None,))
+        returns = arguments.saved(state, "returns", np.float64, self.returns.shape)
+        decisions = arguments.saved(state, "decisions", np.int64, self.decisions.shape)
+        self.batch.restore(tables.tobytes())
+        self.returns[:], self.decisions[:] = returns, decisions
+
+
+class SelfPlayVecEnv(TableVecEnv):
     """Every decision of every seat, in the order of play, for one learner in all seats.
 
     The row of a table is the seat that is to act there. Train with `SeatStreamBuffer`, which each
     step tells who decided and what every seat earned: another buffer would credit one seat's
     decision with the next seat's prospects, and is refused when an algorithm collects a rollout
     with it. The rewards that `step` returns are those of the seats that acted, in this step alone.
+    `infos[i]["episode"]["r"]` is the result of seat 0.
+
+    Several numbers of seats or kinds of episodes share the tables equally, each kind in rows of its
+    own; tables of several sizes need `observation="seats"`, which has one size. A match moves more
+    units than a deal, and would be all that a value function learns of: `spreads` makes the rewards
+    of all kinds alike. What infos say stays in units.
+
+    Example:
+        >>> from sb3_contrib import MaskablePPO
+        >>> from kille_env.sb3 import SeatStreamBuffer, SelfPlayVecEnv
+        >>> venv = SelfPlayVecEnv("byteskille", num_tables=16, num_players=3, seed=1)
+        >>> buffer = {"rollout_buffer_class": SeatStreamBuffer}
+        >>> model = MaskablePPO("MlpPolicy", venv, n_steps=8, batch_size=64, **buffer).learn(128)
+        >>> SelfPlayVecEnv("knack", 16, num_players=(2, 3), observation="seats").num_players
+        3
 
     Attributes:
+        kinds: The tables that it has: game, seats and rules of each kind.
         num_players: P, the most seats of any table.
+        rules: Those of the first kind.
+        batch: The tables of the first kind.
         buffer: Where steps are credited; None before an algorithm or a buffer's `use` says it.
         earned: [N] float32, the rewards that the last step returned.
     """
 
-    num_players: int
     buffer: SeatStreamBuffer | None = None
     earned: np.ndarray = np.zeros(0, dtype=np.float32)
 
+    def __init__(
+        self,
+        game: str,
+        num_tables: int = 512,
+        num_players: int | Sequence[int] | None = None,
+        *,
+        observation: str = "float",
+        features: Function | None = None,
+        reward: Function | None = None,
+        spreads: Sequence[float] | None = None,
+        **options: Unpack[SelfPlayOptions],
+    ) -> None:
+        """Sets up the tables.
+
+        Args:
+            game: Name of the game.
+            num_tables: N.
+            num_players: P, the game's default for None; or several, for tables of all these sizes.
+            observation: "float": float32 in 0 to 1; "box": the features as uint8; "seats": of one
+                size at tables of every size, see `kille_env.core.floats`.
+            features: A function from observations [N, F], of the kind `observation`, and masks
+                [N, A] to features [N, K], which are shown in their place, float32. What learns here
+                is measured through the same function.
+            reward: A function from the units that every seat has earned in finished episodes [N, P]
+                to rewards [N, P]. They are paid at the end of an episode, and nothing before.
+                Infos stay in units.
+            spreads: What the rewards of each kind are divided by, above 0, such as the standard
+                deviation of what a seat earns there, for each size all its kinds of episodes; None
+                leaves them as they are.
+            **options: See `kille_env.play.options.TableOptions`; `episode` may be several.
+
+        Raises:
+            KilleError: See `kille_env.make_batch`; or the kinds do not go together.
+        """
+        check_names(SelfPlayVecEnv, options, game)
+        sizes, episode = _several(num_players), _several(options.pop("episode", None))
+        kinds = [(size, each) for size in sizes for each in episode]
+        divided = [1.0] * len(kinds) if spreads is None else list(spreads)
+        _check_kinds(num_tables, kinds, divided)
+        seed, self._kinds = options.pop("seed", None), list[_Kind]()
+        seeds: list[int | None] = [seed] * len(kinds)
+        if len(kinds) > 1 and seed is not None:
+            seeds = np.random.SeedSequence(seed).generate_state(len(kinds)).tolist()
+        for (size, each), one, spread in zip(kinds, seeds, divided, strict=True):
+            table: Any = {**options, "episode": each, "seed": one, "restart": False}
+            batch = make_batch(game, num_tables // len(kinds), size, **table)
+            seats = batch.num_players
+            shown = Observations(observation, batch.spec, seats, FEATURES, features)
+            if self._kinds and shown.space != self._kinds[0].shown.space:
+                raise KilleError(
+                    f"tables with {self._kinds[0].batch.num_players} and {seats} seats show "
+                    'observations of different sizes; those of observation="seats" have one size'
+                )
+            self._kinds.append(_Kind(batch, shown, len(self._kinds) * batch.num_tables, spread))
+        self.kinds = tuple(kind.batch.table for kind in self._kinds)
+        self.batch, self.rules = self._kinds[0].batch, self._kinds[0].batch.rules
+        self.num_players = max(table.num_players for table in self.kinds)
+        self._reward = check_reward_function(reward)
+        super().__init__(num_tables, self._kinds[0].shown, self.batch.spec.num_actions)
+
+    @property
+    def table(self) -> Table:
+        """The game, seats and rules of the first kind."""
+        return self.batch.table
+
+    def action_masks(self) -> np.ndarray:
+        """Returns what is legal for the seats to act, [N, A] int8, fresh."""
+        return np.concatenate([kind.batch.mask for kind in self._kinds])
+
     def reset(self) -> np.ndarray:
         """Begins matches at all tables; returns the observations of the seats to act, [N, F]."""
-        self._begin()
+        options, seeds = self._take_options(), self._take_seeds()
+        for kind in self._kinds:
+            kind.batch.reset(seeds and seeds[kind.rows], **options)
+        options.pop("deck", None)  # it was for the first match
+        for kind in self._kinds:
+            kind.clear(np.ones(kind.batch.num_tables, dtype=np.bool_), **options)
         if self.buffer is not None:
             self.buffer.forget()
         return self._observe()
@@ -194,29 +338,52 @@ class EverySeatVecEnv(TableVecEnv):
             KilleError: An algorithm trains here without `SeatStreamBuffer`.
         """
         self._check_buffer()
-        seats, rewards, dones, infos = self._play(self._actions)
+        actions = arguments.actions(self._actions, self.num_envs)
+        if len(self._kinds) > 1:
+            for kind in self._kinds:
+                kind.batch.check_legal(actions[kind.rows])
+        seats, ended = np.zeros(self.num_envs, np.int64), np.zeros(self.num_envs, np.bool_)
+        rewards = np.zeros((self.num_envs, self.num_players))
+        infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
+        for kind in self._kinds:
+            seats[kind.rows] = kind.batch.seat
+            paid_out, over = self._play(kind, actions[kind.rows], infos[kind.rows])
+            rewards[kind.rows, : kind.batch.num_players] = paid_out / kind.spread
+            ended[kind.rows] = over
         if self.buffer is not None:
-            self.buffer.credit(seats, rewards, dones)
+            self.buffer.credit(seats, rewards, ended)
         self.earned = rewards[np.arange(self.num_envs), seats].astype(np.float32)
-        return self._observe(), self.earned.copy(), dones, infos
-
-    def _begin(self) -> None:
-        """Begins matches at all tables, with the seeds and options that were given."""
-        raise NotImplementedError
+        return self._observe(), self.earned.copy(), ended, infos
 
     def _play(
-        self, actions: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict[str, Any]]]:
-        """Plays actions [N].
-
-        Returns:
-            [N] int64 the seats that acted, [N, P] float64 what every seat earned, [N] bool which
-            matches ended, and infos.
-        """
-        raise NotImplementedError
+        self, kind: _Kind, actions: np.ndarray, infos: list[dict[str, Any]]
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Plays at the tables of a kind; returns rewards [M, P] and which matches ended [M]."""
+        batch, seats = kind.batch, kind.batch.seat.copy()
+        batch.step(actions)
+        rewards, ended = batch.reward.copy(), batch.seat < 0
+        kind.returns += rewards
+        kind.decisions += 1
+        if self._reward is not None:
+            rewards[:] = 0.0
+            if ended.any():
+                rewards[ended] = paid(self._reward, kind.returns[ended])
+        if ended.any():
+            self._tell(
+                infos,
+                np.flatnonzero(ended).tolist(),
+                kind.returns[:, 0],
+                kind.decisions,
+                terminal_observation=self._at_the_end(kind.shown, batch.observe(seats)[ended]),
+                truncated=batch.truncated[ended].tolist(),
+                returns=kind.returns[ended],
+            )
+            kind.clear(ended)
+        return rewards, ended
 
     def _observe(self) -> np.ndarray:
-        raise NotImplementedError
+        shown = [kind.observe() for kind in self._kinds]
+        return shown[0] if len(shown) == 1 else np.concatenate(shown)
 
     def _check_buffer(self) -> None:
         """Refuses whoever would take the rewards of steps for what a seat earns.
@@ -256,133 +423,48 @@ class EverySeatVecEnv(TableVecEnv):
     def __getstate__(self) -> dict[str, Any]:  # a model's file may hold its environment
         return {**self.__dict__, "buffer": None}
 
-
-class SelfPlayVecEnv(EverySeatVecEnv):
-    """Tables of one size, all seats of which the learner plays; see `EverySeatVecEnv`.
-
-    `infos[i]["episode"]["r"]` is the result of seat 0.
-
-    Example:
-        >>> from sb3_contrib import MaskablePPO
-        >>> from kille_env.sb3 import SeatStreamBuffer, SelfPlayVecEnv
-        >>> venv = SelfPlayVecEnv("byteskille", num_tables=16, num_players=3, seed=1)
-        >>> buffer = {"rollout_buffer_class": SeatStreamBuffer}
-        >>> model = MaskablePPO("MlpPolicy", venv, n_steps=8, batch_size=64, **buffer).learn(128)
-    """
-
-    def __init__(
-        self,
-        game: str,
-        num_tables: int = 512,
-        num_players: int | None = None,
-        *,
-        observation: str = "float",
-        features: Function | None = None,
-        reward: Function | None = None,
-        **options: Unpack[TableOptions],
-    ) -> None:
-        """Sets up the tables.
-
-        Args:
-            game: Name of the game.
-            num_tables: N.
-            num_players: P, the game's default for None.
-            observation: "float": float32 in 0 to 1; "box": the features as uint8; "seats": of one
-                size at tables of every size, see `kille_env.core.floats`.
-            features: A function from observations [N, F], of the kind `observation`, and masks
-                [N, A] to features [N, K], which are shown in their place, float32. What learns here
-                is measured through the same function.
-            reward: A function from the units that every seat has earned in finished episodes [N, P]
-                to rewards [N, P]. They are paid at the end of an episode, and nothing before.
-                Infos stay in units.
-            **options: See `kille_env.play.options.TableOptions`.
-
-        Raises:
-            KilleError: See `kille_env.make_batch`.
-        """
-        check_names(SelfPlayVecEnv, options, game)
-        self.batch = make_batch(game, num_tables, num_players, restart=False, **options)
-        self.num_players, self.rules = self.batch.num_players, self.batch.rules
-        self._reward = check_reward_function(reward)
-        observations = Observations(
-            observation, self.batch.spec, self.num_players, FEATURES, features
-        )
-        super().__init__(num_tables, observations, self.batch.spec.num_actions)
-        self._returns = np.zeros((num_tables, self.num_players))
-        self._decisions = np.zeros(num_tables, dtype=np.int64)
-
-    @property
-    def table(self) -> Table:
-        """The game, seats and rules."""
-        return self.batch.table
-
-    def action_masks(self) -> np.ndarray:
-        """Returns what is legal for the seats to act, [N, A] int8, fresh."""
-        return self.batch.mask.copy()
-
-    def _begin(self) -> None:
-        options = self._take_options()
-        self.batch.reset(self._take_seeds(), **options)
-        options.pop("deck", None)  # it was for the first match
-        self._clear(np.ones(self.num_envs, dtype=np.bool_), **options)
-
-    def _observe(self) -> np.ndarray:
-        return self._observations.show(self.batch.observation.copy(), self.action_masks)
-
-    def _clear(self, chosen: np.ndarray, **options: Any) -> None:
-        """Forgets matches that are over, and passes over new ones that have no decision."""
-        self._returns[chosen] = 0.0
-        self._decisions[chosen] = 0
-        self.batch.begin_next(**options)
-
-    def _play(
-        self, actions: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict[str, Any]]]:
-        batch = self.batch
-        seats = batch.seat.astype(np.int64)
-        batch.step(actions)
-        rewards, ended = batch.reward.copy(), batch.seat < 0
-        self._returns += rewards
-        self._decisions += 1
-        if self._reward is not None:
-            rewards[:] = 0.0
-            if ended.any():
-                rewards[ended] = paid(self._reward, self._returns[ended])
-        infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
-        if ended.any():
-            self._tell(
-                infos,
-                np.flatnonzero(ended).tolist(),
-                self._returns[:, 0],
-                self._decisions,
-                terminal_observation=self._at_the_end(batch.observe(seats)[ended]),
-                truncated=batch.truncated[ended].tolist(),
-                returns=self._returns[ended],
-            )
-            self._clear(ended)
-        return seats, rewards, ended, infos
-
     def state(self) -> dict[str, np.ndarray]:
         """Returns everything that `load_state` needs, as arrays."""
         return {
-            "tables": np.frombuffer(self.batch.save(), dtype=np.uint8).copy(),
-            "returns": self._returns.copy(),
-            "decisions": self._decisions.copy(),
+            f"{place}/{name}": array
+            for place, kind in enumerate(self._kinds)
+            for name, array in kind.state().items()
         }
 
     def load_state(self, state: Mapping[str, np.ndarray]) -> None:
         """Goes on where `state` was taken, exactly.
 
         Raises:
-            KilleError: The state is of other tables; nothing has changed.
+            KilleError: The state is of other tables.
         """
-        tables = arguments.saved(state, "tables", np.uint8, (None,))
-        returns = arguments.saved(state, "returns", np.float64, self._returns.shape)
-        decisions = arguments.saved(state, "decisions", np.int64, self._decisions.shape)
-        self.batch.restore(tables.tobytes())
-        self._returns[:], self._decisions[:] = returns, decisions
+        for place, kind in enumerate(self._kinds):
+            names = [name for name in state if name.startswith(f"{place}/")]
+            kind.load_state({name.partition("/")[2]: state[name] for name in names})
         if self.buffer is not None:
             self.buffer.forget()
+
+
+def _several(given: Any) -> list[Any]:
+    """Returns an option that may be one value or several as a list."""
+    many = isinstance(given, Sequence) and not isinstance(given, str)
+    return list(given) if many else [given]
+
+
+def _check_kinds(num_tables: int, kinds: Sequence[Any], spreads: Sequence[float]) -> None:
+    """Refuses kinds of tables that cannot share the tables or the spreads.
+
+    Raises:
+        KilleError: There is none, or the numbers do not fit.
+    """
+    arguments.whole("num_tables", num_tables, 1)
+    if not kinds:
+        raise KilleError("num_players and episode are one value or several, got none")
+    if len(kinds) > 1 and num_tables % len(kinds):
+        raise KilleError(f"num_tables is {num_tables}, expected a multiple of {len(kinds)} kinds")
+    if len(spreads) != len(kinds) or not all(0 < spread < inf for spread in spreads):
+        raise KilleError(
+            f"each of the {len(kinds)} kinds of tables has a spread above 0, got {list(spreads)}"
+        )
 
 
 class SeatVecEnv(TableVecEnv):
@@ -509,7 +591,7 @@ class SeatVecEnv(TableVecEnv):
             np.flatnonzero(ended).tolist(),
             tables.earned,
             tables.decisions,
-            terminal_observation=self._at_the_end(tables.observation(ended)),
+            terminal_observation=self._at_the_end(self._observations, tables.observation(ended)),
             truncated=tables.truncated[ended].tolist(),
             illegal_action=tables.forfeited[ended].tolist(),
             seat=tables.own[ended].tolist(),

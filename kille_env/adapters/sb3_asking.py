@@ -217,16 +217,15 @@ def asking_of(model: Any) -> Asking:
         env = env.venv
     if type(env) is DummyVecEnv:
         env = _one_environment(name, env)
-    parts = getattr(env, "parts", (env,))
-    tables = tuple(t for part in parts if isinstance(t := getattr(part, "table", None), Table))
+    tables: tuple[Any, ...] = getattr(env, "kinds", (getattr(env, "table", None),))
     shown = getattr(env, "observation", None)
-    if len(tables) != len(parts) or not isinstance(shown, str):
+    if not isinstance(tables[0], Table) or not isinstance(shown, str):
         raise PolicyError(
             f"the {name} lives in a {type(env).__name__}, where nothing says how it is asked: give "
             "it an environment of this process, made as the one that it learned in, with "
             f"set_env(DummyVecEnv([make])), or {BY_HAND}"
         )
-    asking = Asking(shown, tables, tuple(reversed(outside)), getattr(parts[0], "features", None))
+    asking = Asking(shown, tables, tuple(reversed(outside)), getattr(env, "features", None))
     check_space(name, model, asking, tables[0].game, tables[0].num_players)
     return asking
 

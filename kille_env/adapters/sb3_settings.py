@@ -9,7 +9,6 @@ from typing import Any
 from kille_env.adapters.sb3 import SeatVecEnv, SelfPlayVecEnv
 from kille_env.adapters.sb3_buffer import SeatStreamBuffer
 from kille_env.adapters.sb3_extractor import SeatExtractor
-from kille_env.adapters.sb3_mixed import MixedSelfPlayVecEnv
 from kille_env.errors import KilleError
 from kille_env.extras import needs
 
@@ -33,7 +32,7 @@ _TRICKS: dict[str, Any] = {
 }
 
 
-def settings(env: SelfPlayVecEnv | MixedSelfPlayVecEnv | SeatVecEnv) -> dict[str, Any]:
+def settings(env: SelfPlayVecEnv | SeatVecEnv) -> dict[str, Any]:
     """Returns the arguments of a PPO that learns the game of an environment.
 
     They are those of `MaskablePPO` and of `PPO`; `Anneal` shrinks the learning rate and the entropy
@@ -60,21 +59,19 @@ def settings(env: SelfPlayVecEnv | MixedSelfPlayVecEnv | SeatVecEnv) -> dict[str
     Raises:
         KilleError: It is no such environment.
     """
-    if not isinstance(env, SelfPlayVecEnv | MixedSelfPlayVecEnv | SeatVecEnv):
+    if not isinstance(env, SelfPlayVecEnv | SeatVecEnv):
         raise KilleError(
-            "settings are of a SelfPlayVecEnv, a MixedSelfPlayVecEnv or a SeatVecEnv, got a "
-            f"{type(env).__name__}; give the environment before it is wrapped, and change `env` in "
-            "what is returned"
+            f"settings are of a SelfPlayVecEnv or a SeatVecEnv, got a {type(env).__name__}; give "
+            "the environment before it is wrapped, and change `env` in what is returned"
         )
-    one = env.parts[0] if isinstance(env, MixedSelfPlayVecEnv) else env
-    own = deepcopy(_ONE_CARD if one.table.game == "byteskille" else _TRICKS)
-    if one.observation == "seats" and one.features is None:
+    own = deepcopy(_ONE_CARD if env.table.game == "byteskille" else _TRICKS)
+    if env.observation == "seats" and env.features is None:
         network = own["policy_kwargs"]
         units, *network["net_arch"] = network["net_arch"]
         activation = network["activation_fn"]
         network["features_extractor_class"] = SeatExtractor
         network["features_extractor_kwargs"] = {
-            "game": one.table.game,
+            "game": env.table.game,
             "units": units,
             "activation_fn": activation,
         }
@@ -89,6 +86,6 @@ def settings(env: SelfPlayVecEnv | MixedSelfPlayVecEnv | SeatVecEnv) -> dict[str
         "gae_lambda": 1.0,
         "device": "cpu",
     }
-    if not isinstance(env, SeatVecEnv):
+    if isinstance(env, SelfPlayVecEnv):
         found["rollout_buffer_class"] = SeatStreamBuffer
     return found

@@ -16,19 +16,17 @@ from kille_env.adapters.sb3_extractor import SeatExtractor
 from kille_env.errors import KilleError, RulesError
 from kille_env.play.policy import let_transfer, resolve
 from kille_env.registry import spec
-from kille_env.sb3 import MixedSelfPlayVecEnv, SeatStreamBuffer
+from kille_env.sb3 import SeatStreamBuffer, SelfPlayVecEnv
 
 SIZES = (2, 3, 6)
 
 
-def mixed(spreads: tuple[float, ...] | None = None) -> MixedSelfPlayVecEnv:
-    return MixedSelfPlayVecEnv(
-        [self_play(4, seats, observation="seats", episode="deal", seed=seats) for seats in SIZES],
-        spreads,
-    )
+def mixed(spreads: tuple[float, ...] | None = None, **options: Any) -> SelfPlayVecEnv:
+    options = {"observation": "seats", "episode": "deal", "seed": 1, **options}
+    return SelfPlayVecEnv("byteskille", 12, SIZES, spreads=spreads, **options)
 
 
-def credits_of(venv: MixedSelfPlayVecEnv) -> list[Any]:
+def credits_of(venv: SelfPlayVecEnv) -> list[Any]:
     """Every step that is credited from now on: seats, rewards and ends."""
     found: list[Any] = []
 
@@ -45,7 +43,11 @@ def credits_of(venv: MixedSelfPlayVecEnv) -> list[Any]:
 
 def test_each_table_plays_as_it_does_among_its_like() -> None:
     venv, rng = mixed(), np.random.default_rng(1)
-    alone = mixed().parts
+    seeds = np.random.SeedSequence(1).generate_state(3).tolist()
+    alone = [
+        self_play(4, seats, observation="seats", episode="deal", seed=seed)
+        for seats, seed in zip(SIZES, seeds, strict=True)
+    ]
     credited = credits_of(venv)
     seen = venv.reset()
     assert np.array_equal(seen, np.concatenate([part.reset() for part in alone]))
@@ -84,6 +86,16 @@ def test_rewards_are_divided_by_the_spreads_and_returns_are_not() -> None:
     assert returns
 
 
+def test_deals_and_matches_share_the_tables() -> None:
+    venv = SelfPlayVecEnv("byteskille", 8, 3, observation="box", episode=("deal", "match"), seed=1)
+    assert [table.rules["episode"] for table in venv.kinds] == ["deal", "match"]
+    rng, ended = np.random.default_rng(1), np.zeros(8)
+    venv.reset()
+    for _ in range(30):
+        ended += venv.step(random_legal(venv.action_masks(), rng))[2]
+    assert ended[:4].min() > ended[4:].max()
+
+
 def test_it_goes_on_where_a_state_was_taken() -> None:
     one, other, rng = mixed(), mixed(), np.random.default_rng(2)
     one.seed(9)
@@ -105,16 +117,19 @@ def test_an_illegal_action_is_played_nowhere() -> None:
     actions[-1] = venv.action_masks()[-1].argmin()
     with pytest.raises(KilleError, match="not legal"):
         venv.step(actions)
-    assert np.array_equal(np.concatenate([part._observe() for part in venv.parts]), seen)
+    assert np.array_equal(venv._observe(), seen)
 
 
 def test_what_cannot_be_mixed_is_refused() -> None:
-    with pytest.raises(KilleError, match="got none"):
-        MixedSelfPlayVecEnv([])
-    with pytest.raises(KilleError, match='with observation="seats"'):
-        MixedSelfPlayVecEnv([self_play(4, 2), self_play(4, 3)])
+    for options, words in (
+        ({"num_players": ()}, "one value or several, got none"),
+        ({"num_players": (2, 3), "num_tables": 5}, "num_tables is 5, expected a multiple of 2"),
+        ({"num_players": (2, 3)}, 'with 2 and 3 seats show .*those of observation="seats" have'),
+    ):
+        with pytest.raises(KilleError, match=words):
+            SelfPlayVecEnv("byteskille", **{"num_tables": 4, **options})  # type: ignore[arg-type]
     for spreads in ((1.0,), (1.0, 0.0, 1.0), (1.0, np.inf, 1.0)):
-        with pytest.raises(KilleError, match="each of the 3 environments has a spread above 0"):
+        with pytest.raises(KilleError, match="each of the 3 kinds of tables has a spread above 0"):
             mixed(spreads)
     with pytest.raises(KilleError, match="rollout_buffer_class=SeatStreamBuffer"):
         learner(mixed()).learn(96)

@@ -10,7 +10,6 @@ from kille_env.adapters.sb3_extractor import SeatExtractor
 from kille_env.errors import KilleError
 from kille_env.sb3 import (
     Anneal,
-    MixedSelfPlayVecEnv,
     SeatStreamBuffer,
     SeatVecEnv,
     SelfPlayVecEnv,
@@ -36,8 +35,8 @@ def test_one_seat_needs_no_buffer_and_few_tables_take_longer_rollouts():
 
 
 def test_tables_of_several_sizes_share_a_first_layer():
-    parts = [SelfPlayVecEnv("knack", 4, seats, observation="seats") for seats in (2, 5)]
-    model = MaskablePPO(**settings(MixedSelfPlayVecEnv(parts)) | {"n_steps": 4, "batch_size": 32})
+    venv = SelfPlayVecEnv("knack", 8, (2, 5), observation="seats")
+    model = MaskablePPO(**settings(venv) | {"n_steps": 4, "batch_size": 32})
     policy = model.policy
     first = policy.pi_features_extractor
     assert isinstance(first, SeatExtractor) and first is not policy.vf_features_extractor

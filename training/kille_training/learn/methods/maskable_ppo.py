@@ -101,7 +101,7 @@ class Learner:
             seed=int(np.random.SeedSequence(seed).generate_state(1)[0]),
             device="cpu",
         )
-        if streams:
+        if isinstance(self.model.rollout_buffer, SeatStreamBuffer):
             self.model.rollout_buffer.use(env)
         self.model.set_logger(Logger(None, []))
         self.model._setup_learn(settings.decisions, None)
@@ -220,27 +220,22 @@ class Learner:
                 rules=table.rules,
                 seed=self.seed,
             )
-        from kille_env.adapters.sb3_mixed import MixedSelfPlayVecEnv
-
-        kinds = [
-            Table.of(table.game, seats, {**table.rules.as_dict(), "episode": episode})
-            for seats in settings.table_sizes
-            for episode in settings.episodes or (table.rules["episode"],)
-        ]
-        num_tables = settings.num_tables // len(kinds)
-        seeds = np.random.SeedSequence(self.seed).generate_state(len(kinds)).tolist()
-        different = {(kind.num_players, kind.rules["episode"]): kind for kind in kinds}
-        spreads = {key: _spread(kind) for key, kind in different.items()}
-        return MixedSelfPlayVecEnv(
-            [
-                SelfPlayVecEnv(
-                    kind.game, num_tables, kind.num_players, rules=kind.rules, seed=seed,
-                    observation="seats",
-                )
-                for kind, seed in zip(kinds, seeds, strict=True)
-            ],
-            [spreads[kind.num_players, kind.rules["episode"]] for kind in kinds],
-        )  # fmt: skip
+        episodes = list[str](settings.episodes) or [str(table.rules["episode"])]
+        kinds = [(seats, episode) for seats in settings.table_sizes for episode in episodes]
+        spreads = {
+            (seats, episode): _spread(Table.of(table.game, seats, table.rules, episode))
+            for seats, episode in dict.fromkeys(kinds)
+        }
+        return SelfPlayVecEnv(
+            table.game,
+            settings.num_tables,
+            settings.table_sizes,
+            observation="seats",
+            spreads=[spreads[kind] for kind in kinds],
+            rules=table.rules,
+            episode=episodes,
+            seed=self.seed,
+        )
 
     def _networks(self) -> dict[str, Any]:
         """Return the options of the library's networks."""
