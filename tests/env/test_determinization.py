@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import kille_env
+from env import knack_tables
 from env.tables import play
 from kille_env.core.batch import Batch
 from kille_env.errors import KilleError, RulesError
@@ -273,3 +274,23 @@ def test_without_a_history_there_is_no_past():
     decisions = Decisions(tables_of("byteskille"), [0], keys(1))
     with pytest.raises(KilleError, match="no history is kept of these tables"):
         decisions.draw_with_past(2)
+
+
+def test_the_card_that_lies_face_down_is_not_told_by_what_has_been_done():
+    """In no determinization does the past name an action that was not possible there."""
+    table = knack_tables.Table(3).deal("AC 7C 8C | 6D 7D 8D | 6S 7S 8S")
+    history = History(table.batch)
+    for text in ("knock", "knock", "knock", "play AC", "play 6D", "play 6S", "play *8C"):
+        actions = np.array([table.batch.find_action(text)])
+        history.note(actions)
+        table.batch.apply(actions)
+    past = Decisions(table.batch, [0], [0], history).draw_with_past(50)[1]
+    assert past.mask[np.arange(len(past.action)), past.action].all()
+    assert len(past.action) == 50 * 4  # of the others: two knocks and two cards, not the last one
+
+
+def test_a_remainder_that_was_said_beforehand_is_drawn_in_a_determinization():
+    table = knack_tables.play("AC 7C 8C | 6D 7D 8D", "0 knock", start={"remainder_to": 1})
+    assert table.record["remainder_to"] == 1
+    table.batch.resample(0, [0])
+    assert table.record["remainder_to"] == -1

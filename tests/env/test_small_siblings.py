@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 import kille_env
-from env.arrangements import BY_CHANCE
-from env.hidden_cards import p_value
+from env.counted import BY_CHANCE, p_value
 from env.trick_tables import play
 from kille_env.cards.sets import members
 from kille_env.core.spec import PackSwitch

@@ -18,6 +18,7 @@ import numpy as np
 
 import kille_env
 from kille_env.cards.sets import members
+from kille_env.testing.determinization import Hand
 
 
 class NoMoreCards(Exception):
@@ -30,6 +31,7 @@ class Table:
     Attributes:
         record: The kernel's record of the table.
         batch: The batch of this one table.
+        hand_so_far: The hand as it was played, for its determinizations.
         results: The results of the deals that are over.
     """
 
@@ -78,7 +80,9 @@ class Table:
     def _deal(self, deck: list[str], again: Iterable[str] = ()) -> Any:
         """Deals a hand from this pack, and then from these cards."""
         self.decks.append(deck)
+        start = self.batch.clone()
         self.batch.deal([*deck, *again])
+        self.hand_so_far = Hand(start, self.batch)
         self._look()
         return self
 
@@ -90,7 +94,9 @@ class Table:
             text = f"play {text}" if text in self.spec.pack.codes else text
             assert text in self.batch.legal_texts(), f"{line!r}, but legal are {self.legal}"
             drawn = max(len(self.batch.drawn_cards()), len(self.decks[-1]))
-            self.batch.apply([self.batch.find_action(text)])
+            action = self.batch.find_action(text)
+            self.batch.apply([action])
+            self.hand_so_far.add(action, self.batch)
             self.drawn_again += map(self.spec.pack.code, self.batch.drawn_cards()[drawn:])
             self.actions.append(text)
             self._look()
