@@ -7,7 +7,6 @@ wrappers are refused, since nobody could say what they do. `save` keeps both bes
 
 import json
 import zipfile
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from io import BytesIO
@@ -29,6 +28,7 @@ from kille_env.extras import needs
 with needs("train"):
     from sb3_contrib.common.wrappers import ActionMasker
     from stable_baselines3.common.monitor import Monitor
+    from stable_baselines3.common.running_mean_std import RunningMeanStd
     from stable_baselines3.common.vec_env import (
         DummyVecEnv,
         VecCheckNan,
@@ -49,8 +49,6 @@ from kille_env.play.own import Features
 from kille_env.play.policy import UniformPolicy, at_table, masked_softmax, with_uniform
 from kille_env.registry import Table, spec
 
-Step = Callable[[Any], Any]
-"""What a `VecNormalize` makes of observations [N, ...], or of a mapping of them."""
 MEMBER, FORMAT, FORMAT_WITH_FEATURES = "kille.json", "kille-sb3 1", "kille-sb3 2"
 PASS_ON = (VecMonitor, VecCheckNan)
 """Wrappers of vector environments that leave observations and actions as they are."""
@@ -83,7 +81,7 @@ class Asking:
 
     observation: str
     tables: tuple[Table, ...] = ()
-    steps: tuple[Step, ...] = ()
+    steps: tuple["Normalization", ...] = ()
     features: Features | str | None = None
 
     def reading(self, game: str, num_players: int) -> Reading | None:
@@ -135,23 +133,31 @@ class Asking:
             **({} if place is None else {"features": place}),
             "observation": self.observation,
             "tables": [table.as_dict() for table in self.tables],
-            "steps": [_normalization(step).as_dict() for step in self.steps],
+            "steps": [step.as_dict() for step in self.steps],
         }
 
 
 @dataclass(frozen=True)
 class Normalization:
-    """What `VecNormalize` makes of observations, as numbers.
+    """What a `VecNormalize` makes of observations.
 
     Attributes:
         parts: Mean and variance, [F] each, by the key of a mapping; "" is an observation by itself.
+            Those of an environment go on changing with it.
         epsilon: Added to variances.
         clip: Largest absolute value.
     """
 
-    parts: dict[str, tuple[np.ndarray, np.ndarray]]
+    parts: dict[str, RunningMeanStd]
     epsilon: float
     clip: float
+
+    @classmethod
+    def of(cls, wrapper: VecNormalize) -> Self:
+        """Return what a wrapper makes of observations, now and later."""
+        found: Any = wrapper.obs_rms if wrapper.norm_obs else {}
+        parts = found if isinstance(found, dict) else {"": found}
+        return cls(parts, wrapper.epsilon, float(wrapper.clip_obs))
 
     def __call__(self, seen: Any) -> Any:
         """Return normalized observations."""
@@ -162,34 +168,24 @@ class Normalization:
     def _one(self, key: str, seen: np.ndarray) -> np.ndarray:
         if key not in self.parts:
             return seen
-        mean, variance = self.parts[key]
-        scaled = (seen - mean) / np.sqrt(variance + self.epsilon)
+        part = self.parts[key]
+        scaled = (seen - part.mean) / np.sqrt(part.var + self.epsilon)
         return np.clip(scaled, -self.clip, self.clip).astype(np.float32)
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything as JSON can hold it."""
-        parts = {key: [part.tolist() for part in both] for key, both in self.parts.items()}
+        parts = {key: [part.mean.tolist(), part.var.tolist()] for key, part in self.parts.items()}
         return {"parts": parts, "epsilon": self.epsilon, "clip": self.clip}
 
     @classmethod
-    def read(cls, content: dict[str, Any]) -> "Normalization":
+    def read(cls, content: dict[str, Any]) -> Self:
         """Return what `as_dict` has written."""
-        parts = {
-            key: (np.array(mean, dtype=np.float64), np.array(variance, dtype=np.float64))
-            for key, (mean, variance) in content["parts"].items()
-        }
+        parts = {}
+        for key, (mean, variance) in content["parts"].items():
+            parts[key] = RunningMeanStd()
+            parts[key].mean = np.array(mean, dtype=np.float64)
+            parts[key].var = np.array(variance, dtype=np.float64)
         return cls(parts, float(content["epsilon"]), float(content["clip"]))
-
-
-def _normalization(step: Step) -> Normalization:
-    """Return what a step does now; a live `VecNormalize` is its method `normalize_obs`."""
-    if isinstance(step, Normalization):
-        return step
-    wrapper = cast(VecNormalize, getattr(step, "__self__", None))
-    found: Any = wrapper.obs_rms if wrapper.norm_obs else {}
-    stats = found if isinstance(found, dict) else {"": found}
-    parts = {key: (one.mean.copy(), one.var.copy()) for key, one in stats.items()}
-    return Normalization(parts, wrapper.epsilon, float(wrapper.clip_obs))
 
 
 def asking_of(model: Any) -> Asking:
@@ -208,10 +204,10 @@ def asking_of(model: Any) -> Asking:
             f"the {name} has no environment that says how it is asked; load it with the one that "
             f"it learned in, wrappers included: {name}.load(path, env=venv)"
         )
-    outside: list[Step] = []
+    outside: list[Normalization] = []
     while isinstance(env, VecEnvWrapper):
         if type(env) is VecNormalize:
-            outside.append(env.normalize_obs)
+            outside.append(Normalization.of(env))
         elif type(env) not in PASS_ON:
             raise PolicyError(_unknown(name, env))
         env = env.venv

@@ -285,6 +285,8 @@ class LiveOpponent(Network):
         >>> env = gymnasium.make("kille_env/byteskille-v0", num_players=3, opponents=opponent)
     """
 
+    _door = "LiveOpponent"
+
     def __init__(
         self,
         function: "torch.nn.Module | Callable[..., Any]",
