@@ -38,9 +38,9 @@ with needs("train"):
     )
 
 from kille_env.adapters.sb3_models import meaning_of, memory_size, scores, scores_with_memory
+from kille_env.adapters.spaces import Observations
 from kille_env.core.arguments import one_of
-from kille_env.core.floats import OBSERVATION, Reading, reading_of
-from kille_env.core.spec import width
+from kille_env.core.floats import OBSERVATION
 from kille_env.errors import KilleError, PolicyError, shortened
 from kille_env.files import MOST_JSON, parse_json, write_whole
 from kille_env.play.decisions import Decisions
@@ -84,28 +84,16 @@ class Asking:
     steps: tuple["Normalization", ...] = ()
     features: Features | str | None = None
 
-    def reading(self, game: str, num_players: int) -> Reading | None:
-        """Return how features are read at a table; None is as they are."""
-        return reading_of(self.observation, spec(game), num_players)
-
-    def show(self, features: np.ndarray, mask: np.ndarray, reading: Reading | None) -> Any:
-        """Return what the model saw at such decisions.
+    def wrapped(self, shown: np.ndarray, mask: np.ndarray) -> Any:
+        """Return what the model saw, [N, ...] or a mapping of such arrays.
 
         Args:
-            features: [N, F] uint8.
+            shown: [N, F] what its environment shows, before any wrapper.
             mask: [N, A] int8.
-            reading: As `reading` returns it for the table.
         """
-        seen: Any = features if reading is None else reading(features)
-        if isinstance(self.features, str):
-            raise PolicyError(f"the features {self.features} have not been imported")
-        if self.features is not None:
-            seen = self.features(seen, mask)
-        return self._wrapped(seen, mask)
-
-    def _wrapped(self, seen: Any, mask: np.ndarray) -> Any:
+        seen: Any = shown
         if self.observation == "dict":
-            seen = {"observation": seen, "action_mask": mask}
+            seen = {"observation": shown, "action_mask": mask}
         for step in self.steps:
             seen = step(seen)
         return seen
@@ -118,7 +106,7 @@ class Asking:
             seen: [N, F] what its environment shows, before any wrapper.
             mask: [N, A] int8.
         """
-        return scores(model, self._wrapped(seen, mask))
+        return scores(model, self.wrapped(seen, mask))
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything as JSON can hold it.
@@ -251,15 +239,8 @@ def check_space(name: str, model: Any, asking: Asking, game: str, num_players: i
         PolicyError: Its observations or its actions are others.
     """
     table = spec(game)
-    features = np.zeros((1, width(table.observation(num_players))), np.uint8)
-    mask = np.ones((1, table.num_actions), np.int8)
-    try:
-        shown = _shapes(asking.show(features, mask, asking.reading(game, num_players)))
-    except ValueError:  # statistics of another size
-        shown = {"": (features.shape[1],)}
-    space = model.observation_space
-    parts = space.spaces if isinstance(space, spaces.Dict) else {"": space}
-    reads = {key: part.shape for key, part in parts.items()}
+    here = Observations(asking.observation, table, num_players, features=asking.features).space
+    shown, reads = _shapes(here), _shapes(model.observation_space)
     actions = int(getattr(model.action_space, "n", 0))
     if reads != shown or actions != table.num_actions:
         raise PolicyError(
@@ -268,9 +249,9 @@ def check_space(name: str, model: Any, asking: Asking, game: str, num_players: i
         )
 
 
-def _shapes(seen: Any) -> dict[str, Any]:
-    parts = seen if isinstance(seen, dict) else {"": seen}
-    return {key: value.shape[1:] for key, value in parts.items()}
+def _shapes(space: spaces.Space[Any]) -> dict[str, Any]:
+    parts = space.spaces if isinstance(space, spaces.Dict) else {"": space}
+    return {key: part.shape for key, part in parts.items()}
 
 
 def _in_words(shapes: dict[str, Any]) -> str:
@@ -344,7 +325,8 @@ class SB3Policy(Network):
         """Return the same; a model with an LSTM goes on from the memory of the decisions."""
         if not self.memory_size:
             return self.probabilities(decisions.observation, decisions.mask)
-        seen = self.asking.show(decisions.observation, decisions.mask, self._reading)
+        shown = self.shown(decisions.observation, decisions.mask)
+        seen = self.asking.wrapped(shown, decisions.mask)
         logits, decisions.memory = scores_with_memory(self.model, seen, decisions.memory)
         return masked_softmax(self.name, logits, decisions.mask)
 

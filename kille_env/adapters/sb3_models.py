@@ -1,8 +1,7 @@
 """Models of Stable-Baselines3: which one steps an environment, and what its network returns."""
 
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
@@ -15,6 +14,7 @@ from stable_baselines3.common.vec_env import VecEnv
 from torch import nn
 
 from kille_env.errors import PolicyError
+from kille_env.play.functions import evaluating
 
 
 def algorithm_that_steps(venv: VecEnv) -> tuple[BaseAlgorithm | None, bool]:
@@ -73,7 +73,7 @@ def scores_with_memory(model: Any, seen: Any, memory: np.ndarray) -> tuple[np.nd
     policy = model.policy
     lstm = policy.lstm_actor
     states = memory.reshape(len(memory), 2, lstm.num_layers, lstm.hidden_size)
-    with _evaluating(policy), torch.no_grad():
+    with evaluating(policy), torch.no_grad():
         tensor, _ = policy.obs_to_tensor(seen)
         hidden, cell = (
             torch.as_tensor(states, device=policy.device).permute(1, 2, 0, 3).contiguous()
@@ -82,18 +82,6 @@ def scores_with_memory(model: Any, seen: Any, memory: np.ndarray) -> tuple[np.nd
         found, after = policy.get_distribution(tensor, (hidden, cell), goes_on)
         kept = torch.stack(after).permute(2, 0, 1, 3).reshape(memory.shape)
     return found.distribution.logits.cpu().numpy(), kept.cpu().numpy()
-
-
-@contextmanager
-def _evaluating(policy: Any) -> Iterator[None]:
-    """Ask a policy in evaluation mode, so that asking draws nothing and changes no statistics."""
-    modes = [(part, part.training) for part in policy.modules()]
-    policy.set_training_mode(False)
-    try:
-        yield
-    finally:
-        for part, training in modes:
-            part.training = training
 
 
 def scores(model: Any, seen: Any) -> np.ndarray:
@@ -106,7 +94,7 @@ def scores(model: Any, seen: Any) -> np.ndarray:
     policy = model.policy
     if _is_plain(policy):
         return _logits(policy, seen)
-    with _evaluating(policy), torch.no_grad():
+    with evaluating(policy), torch.no_grad():
         tensor, _ = policy.obs_to_tensor(seen)
         if hasattr(policy, "q_net"):
             found = policy.q_net(tensor)

@@ -17,7 +17,8 @@ learner. Nothing heavy is imported here; torch is met where a module of it is ha
 import copy
 import inspect
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn, Self, cast
 
 import numpy as np
@@ -184,15 +185,23 @@ class Network:
             )
         return legal / total
 
+    def shown(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
+        """Return what the function is shown of observations [N, F] uint8 and masks [N, A].
+
+        Raises:
+            PolicyError: Nobody has said at which table they are to be read.
+        """
+        in_floats = self.observation in READINGS
+        shown = read(self.name, observation, self._reading) if in_floats else observation
+        return shown if self.features is None else self.features(shown, mask)
+
     def returned(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
         """Return what the function returns about observations, [N, A] float64.
 
         Raises:
             PolicyError: That is no array of numbers, or of another shape.
         """
-        in_floats = self.observation in READINGS
-        shown = read(self.name, observation, self._reading) if in_floats else observation
-        shown = shown if self.features is None else self.features(shown, mask)
+        shown = self.shown(observation, mask)
         ask = self._forward if self._is_module else self.function
         found = as_numbers(self.name, ask(shown, mask), self.returns)
         if found.shape != mask.shape:
@@ -212,10 +221,8 @@ class Network:
         if weights is not None:
             inputs[0] = inputs[0].to(weights.dtype)
             inputs = [one.to(weights.device) for one in inputs]
-        modes = [(part, part.training) for part in module.modules()]
-        module.eval()
         try:
-            with torch.no_grad():
+            with evaluating(module), torch.no_grad():
                 found = module(*inputs) if self._with_mask else module(inputs[0])
             if not isinstance(found, torch.Tensor):
                 raise TypeError(f"it returned a {type(found).__name__}, expected a tensor [N, A]")
@@ -224,10 +231,19 @@ class Network:
                 f"the torch module {self.name!r} fails for observations "
                 f"{list(shown.shape)}: {' '.join(str(error).split())}"
             ) from error
-        finally:
-            for part, training in modes:
-                part.training = training
         return found
+
+
+@contextmanager
+def evaluating(module: "torch.nn.Module") -> Iterator[None]:
+    """Ask a module in evaluation mode, so that asking draws nothing and changes no statistics."""
+    modes = [(part, part.training) for part in module.modules()]
+    module.eval()
+    try:
+        yield
+    finally:
+        for part, training in modes:
+            part.training = training
 
 
 def is_from(module: str, name: str, thing: Any) -> bool:
