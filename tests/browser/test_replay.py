@@ -37,18 +37,12 @@ def test_keys_and_buttons_step_through_it(solved, open_page, width):
     expect(place).to_have_value("2")
     page.keyboard.press("ArrowLeft")
     expect(place).to_have_value("1")
-    page.click("#later")
-    expect(page.locator("#deals")).to_have_value("1")
-    page.keyboard.press("PageUp")
-    expect(place).to_have_value("0")
     page.keyboard.press("End")
     expect(place).to_have_value(place.get_attribute("max") or "")
-    page.click("#first")
-    page.select_option("#speed", "3")
-    page.click("#play")
-    expect(page.locator("#deals")).to_have_value("1")
-    page.keyboard.press("Space")
-    expect(page.locator("#play")).to_have_text("Play")
+    page.select_option("#deals", "1")
+    expect(page.locator("#decision")).to_be_visible()
+    page.keyboard.press("Home")
+    expect(place).to_have_value("0")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
@@ -59,23 +53,8 @@ def test_a_mistake_leads_to_its_moment(solved, open_page):
     link.click()
     assert loss
     expect(page.locator("#loss")).to_have_text(f"This choice costs {loss[1]} units.")
-    expect(page.locator("#hopes tr")).to_have_count(3)
     again = opened(open_page, solved, at=page.url.partition(".html")[2])
     expect(again.locator("#loss")).to_have_text(f"This choice costs {loss[1]} units.")
-
-
-def test_from_a_seat_no_more_is_seen_than_it_saw(solved, open_page):
-    page = opened(open_page, solved)
-    faces = page.locator('#felt use:not([href="#card-back"])')
-    expect(page.locator("#known")).to_be_visible()
-    everything = faces.count()
-    page.keyboard.press("v")
-    expect(page.locator("#views")).to_have_value("0")
-    assert faces.count() == everything - 2
-    for part in ("#known", "#expected"):
-        expect(page.locator(part)).to_be_hidden()
-    others = page.locator("#question").inner_text().startswith("seat 0")
-    expect(page.locator("#judged")).to_be_visible(visible=others)
 
 
 def test_names_of_strangers_run_nothing(tmp_path, open_page):
@@ -85,7 +64,7 @@ def test_names_of_strangers_run_nothing(tmp_path, open_page):
     page = opened(open_page, path)
     page.keyboard.press("ArrowRight")
     assert page.title() == "Byteskille: <b>x"
-    assert page.locator("#views option").nth(1).inner_text() == evil[0]
+    assert evil[0] in page.locator("#felt").inner_text()
 
 
 @pytest.mark.parametrize("width", ["laptop", "phone"])

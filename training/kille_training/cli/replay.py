@@ -1,6 +1,5 @@
 """`kille replay`: describes recorded matches in words, checks them, or shows them on a page."""
 
-import re
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
     help="On the page: whose probabilities to show at each decision.  [default: rule_of_thumb, and "
     "byteskille/solved where it is solved]",
 )
-@click.option("--deals", metavar="FIRST-LAST", help="On the page: only these deals of a match.")
 @command.trust_option
 @command.json_option
 def replay(
@@ -40,25 +38,24 @@ def replay(
     number: int | None,
     page: Path | None,
     policies: str | None,
-    deals: str | None,
     trust: bool,
     as_json: bool,
 ) -> None:
     """Replays the matches of FILE: in words, or on a page to step through.
 
     If a line is no record or breaks the rules, the whole file is refused and nothing is printed.
-    A page needs no network and no other file; it shows what every seat saw, and where the deal is
-    solved what each choice was worth.
+    A page needs no network and no other file; it shows all cards, and where the deal is solved what
+    each choice was worth.
     """
     numbered = _numbered(file, number)
     if page:
         if check:
             raise click.UsageError("choose one of --check and --html")
-        made = _page(file, numbered, policies, deals, trust)
+        made = _page(file, numbered, policies, trust)
         _write(page, made, file, len(numbered), as_json)
         return
-    if policies is not None or deals is not None or trust:
-        raise click.UsageError("--policies, --deals and --trust go with --html")
+    if policies is not None or trust:
+        raise click.UsageError("--policies and --trust go with --html")
     _tell(file, numbered, check, as_json)
 
 
@@ -82,7 +79,6 @@ def _page(
     file: Path,
     numbered: "list[tuple[int, Record]]",
     policies: str | None,
-    deals: str | None,
     trust: bool,
 ) -> bytes:
     from kille_training.evaluation.replay import Asked, Numbered, replay_page
@@ -92,19 +88,7 @@ def _page(
         [Numbered(line, record) for line, record in numbered],
         source=printable(file.name),
         asked=Asked(names, trust),
-        deals=None if deals is None else _span(deals),
     )
-
-
-def _span(words: str) -> tuple[int, int]:
-    """Returns the first and the last deal, of "3" or "3-20"."""
-    found = re.fullmatch(r"(\d+)(?:-(\d+))?", words)
-    first, last = (int(found[1]), int(found[2] or found[1])) if found else (0, 0)
-    if not 1 <= first <= last:
-        raise click.BadParameter(
-            f"{words!r} is no span of deals; write 3 or 3-20", param_hint="--deals"
-        )
-    return first, last
 
 
 def _write(page: Path, made: bytes, file: Path, matches: int, as_json: bool) -> None:

@@ -1,14 +1,13 @@
 """The page of recorded matches: one file to step through, which needs nothing beside it.
 
-It lays the table out with the script of the table that people play at. What each seat sees at each
-moment is compressed: neighbors share almost everything.
+It lays the table out, all cards open, with the script of the table that people play at. The moments
+are compressed: neighbors share almost everything.
 """
 
 import base64
 import hashlib
 import json
 import zlib
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.resources import files
 from typing import Any, NamedTuple
@@ -25,7 +24,7 @@ from kille_env.pictures.cards import symbols
 from kille_env.pictures.frame import frame
 from kille_env.pictures.style import style
 from kille_env.play.policy import Player
-from kille_env.records import Record, Replay, check_record, describe
+from kille_env.records import Record, Replay, check_record
 from kille_env.registry import load_game
 from kille_env.words.text import labels, listed, printable, signed
 from kille_env.words.view import View
@@ -35,8 +34,8 @@ from kille_training.labels import unit_of
 from kille_training.pages.page import render
 from kille_training.pages.palette import css
 
-MOST_PICTURES = 10_000
-"""Moments times views that a page may hold."""
+MOST_MOMENTS = 10_000
+"""Moments that a page may hold."""
 MOST_MISTAKES = 12
 LEAST_LOSS = 0.0005
 """Units below which a choice counts as costing nothing; a page shows three decimals."""
@@ -75,12 +74,7 @@ class Numbered(NamedTuple):
 
 
 def replay_page(
-    matches: Sequence[Numbered],
-    *,
-    source: str,
-    asked: Asked | None = None,
-    deals: tuple[int, int] | None = None,
-    back: str = "",
+    matches: Sequence[Numbered], *, source: str, asked: Asked | None = None, back: str = ""
 ) -> bytes:
     """Returns the page of matches.
 
@@ -88,7 +82,6 @@ def replay_page(
         matches: The records; they may stop anywhere.
         source: What the page calls the file that they come from.
         asked: Whom to ask what they would do at every decision.
-        deals: The first and the last deal of each match to show, from 1; None is all.
         back: Address of the table that the matches were played at, for a link; "" is none.
 
     Raises:
@@ -96,8 +89,13 @@ def replay_page(
             show, or more than fits on a page; the message says what to do.
         KilleError: A record breaks the rules, or a player cannot be asked.
     """
-    _check_size(matches, deals)
-    page = _Page(asked or Asked(), deals)
+    moments = sum(1 + len(deal["actions"]) for _, record in matches for deal in record["deals"])
+    if moments > MOST_MOMENTS:
+        raise RecordError(
+            f"these matches have {moments:,} moments to look at, and a page holds at most "
+            f"{MOST_MOMENTS:,}; choose one with --match 1"
+        )
+    page = _Page(asked or Asked())
     for number, record in matches:
         page.add(number, record)
     if not page.moments:
@@ -105,42 +103,17 @@ def replay_page(
     return page.render(source, back)
 
 
-def first_deals(matches: Sequence[Numbered], most: int) -> tuple[int, int] | None:
-    """Returns the first deals of each match that make at most so many pictures; None if all do."""
-    longest = max(len(record["deals"]) for _, record in matches)
-    fitting = [last for last in range(1, longest + 1) if _pictures(matches, (1, last)) <= most]
-    return None if len(fitting) == longest else (1, max(len(fitting), 1))
-
-
-def _pictures(matches: Sequence[Numbered], deals: tuple[int, int] | None) -> int:
-    first, last = deals or (1, None)
-    return sum(
-        (1 + len(deal["actions"])) * (record["num_players"] + 1)
-        for _, record in matches
-        for deal in record["deals"][first - 1 : last]
-    )
-
-
-def _check_size(matches: Sequence[Numbered], deals: tuple[int, int] | None) -> None:
-    if (pictures := _pictures(matches, deals)) > MOST_PICTURES:
-        raise RecordError(
-            f"these matches have {pictures:,} pictures to look at, and a page holds at most "
-            f"{MOST_PICTURES:,}; choose a part with --match 1, or with --deals 1-20"
-        )
-
-
 class _Page:
     """What a page holds."""
 
-    def __init__(self, asked: Asked, deals: tuple[int, int] | None) -> None:
+    def __init__(self, asked: Asked) -> None:
         self.moments: list[dict[str, Any]] = []
-        self._asked, self._deals = asked, deals
+        self._asked = asked
         self._players: dict[Any, tuple[dict[str, Player], TabularPolicy | None]] = {}
         self._cards: dict[str, str] = {}
         self._matches: list[dict[str, Any]] = []
         self._starts: list[tuple[int, str]] = []
         self._mistakes: list[dict[str, Any]] = []
-        self._words: list[str] = []
 
     def add(self, line: int, record: Record) -> None:
         """Adds a match."""
@@ -148,27 +121,18 @@ class _Page:
         players, policy = self._seated(record["num_players"], rules)
         found = review(record, players, policy)
         _refuse_differences(found.replay, line)
-        self._words += match_lines(record, *describe(record), line)
-        shown = [each for each in found.moments if self._shows(each.deal)]
         who = _first_names(labels(record.get("names"), record["num_players"]))
         pack = game.spec.pack
         both = zip(pack.words or pack.names, pack.names, strict=True)
         names = [word if word == name else f"{word} ({name})" for word, name in both]
         self._cards |= zip(pack.codes, names, strict=True)
-        hopes = [abs(units) for each in shown for units in each.expected or ()]
+        title = _title(line, rules, len(who))
         self._matches.append(
-            {
-                "game": game.spec.title,
-                "title": _title(line, rules, len(who)),
-                "names": who,
-                "asked": list(players),
-                "most": max(hopes, default=0) or 1,
-            }
+            {"game": game.spec.title, "title": title, "names": who, "asked": list(players)}
         )
         before = found.begun
         for each in found.moments:
-            if self._shows(each.deal):
-                self._add_moment(line, each, before, record, rules, who)
+            self._add_moment(line, each, before, record, rules, who)
             before = each.table
 
     def _seated(
@@ -184,9 +148,6 @@ class _Page:
             self._players[key] = players, policy
         return self._players[key]
 
-    def _shows(self, deal: int) -> bool:
-        return self._deals is None or self._deals[0] <= deal + 1 <= self._deals[1]
-
     def _add_moment(
         self,
         line: int,
@@ -200,21 +161,17 @@ class _Page:
         if before["deals"] != moment.table["deals"]:
             self._starts.append((number, _where(line, moment.deal, rules)))
         names = who if record.get("names") else None
-        viewers = [*range(len(who)), None]
-        frames = [frame(game, before, moment.table, rules, seat, names) for seat in viewers]
-        views = [game.view(moment.table, rules, seat, names) for seat in viewers]
         decision = _shown(moment, game, rules, who)
         self.moments.append(
             {
                 "match": len(self._matches) - 1,
-                "views": frames,
-                "expected": moment.expected,
-                "known": _known(views, game.spec),
+                "frame": frame(game, before, moment.table, rules, None, names),
                 "decision": decision,
             }
         )
         if moment.decision and decision:
-            hand = ", ".join(_faces(views[-1], moment.decision.seat, game.spec))
+            view = game.view(moment.table, rules, None, names)
+            hand = ", ".join(_faces(view, moment.decision.seat, game.spec))
             words = [choice["text"] for choice in decision["choices"]]
             about = {"moment": number, "where": self._starts[-1][1], "hand": hand}
             self._judge(moment.decision, words, who, about)
@@ -259,11 +216,9 @@ class _Page:
             script=Markup(script),
             styles=Markup(styles),
             cards=Markup(symbols(_shown_cards(self.moments))),
-            deals=self._deals,
             data=_packed(data),
             judged=_by_name(self._mistakes),
             mistakes=[each for each in worst if each["loss"]],
-            words=self._words,
         )
 
 
@@ -290,29 +245,8 @@ def _first_names(names: list[str]) -> list[str]:
     return short if len(set(short)) == len(short) else names
 
 
-def _known(views: Sequence[View], spec: GameSpec) -> list[list[Any]]:
-    """Returns who has seen which card: for each seat [card, the other seats that know of it].
-
-    Args:
-        views: [P + 1] what each seat sees, then everything.
-        spec: The game.
-    """
-    *by_seat, everything = views
-    shown = []
-    for seat in range(len(by_seat)):
-        known = [Counter(_faces(view, seat, spec)) for view in by_seat]
-        cards, so_far = [], Counter[str]()
-        for name in _faces(everything, seat, spec):
-            so_far[name] += 1
-            others = (other for other in range(len(by_seat)) if other != seat)
-            cards.append([name, [other for other in others if known[other][name] >= so_far[name]]])
-        if cards:
-            shown.append([seat, cards])
-    return shown
-
-
 def _faces(view: View, seat: int, spec: GameSpec) -> Iterator[str]:
-    """Yields the names of the cards of a seat that a viewer sees."""
+    """Yields the names of the cards of a seat, those that it has played among them."""
     for card in (*view.seats[seat].hand, *view.seats[seat].played):
         if card.face is not None:
             yield spec.pack.word(card.face)
@@ -366,11 +300,10 @@ def _by_name(judged: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
 def _shown_cards(moments: Iterable[Mapping[str, Any]]) -> list[str]:
     """Returns the codes of the cards that moments show."""
     used: set[str | None] = set()
-    for moment in moments:
-        for view in moment["views"]:
-            used |= {code for seat in view["seats"] for _, code, *_ in seat["cards"]}
-            used |= {code for *_, code in view["piles"]}
-            used |= {code for _, _, code, *_ in view["strip"]}
+    for view in (moment["frame"] for moment in moments):
+        used |= {code for seat in view["seats"] for _, code, *_ in seat["cards"]}
+        used |= {code for *_, code in view["piles"]}
+        used |= {code for _, _, code, *_ in view["strip"]}
     return sorted(code for code in used if code is not None)
 
 

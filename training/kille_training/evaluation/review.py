@@ -9,7 +9,7 @@ from kille_env.core.batch import Batch
 from kille_env.play.play import Players
 from kille_env.play.policy import Player, Policy
 from kille_env.records import Replay, replay
-from kille_training.evaluation.worth import expected, worth
+from kille_training.evaluation.worth import worth
 
 
 class Choice(NamedTuple):
@@ -55,14 +55,11 @@ class Moment(NamedTuple):
         deal: Number of the deal, from 0.
         table: The table.
         decision: What is decided now; None after the last decision of a hand.
-        expected: [P] units that each seat can expect of the deal as the cards lie, by the solution;
-            None where that is not known.
     """
 
     deal: int
     table: np.record
     decision: Decision | None
-    expected: tuple[float, ...] | None
 
 
 class Review(NamedTuple):
@@ -83,8 +80,6 @@ def review(
     record: Mapping[str, Any],
     players: Mapping[str, Player],
     policy: Policy | None = None,
-    *,
-    best: bool = False,
 ) -> Review:
     """Plays a record again, and asks players what they would do at every decision.
 
@@ -97,13 +92,12 @@ def review(
         policy: By what everybody plays on says what choices are worth: a solution, such as that of
             `kille_training.solve`, or any policy of a table whose deals have a tree. None is the
             solution of the table that the suite brings, if there is one.
-        best: Whether the seat itself plays on by its best response to the policy instead.
 
     Raises:
         KilleError: As `replay` does; or a player returned what is no distribution; or there is no
             tree of the table.
     """
-    reviewer = _Reviewer(players, policy, best)
+    reviewer = _Reviewer(players, policy)
     played = replay(record, look=reviewer.look)
     return Review(played, reviewer.tables[0], tuple(reviewer.moments))
 
@@ -111,8 +105,8 @@ def review(
 class _Reviewer:
     """Looks at every moment of a match."""
 
-    def __init__(self, players: Mapping[str, Player], policy: Policy | None, best: bool) -> None:
-        self._policy, self._best = policy, best
+    def __init__(self, players: Mapping[str, Player], policy: Policy | None) -> None:
+        self._policy = policy
         self.tables, self.moments = list[np.record](), list[Moment]()
         self._players, self._asked = players, list[Players]()
 
@@ -127,20 +121,13 @@ class _Reviewer:
             ]
             return
         decision = self._decide(batch, action) if batch.seat[0] >= 0 else None
-        hopes = expected(batch, policy=self._policy)
-        self.moments.append(
-            Moment(
-                int(batch.tables["deals"][0]) - 1,
-                self.tables[-1],
-                decision,
-                None if hopes is None else tuple(hopes.tolist()),
-            )
-        )
+        deal = int(batch.tables["deals"][0]) - 1
+        self.moments.append(Moment(deal, self.tables[-1], decision))
 
     def _decide(self, batch: Batch, action: int | None) -> Decision:
         legal = np.flatnonzero(batch.mask[0])
         shares = [self._ask(players)[legal] for players in self._asked]
-        units = worth(batch, policy=self._policy, best=self._best)
+        units = worth(batch, policy=self._policy)
         choices = tuple(
             Choice(
                 text,

@@ -287,16 +287,15 @@ class House:
 
     async def replay(self, request: Request) -> Response:
         """Shows the last match that was played to the end."""
-        from kille_training.evaluation.replay import Numbered, first_deals, replay_page
+        from kille_training.evaluation.replay import Numbered, replay_page
 
         records = self._open().records()
         if not records:
             raise Refusal("no match has been played to the end yet")
         last = [Numbered(1, records[-1])]
         made = await in_thread(
-            lambda: replay_page(last, source=self._open().game.spec.title,
-                                deals=first_deals(last, 3000), back="/table")
-        )  # fmt: skip
+            lambda: replay_page(last, source=self._open().game.spec.title, back="/table")
+        )
         headers = {"content-security-policy": REPLAY_CSP}
         return HTMLResponse(made, headers=headers)
 
