@@ -19,7 +19,6 @@ from kille_env.errors import (
     CardError,
     IllegalActionError,
     KilleError,
-    PolicyError,
     RulesError,
     UnknownGameError,
 )
@@ -269,12 +268,6 @@ def test_an_illegal_action_earns_what_is_said_in_every_form(reward: float | None
     learning = stable_baselines().SeatVecEnv("byteskille", 2, 3, seed=1, **options)
     learning.reset()
     assert learning.step(np.array([9, 9]))[1].tolist() == [expected] * 2
-
-
-def test_impossible_opponents_are_refused_before_anything_is_played() -> None:
-    for opponents in (7, ["uniform"], None, np.zeros(2)):
-        with pytest.raises(PolicyError):
-            KilleEnv("byteskille", 3, opponents=opponents)
 
 
 def test_errors_are_value_errors_too() -> None:

@@ -76,10 +76,6 @@ def test_the_buffer_says_which_environment_it_needs() -> None:
         learner(VecNormalize(self_play(), norm_obs=False), SeatStreamBuffer).learn(200)
 
 
-def test_maskable_ppo_learns_from_normalized_observations() -> None:
-    learner(VecNormalize(self_play(), norm_reward=False), SeatStreamBuffer).learn(16 * 8 * 2)
-
-
 @pytest.mark.parametrize("wrapped", [lambda v: v, lambda v: VecMonitor(VecCheckNan(v, True))])
 @pytest.mark.parametrize("form", FORMS)
 def test_maskable_ppo_learns(
@@ -101,14 +97,6 @@ def test_maskable_ppo_learns(
     assert masks.action_masks()[np.arange(4), actions].all()
 
 
-def test_maskable_ppo_goes_on_with_another_environment() -> None:
-    model = learner(self_play(), SeatStreamBuffer)
-    model.learn(16 * 8 * 2)
-    venv = self_play(16, seed=9)
-    model.set_env(venv)
-    model.learn(16 * 8 * 2, reset_num_timesteps=False)
-
-
 def test_learning_is_the_same_for_a_seed() -> None:
     weights = []
     for _ in range(2):
@@ -116,12 +104,6 @@ def test_learning_is_the_same_for_a_seed() -> None:
         model.learn(16 * 8 * 3)
         weights.append(model.policy.state_dict())
     assert all(torch.equal(weights[0][name], weights[1][name]) for name in weights[0])
-
-
-def test_plain_ppo_and_dqn_learn_in_one_seat() -> None:
-    learner(one_seat(illegal="lose"), algorithm=PPO).learn(16 * 8 * 3)
-    venv = one_seat(illegal="lose")
-    DQN("MlpPolicy", venv, buffer_size=500, learning_starts=50, device="cpu").learn(300)
 
 
 def test_evaluation_by_the_library() -> None:
@@ -194,11 +176,6 @@ def test_live_play_beside_others_and_under_a_monitor() -> None:
     model = learner(VecMonitor(venv))
     model.learn(16 * 8)
     assert venv.live.model is model
-
-
-def test_live_play_of_a_policy_without_masks() -> None:
-    venv = SeatVecEnv("byteskille", 8, 3, seed=5, opponents="self", illegal="lose")
-    learner(venv, algorithm=PPO).learn(8 * 8 * 2)
 
 
 def test_nobody_to_follow_is_an_error() -> None:
@@ -379,18 +356,6 @@ def test_the_short_name_leads_to_the_same_classes() -> None:
 
     assert kille_env.sb3.SelfPlayVecEnv is SelfPlayVecEnv
     assert {"sb3", "records", "testing"} <= set(dir(kille_env))
-
-
-@pytest.mark.filterwarnings("ignore:Training and eval env are not of the same type")
-def test_an_environment_to_evaluate_in_is_not_taken_for_the_one_that_is_learnt_in() -> None:
-    venv = SeatVecEnv("byteskille", 8, 3, episode="deal", seed=1)
-    watched = MaskableEvalCallback(
-        VecMonitor(SeatVecEnv("byteskille", 8, 3, episode="deal", seed=2)),
-        n_eval_episodes=8, eval_freq=4, verbose=0, warn=False,
-    )  # fmt: skip
-    model = MaskablePPO("MlpPolicy", venv, n_steps=8, batch_size=32, n_epochs=1, device="cpu")
-    model.learn(64, callback=watched)
-    assert watched.n_calls > 0
 
 
 @pytest.mark.filterwarnings("ignore:Training and eval env are not of the same type")

@@ -11,7 +11,6 @@ from adapters.spies import RULES, SeatSpy, random_legal
 from kille_env.adapters.gym import KilleEnv
 from kille_env.adapters.sb3 import SeatVecEnv
 from kille_env.adapters.vector import SeatVectorEnv
-from kille_env.core.jit import kernel
 from kille_env.errors import IllegalActionError, KilleError, PolicyError
 from kille_env.play.policy import pick_actions, resolve
 from kille_env.play.seats import SeatTables, seat_opponents
@@ -301,17 +300,6 @@ def test_kernels_play_what_players_that_are_asked_play(
     assert np.array_equal(fast.players.decided, slow.players.decided)
     if fast.log is not None and slow.log is not None:
         assert fast.log.record() == slow.log.record()
-
-
-def test_a_kernel_that_wants_what_is_illegal_is_refused() -> None:
-    class Wrong(First):
-        choose = staticmethod(kernel(lambda seen, mask, numbers, chance: 9))
-        numbers = np.zeros(1, dtype=np.int64)
-
-    Wrong.choose.__name__ = "wrong"
-    tables = SeatTables("byteskille", 2, 3, rules=PLAIN, opponents=Wrong(), seed=1)
-    with pytest.raises(PolicyError, match="kernel of policy 'Wrong' chose the illegal action 9"):
-        tables.begin()
 
 
 @pytest.mark.parametrize("opponents", ["rule_of_thumb", "uniform", ["rule_of_thumb", "uniform"]])
