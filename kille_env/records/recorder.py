@@ -132,7 +132,7 @@ class Recorder:
     def return_to(self, mark: Any) -> None:
         """Goes back to a mark: restores the tables and forgets what came after."""
         saved, matches = mark
-        self.batch.return_to(saved)
+        self.batch.restore(saved)
         self._matches = [_apart(match) for match in matches]
 
     def _move(self, move: Callable[[], None]) -> None:

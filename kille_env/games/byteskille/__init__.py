@@ -13,13 +13,7 @@ The record of a table and what happens are in `rules`, the turns in `exchange`; 
 `observe`, what a seat deems possible in `determinize`, the texts in `words` and `manual`.
 """
 
-from kille_env.games.byteskille.determinize import (
-    action_before,
-    can_go_on,
-    relabel,
-    resample,
-    undeal,
-)
+from kille_env.games.byteskille.determinize import relabel, resample
 from kille_env.games.byteskille.exchange import apply, passed_over
 from kille_env.games.byteskille.manual import describe_rules
 from kille_env.games.byteskille.observe import full_state, information_state, observe
