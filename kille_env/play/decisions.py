@@ -106,14 +106,6 @@ class History:
         kept = ((~which[rows], rows, then, actions) for rows, then, actions in self._steps)
         self._steps = [(rows[k], then[k], actions[k]) for k, rows, then, actions in kept]
 
-    def mark(self) -> Any:
-        """Returns what `return_to` needs to forget what is noted from now on."""
-        return list(self._steps)
-
-    def return_to(self, mark: Any) -> None:
-        """Forgets what was noted since `mark`, for actions that are taken back."""
-        self._steps = list(mark)
-
     def decisions(
         self, rows: np.ndarray, seats: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

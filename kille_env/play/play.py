@@ -320,17 +320,6 @@ class Players(Fixed):
         if self.remember:
             self._history.forget(chosen)
 
-    def mark(self) -> Any:
-        """Returns what `return_to` needs to forget what is decided from now on."""
-        kept = self.decided.copy(), self.match.copy(), self._memories.kept.copy()
-        return kept, self._history.mark()
-
-    def return_to(self, mark: Any) -> None:
-        """Forgets what was decided since `mark`, for actions that are taken back."""
-        kept, known = mark
-        self.put_back(kept)
-        self._history.return_to(known)
-
     def take(
         self, rows: np.ndarray, batch: Batch, step: Callable[..., Any] | None = None
     ) -> "Players":

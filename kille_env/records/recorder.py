@@ -125,16 +125,6 @@ class Recorder:
             truncated=bool(batch.tables["truncated"][table]) if over else None,
         )
 
-    def mark(self) -> Any:
-        """Returns a point to which `return_to` can go back; marks share the deals that are over."""
-        return self.batch.save(), [_apart(match) for match in self._matches]
-
-    def return_to(self, mark: Any) -> None:
-        """Goes back to a mark: restores the tables and forgets what came after."""
-        saved, matches = mark
-        self.batch.restore(saved)
-        self._matches = [_apart(match) for match in matches]
-
     def _move(self, move: Callable[[], None]) -> None:
         if self._watch is None:
             move()
@@ -160,11 +150,6 @@ class Recorder:
 
     def _deck(self, table: int) -> list[str]:
         return self._codes[self.batch.drawn_cards(table)].tolist()
-
-
-def _apart(match: dict[str, Any]) -> dict[str, Any]:
-    """Returns a match that goes on without the other's learning of it; only its last deal can."""
-    return {**match, "deals": [*match["deals"][:-1], *copy.deepcopy(match["deals"][-1:])]}
 
 
 class Logbook:

@@ -212,29 +212,7 @@ def test_players_go_on_at_copies_of_tables() -> None:
     assert np.array_equal(play_out(taken), play_out(players)[rows])
 
 
-# Taking back, forgetting, saving.
-
-
-@pytest.mark.parametrize("remember", [False, True])
-def test_what_is_taken_back_is_decided_again_alike(remember: bool) -> None:
-    batch = kille_env.make_batch("byteskille", 1, 4, seed=3, restart=False)
-    batch.reset()
-    lineup: list[Player] = [Remembering() if remember else Leaning(), Leaning()]
-    players = Players(batch, lineup, np.array([0, 1, 0, 1]))
-    players.play()
-    marks, states = [], []
-    for _ in range(6):
-        marks.append((batch.save(), players.mark()))
-        states.append(batch.save())
-        players.play()
-    end = batch.save()
-    for at in (4, 1):
-        saved, mark = marks[at]
-        batch.restore(saved)
-        players.return_to(mark)
-        for after in [*states[at + 1 :], end]:
-            players.play()
-            assert batch.save() == after
+# Forgetting, saving.
 
 
 def test_players_forget_matches_that_begin_again_from_the_same_seed() -> None:
@@ -282,12 +260,11 @@ def test_what_is_refused_is_not_remembered() -> None:
     batch = tables_of(range(4), 4)
     players = Players(batch, [Remembering(), Leaning()], np.array([0, 1, 1, 0]))
     players.play()
-    (kept, known), tables = players.mark(), batch.save()
+    decided, known, tables = players.decided.copy(), len(players._history._steps), batch.save()
     with pytest.raises(IllegalActionError):
         players.step(np.full(4, 99))
-    after, remembered = players.mark()
-    assert all(np.array_equal(a, b) for a, b in zip(kept, after, strict=True))
-    assert len(known) == len(remembered)
+    assert np.array_equal(players.decided, decided)
+    assert len(players._history._steps) == known
     assert batch.save() == tables
 
 

@@ -65,19 +65,6 @@ def test_a_recorder_needs_tables_that_wait():
         Recorder(kille_env.make_batch("byteskille", 1, 4))
 
 
-def test_a_recorder_goes_back_to_a_mark():
-    batch = kille_env.make_batch("byteskille", 1, 4, restart=False)
-    recorder = Recorder(batch)
-    recorder.reset(deck=["L2", "L9", "L5", "L7"], dealer=3)
-    recorder.step(np.array([0]))
-    mark, before = recorder.mark(), recorder.record()
-    for _ in range(2):  # a mark can be used more than once
-        recorder.step(np.array([1]))
-        recorder.return_to(mark)
-        assert recorder.record() == before
-        assert (batch.seat[0], batch.legal_texts(0)) == (1, ["stand", "swap"])
-
-
 def test_seeds_of_any_size_stand_in_the_records():
     seeds = [3, 2**63 + 5, 2**64 - 1]
     recorder = Recorder(kille_env.make_batch("byteskille", 3, 3, episode="deal", restart=False))

@@ -1,6 +1,6 @@
 """A person and players at one table: the match behind the terminal and the page."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,14 +24,6 @@ class Thought(NamedTuple):
 
     moment: int
     action: int
-
-
-class _Decision(NamedTuple):
-    """The table before a decision of the person, and how many matches were over."""
-
-    recorded: Any
-    decided: Any
-    matches: int
 
 
 class Sitting:
@@ -81,7 +73,7 @@ class Sitting:
         self.names = names_at(len(by_seat), self.person)
         self.moment, self.watch, self._seed = 0, watch, seed
         self._done: list[Record] = []
-        self._decisions: list[_Decision] = []
+        self._decided = 0  # decisions of the person in this match
         self._sit_at(make_batch(game, 1, len(by_seat), rules=rules, seed=0, restart=False))
 
     @property
@@ -102,7 +94,7 @@ class Sitting:
     @property
     def can_undo(self) -> bool:
         """Whether the person has decided anything in this match."""
-        return bool(self._decisions)
+        return self._decided > 0
 
     def begin(self) -> None:
         """Begins the next match; from now on nothing of the last one can be taken back.
@@ -112,7 +104,7 @@ class Sitting:
         """
         if not self.over:
             raise KilleError("the match is still being played; the next one begins after its end")
-        self._decisions.clear()
+        self._decided = 0
         self._recorder.reset(seed=self._seed + len(self._done))
         self._has_changed()
 
@@ -129,8 +121,7 @@ class Sitting:
                 else "it is not your turn; wait until you are asked"
             )  # fmt: skip
         actions = self.batch.check_legal([action])
-        marks = self._recorder.mark(), self._players.mark()
-        self._decisions.append(_Decision(*marks, len(self._done)))
+        self._decided += 1
         self._step(actions)
 
     def thinker(self) -> Callable[[], Thought]:
@@ -168,17 +159,26 @@ class Sitting:
     def undo(self) -> None:
         """Takes back everything since the person's last decision in this match, that one too.
 
+        What was decided before is played again, at a new table: a player that still thinks does so
+        at the old one.
+
         Raises:
             KilleError: The person has decided nothing yet.
         """
-        if not self._decisions:
+        if not self.can_undo:
             raise KilleError("there is nothing to take back in this match")
-        decision = self._decisions.pop()
-        self._sit_at(self.batch.clone())  # a player that still thinks does so at the old table
-        self._recorder.return_to(decision.recorded)
-        self._players.return_to(decision.decided)
-        del self._done[decision.matches :]
-        self.moment += 1
+        record = self._done.pop() if self.over else self._recorder.record()
+        decisions = _decisions_of(record)
+        last = max(i for i, (seat, _) in enumerate(decisions) if seat == self.person)
+        batch, watch, self.watch = self.batch, self.watch, None
+        self._sit_at(
+            make_batch(
+                batch.spec.name, 1, batch.num_players, rules=batch.rules, seed=0, restart=False
+            )
+        )
+        self.begin()
+        self._play_again(decisions[:last])
+        self.watch = watch
 
     def resume(self, record: Record) -> None:
         """Begins a match and plays what a record says of it.
@@ -187,7 +187,10 @@ class Sitting:
             KilleError: The record is of another match.
         """
         self.begin()
-        for seat, text in _decisions_of(record):
+        self._play_again(_decisions_of(record))
+
+    def _play_again(self, decisions: Sequence[tuple[int, str]]) -> None:
+        for seat, text in decisions:
             if self.over or int(self.batch.seat[0]) != seat:
                 raise KilleError("the match that was kept is of another table")
             action = self.batch.find_action(text)
@@ -266,6 +269,5 @@ def _size(amount: float) -> str:
     return signed(abs(amount)).removeprefix("+")
 
 
-def _decisions_of(record: Record) -> Iterator[tuple[int, str]]:
-    for deal in record["deals"]:
-        yield from deal["actions"]
+def _decisions_of(record: Record) -> list[tuple[int, str]]:
+    return [decision for deal in record["deals"] for decision in deal["actions"]]
