@@ -29,7 +29,6 @@ MACHINE = ("cpu", "cores", "sources")
 SELECTED = {
     "batch": ("batch step, 64 tables", "batch step, 65536 tables", "batch step, 4096 tables, 20"),
     "one": ("",),
-    "threads": ("two threads over one, 16384",),
     "aec": ("AEC decision",),
     "gym": ("KilleEnv decision, 4 seats, against rule",),
     "seats": ("SeatVecEnv step",),

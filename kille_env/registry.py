@@ -39,7 +39,6 @@ def make_batch(
     rules: "Rules | Mapping[str, Any] | str | None" = None,
     episode: str | None = None,
     seed: int | None = None,
-    threads: int = 1,
     restart: bool = True,
     device: str = "cpu",
 ) -> "Batch":
@@ -64,7 +63,6 @@ def make_batch(
         episode: "deal" or "match"; None is what `rules` say, or else "deal".
         seed: Seed of the batch; table i of seed s sees the same cards in a batch of any size. None
             takes one from the operating system.
-        threads: Slices that are stepped in parallel; results do not depend on it.
         restart: Whether a finished table begins its next match in the same step. Matches that the
             cards decide before anybody acts are then skipped.
         device: "cpu", or "cuda" for an NVIDIA GPU (extra `gpu`), which returns a
@@ -73,7 +71,7 @@ def make_batch(
     Raises:
         UnknownGameError: No such game.
         RulesError: No such switch, preset, value or device, or an impossible number of seats,
-            tables or threads.
+            tables.
         MissingLibraryError: The extra `gpu` is not installed.
         KilleError: There is no GPU.
     """
@@ -84,12 +82,10 @@ def make_batch(
     if device == "cuda":
         from kille_env.core.device import DeviceBatch
 
-        if threads != 1:
-            raise RulesError(f"threads is {threads}; a batch on a GPU takes no number of threads")
         return DeviceBatch(game, num_tables, num_players, resolved, seed, restart)  # type: ignore[return-value]
     if device != "cpu":
         raise RulesError(f"device is {shortened(device)}, expected 'cpu' or 'cuda'")
-    return Batch(game, num_tables, num_players, resolved, seed, threads, restart)
+    return Batch(game, num_tables, num_players, resolved, seed, restart)
 
 
 def describe_rules(

@@ -21,9 +21,9 @@ DECISIONS = 5000
 """Of a run with one table."""
 
 
-def played(game: str, tables: int, players: int, episode: str = "match", threads: int = 1) -> Batch:
+def played(game: str, tables: int, players: int, episode: str = "match") -> Batch:
     """Returns a batch in the middle of its matches."""
-    batch = kille_env.make_batch(game, tables, players, seed=0, threads=threads, episode=episode)
+    batch = kille_env.make_batch(game, tables, players, seed=0, episode=episode)
     batch.reset()
     rng = np.random.default_rng(0)
     for _ in range(20):
@@ -85,14 +85,6 @@ def bench_one(game: str, players: int, repeats: int) -> Iterator[Row]:
     batch, rng = played(game, 1, players), np.random.default_rng(1)
     runs = [1e6 / step_rate(batch, DECISIONS, rng) for _ in range(repeats)]
     yield row(f"one table through the batch, {players} seats", runs, "µs a decision")
-
-
-def bench_threads(game: str, players: int, repeats: int) -> Iterator[Row]:
-    """Two threads over one, run alternately."""
-    rng = np.random.default_rng(1)
-    one, two = (played(game, 16384, players, threads=threads) for threads in (1, 2))
-    ratios = [step_rate(two, 600_000, rng) / step_rate(one, 600_000, rng) for _ in range(repeats)]
-    yield row("two threads over one, 16384 tables", ratios, "times")
 
 
 def bench_shares(game: str, players: int, repeats: int) -> Iterator[Row]:

@@ -223,7 +223,6 @@ def self_play(
     layers: Sequence[int] = (64, 64),
     rules: Rules | Mapping[str, Any] | str | None = None,
     episode: str | None = None,
-    threads: int = 1,
 ) -> PPOConfig:
     """Sets up self-play at many tables in a configuration of PPO.
 
@@ -235,12 +234,11 @@ def self_play(
         layers: Widths of the hidden layers, of the actor and of the critic.
         rules: A preset's name, a mapping of switches, or resolved rules.
         episode: "deal" or "match"; None is what `rules` say, or else "deal".
-        threads: Threads that step the tables of a runner.
 
     Returns:
         The configuration.
     """
-    table = {"num_players": num_players, "rules": rules, "episode": episode, "threads": threads}
+    table = {"num_players": num_players, "rules": rules, "episode": episode}
     return (
         config.environment(env_config={"game": game, **table})
         .env_runners(env_runner_cls=SelfPlayRunner, num_envs_per_env_runner=num_tables)

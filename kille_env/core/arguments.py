@@ -15,7 +15,7 @@ from kille_env.core.spec import GameSpec, Rules, is_whole
 from kille_env.errors import CardError, IllegalActionError, RulesError, did_you_mean, shortened
 
 MOST = 2**31 - 1
-"""Largest number of tables, threads and the like: far beyond what any machine holds."""
+"""Largest number of tables and the like: far beyond what any machine holds."""
 WORD = 2**64
 """Seeds and keys are below it."""
 

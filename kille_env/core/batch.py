@@ -15,7 +15,7 @@ from kille_env.core.registry import Table
 from kille_env.core.seen import SeenTables, width_of
 from kille_env.core.spec import Rules
 from kille_env.core.table import DEAL, OVER
-from kille_env.core.threads import Use, call_in_parallel
+from kille_env.core.use import Use
 from kille_env.errors import IllegalActionError, KilleError
 
 MOST_PASSED = 10_000
@@ -45,7 +45,7 @@ class Batch(SeenTables):
 
     FIXED = frozenset(
         {
-            *("game", "spec", "rules", "num_players", "num_tables", "threads"),
+            *("game", "spec", "rules", "num_players", "num_tables"),
             *("tables", "seat", "observation", "mask", "reward", "terminated", "truncated"),
         }
     )
@@ -57,7 +57,6 @@ class Batch(SeenTables):
         num_players: int | None = None,
         rules: Rules | None = None,
         seed: int | None = None,
-        threads: int = 1,
         restart: bool = True,
     ) -> None:
         """Sets up the arrays; call `reset` before the first `step`.
@@ -69,7 +68,6 @@ class Batch(SeenTables):
         self.rules = self.spec.resolve(rules)
         self.num_players = self.spec.check_players(num_players, self.rules)
         self.num_tables = arguments.whole("num_tables", num_tables, 1)
-        self.threads = arguments.whole("threads", threads, 1)
         self.restart = arguments.flag("restart", restart)
         n, spec = self.num_tables, self.spec
         self._use, self._shape = Use(), (n,)
@@ -90,9 +88,6 @@ class Batch(SeenTables):
         self._end_matches()
         self._everyone = np.ones(n, dtype=np.bool_)
         self._no_dealers = np.full(n, -1, dtype=np.int8)  # they are drawn
-        size = -(-n // self.threads)
-        self._slices = [slice(begin, begin + size) for begin in range(0, n, size)]
-        self._parallel = len(self._slices) > 1
         self._began = False
         self.seed(seed)
 
@@ -265,9 +260,6 @@ class Batch(SeenTables):
             use.refuse()
         use.busy = True  # `with` takes as long as the whole rest of this
         try:
-            if self._parallel:
-                self._step_in_threads(actions.copy(), chosen.copy())  # nobody else writes these
-                return
             illegal = self.game.step(
                 self._tables, self._rules, actions, chosen, *self._shown, self.restart
             )
@@ -275,15 +267,6 @@ class Batch(SeenTables):
                 self.refuse(illegal, int(actions[illegal]))
         finally:
             use.busy = False
-
-    def _step_in_threads(self, actions: np.ndarray, which: np.ndarray) -> None:
-        self.check_legal(actions, which)
-        arrays = (actions, which, *self._shown)
-        calls = [
-            (self._tables[part], self._rules, *(array[part] for array in arrays), self.restart)
-            for part in self._slices
-        ]
-        call_in_parallel(self.game.step, calls)
 
     def deal(self, deck: Sequence[str] | Sequence[Sequence[str]] | None = None) -> None:
         """Deals one hand at every table that waits at a chance node, and nothing more.
@@ -340,7 +323,7 @@ class Batch(SeenTables):
 
     def clone(self) -> "Batch":
         """Returns a copy that continues exactly as this batch would."""
-        return self._copied(np.arange(self.num_tables), self.threads)
+        return self.take(np.arange(self.num_tables))
 
     def take(self, rows: Any) -> "Batch":
         """Returns a batch of copies of tables, in the given order; a table may appear often.
@@ -351,10 +334,8 @@ class Batch(SeenTables):
         Raises:
             RulesError: There is no such table.
         """
-        return self._copied(arguments.rows(rows, self.num_tables), 1)
-
-    def _copied(self, rows: np.ndarray, threads: int) -> "Batch":
-        copy = Batch(self.game, len(rows), self.num_players, self.rules, 0, threads, self.restart)
+        rows = arguments.rows(rows, self.num_tables)
+        copy = Batch(self.game, len(rows), self.num_players, self.rules, 0, self.restart)
         copy._began = self._began
         with self._use:
             # Taken so, records are copied as wholes, not field by field: thirty times as fast.
@@ -415,7 +396,7 @@ class Batch(SeenTables):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickles the tables, not the kernels."""
-        settings = self.num_tables, self.num_players, self.rules, 0, self.threads, self.restart
+        settings = self.num_tables, self.num_players, self.rules, 0, self.restart
         return again, (self.game.module.__name__, settings, self._began, self._arrays())
 
     def _identity(self) -> dict[str, Any]:

@@ -517,7 +517,7 @@ class DeviceBatch(Fixed):
 
     def _to_cpu(self, part: slice) -> Batch:
         arrays = [array[part].copy_to_host() for array in (self.tables, *self._shown)]
-        settings = len(arrays[0]), self.num_players, self.rules, 0, 1, self.restart
+        settings = len(arrays[0]), self.num_players, self.rules, 0, self.restart
         return again(self.game.module.__name__, settings, self._steps >= 0, tuple(arrays))
 
     def _actions(self, actions: Any) -> Any:

@@ -9,7 +9,7 @@ keeps three words:
     rng       derived from the match key and the number of the deal, advanced by every draw
 
 So the cards of deal `d` of match `m` do not depend on what was played before it, on the other
-tables or on threads: two players who sit at "the same table" see the same cards for the whole
+tables: two players who sit at "the same table" see the same cards for the whole
 match.
 """
 

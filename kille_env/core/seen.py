@@ -14,7 +14,7 @@ from kille_env.core.floats import READINGS, SeatLayout, seat_layout
 from kille_env.core.game import Game
 from kille_env.core.spec import GameSpec, Part, Rules, width
 from kille_env.core.table import DEAL, OVER
-from kille_env.core.threads import Use
+from kille_env.core.use import Use
 from kille_env.errors import IllegalActionError, KilleError, RulesError, shortened
 
 PICTURES = "kille_env.pictures.svg"

@@ -46,7 +46,7 @@ class Collector:
 
     Matches that end begin again, whether the batch is made with `restart` or not. What is random in
     the choices follows from the deals, as in `kille_env.play.play`: equal seeds of the batch give
-    equal decisions, with any number of threads.
+    equal decisions.
 
     Example:
         >>> import kille_env

@@ -26,13 +26,11 @@ class TableOptions(TypedDict, total=False):
         episode: "deal" or "match"; None is what `rules` say, or else "deal".
         seed: Seed of the tables and of the opponents' choices; an algorithm with a seed sets
             another one, and so does a reset with one.
-        threads: Threads that step the tables.
     """
 
     rules: Rules | Mapping[str, Any] | str | None
     episode: str | None
     seed: int | None
-    threads: int
 
 
 class SeatOptions(TableOptions, total=False):

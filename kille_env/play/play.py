@@ -15,7 +15,6 @@ import numpy as np
 from kille_env.core import arguments
 from kille_env.core.batch import Batch
 from kille_env.core.fixed import Fixed
-from kille_env.core.threads import call_in_parallel
 from kille_env.errors import KilleError, illegal_choice
 from kille_env.play.decisions import Decisions, History
 from kille_env.play.kernels import ROUND, begin_anew, bound, earn, list_due, mark_due, play_on
@@ -143,8 +142,7 @@ class Players(Fixed):
         self._history = History(batch)  # empty if nobody remembers
         self._memories = _Memories(*shape)
         self._kernels = [i for i, player in enumerate(self.players) if has_kernel(player)]
-        self._turns = [ROUND] * len(batch._slices)
-        self._trails = [np.empty(ROUND, dtype=np.int64) for _ in self._turns]
+        self._trail = np.empty(ROUND, dtype=np.int64)
         noted = step is None and watch is None and not self.remember
         self.compiled = bool(self._kernels) and noted
 
@@ -272,39 +270,24 @@ class Players(Fixed):
 
     def _run(self, player: int, actions: np.ndarray, which: np.ndarray, given: bool) -> bool:
         """Plays by a player's kernel, see `play_on`; returns whether there was anything to play."""
-        batch, turns, parts = self.batch, self._turns, self.batch._slices
-        policy = cast(KernelPolicy, self.players[player])
+        batch, policy = self.batch, cast(KernelPolicy, self.players[player])
         run = bound(play_on, policy.choose, batch.game)
-        arrays = (
-            actions, which, *batch._shown, self.seating, self.match, self.decided, self.credit,
-            self.returns,
-        )  # fmt: skip
-
-        def play(number: int, part: slice) -> None:
-            turns[number] = run(
-                batch._tables[part], batch._rules, *(array[part] for array in arrays),
-                policy.numbers, self._trails[number], player, given,
-            )  # fmt: skip
-
-        most, played = ROUND, False
-        while most == ROUND:
+        turns, played = ROUND, False
+        while turns == ROUND:
             with batch._use:
-                if len(turns) == 1:  # no views of the whole
-                    turns[0] = run(
-                        batch._tables, batch._rules, *arrays, policy.numbers, self._trails[0],
-                        player, given,
-                    )  # fmt: skip
-                else:
-                    call_in_parallel(play, list(enumerate(parts)))
-            if min(turns) < 0:
-                number = int(np.argmin(turns))
-                table = parts[number].start - 1 - turns[number]
+                turns = run(
+                    batch._tables, batch._rules, actions, which, *batch._shown, self.seating,
+                    self.match, self.decided, self.credit, self.returns, policy.numbers,
+                    self._trail, player, given,
+                )  # fmt: skip
+            if turns < 0:
+                table = -1 - turns
                 legal = np.flatnonzero(batch.mask[table]).tolist()
                 raise illegal_choice(name_of(policy), int(actions[table]), legal)
             if self._log is not None:
-                self._log.note(self._trails[0][: turns[0]])
-            most, given = max(turns), False
-            played = played or most > 0
+                self._log.note(self._trail[:turns])
+            given = False
+            played = played or turns > 0
         return played
 
     def forget(self, which: np.ndarray | None = None) -> None:

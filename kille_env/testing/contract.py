@@ -42,7 +42,7 @@ def check_game(
       their sum for each seat over a match, within `reward_range`; they sum to zero over a match
       where the spec says so, but for what a split leaves on the table (`left_on_table`). A hand
       ends within `max_decisions`, and single deals end.
-    - A seed fixes everything, whatever the number of tables and of threads; clones, saved, restored
+    - A seed fixes everything, whatever the number of tables; clones, saved, restored
       and pickled tables play on identically.
     - Stepping is the same as applying and dealing by hand, and the same as dealing the same cards
       from a given pack.
@@ -295,19 +295,18 @@ def check_seeds(name: str, players: int, rules: Rules, decisions: int, seed: int
     """Checks that a seed fixes everything, and that seeds, matches and tables differ."""
     chances = np.random.default_rng(seed).random((max(2, decisions // TABLES), TABLES))
 
-    def tables_after(number: int, threads: int) -> np.ndarray:
-        batch = make_batch(name, number, players, rules=rules, seed=seed, threads=threads)
+    def tables_after(number: int) -> np.ndarray:
+        batch = make_batch(name, number, players, rules=rules, seed=seed)
         batch.reset()
         _play(batch, chances)
         return batch.tables.copy()
 
-    whole = tables_after(TABLES, 1)
-    for number, threads in ((TABLES, 3), (3, 1), (1, 1)):
-        some = tables_after(number, threads)
+    whole = tables_after(TABLES)
+    for number in (TABLES, 3, 1):
+        some = tables_after(number)
         for field in whole.dtype.names or ():
             assert np.array_equal(some[field], whole[field][:number]), (
-                f"{number} tables in {threads} threads play another game than {TABLES} in one: "
-                f"{field!r} differs"
+                f"{number} tables play another game than {TABLES}: {field!r} differs"
             )
     other = make_batch(name, TABLES, players, rules=rules, seed=seed + 1)
     assert (other.tables["seed"] != whole["seed"]).any(), "another seed gives the same generators"

@@ -89,15 +89,14 @@ def test_the_cards_of_a_deal_do_not_depend_on_what_was_played_before():
 
 
 def test_a_step_is_all_or_nothing():
-    for threads in (1, 2):
-        tables = batch(4, threads=threads)
-        tables.reset()
-        before, state = shown(tables), tables.tables.tobytes()
-        actions = [choose(mask, 0, i) for i, mask in enumerate(tables.mask)]
-        actions[2] = ACTIONS.index("buy")
-        with pytest.raises(IllegalActionError):
-            tables.step(actions)
-        assert (shown(tables), tables.tables.tobytes()) == (before, state)
+    tables = batch(4)
+    tables.reset()
+    before, state = shown(tables), tables.tables.tobytes()
+    actions = [choose(mask, 0, i) for i, mask in enumerate(tables.mask)]
+    actions[2] = ACTIONS.index("buy")
+    with pytest.raises(IllegalActionError):
+        tables.step(actions)
+    assert (shown(tables), tables.tables.tobytes()) == (before, state)
 
 
 def test_an_illegal_action_names_table_seat_action_and_what_is_legal():
@@ -406,8 +405,7 @@ def test_a_table_takes_at_most_a_kibibyte(game):
     assert kille_env.spec(game).table.itemsize <= 1024
 
 
-@pytest.mark.parametrize("name", ["num_tables", "threads"])
 @pytest.mark.parametrize("number", [0, -1, 1.5, True, "3", None])
-def test_there_is_at_least_one_table_and_one_thread(name, number):
-    with pytest.raises(RulesError, match=f"^{name} is {number!r}, expected a whole number"):
-        batch(**{name: number})
+def test_there_is_at_least_one_table(number):
+    with pytest.raises(RulesError, match=f"^num_tables is {number!r}, expected a whole number"):
+        batch(num_tables=number)

@@ -37,7 +37,7 @@ COPIES = {
 @pytest.mark.parametrize("way", COPIES)
 @pytest.mark.parametrize("restart", [True, False])
 def test_a_copy_plays_on_exactly(way, restart):
-    tables = under_way(restart=restart, threads=2)
+    tables = under_way(restart=restart)
     assert plays_on_alike(COPIES[way](tables), tables)
 
 

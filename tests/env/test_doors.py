@@ -1,9 +1,7 @@
 """Doors of kernels: each call is refused in these words, before a kernel runs."""
 
 import dataclasses
-import signal
 import sys
-import threading
 import types
 from pathlib import Path
 
@@ -16,7 +14,6 @@ from kille_env.core import registry
 from kille_env.core.floats import READINGS
 from kille_env.core.game import Game
 from kille_env.core.table import OVER, table_dtype
-from kille_env.core.threads import call_in_parallel
 from kille_env.errors import KilleError
 from kille_env.play.decisions import Decisions, History
 from kille_env.testing.guards import check_guards
@@ -108,7 +105,7 @@ def test_what_was_refused_is_not_remembered():
 
 
 KEPT = (
-    *("game", "spec", "rules", "num_players", "num_tables", "threads"),
+    *("game", "spec", "rules", "num_players", "num_tables"),
     *("tables", "seat", "observation", "mask", "reward", "terminated", "truncated"),
 )
 
@@ -157,55 +154,6 @@ def test_a_second_thread_is_refused():
                 call(tables)
     assert shown(tables) == before
     step(tables, 0)
-
-
-def test_threads_read_actions_that_nobody_else_writes(monkeypatch):
-    tables, calls = _begun(threads=2), []
-    monkeypatch.setattr(
-        "kille_env.core.batch.call_in_parallel", lambda _, slices: calls.extend(slices)
-    )
-    actions = tables.mask.argmax(axis=1)
-    which = np.ones(4, dtype=bool)
-    tables.step(actions, which)
-    for _, _, given, chosen, *_ in calls:
-        assert not np.shares_memory(given, actions) and not np.shares_memory(chosen, which)
-
-
-def test_an_interrupt_leaves_when_every_slice_is_played():
-    go, played = threading.Event(), []
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs of a shell ignore it
-
-    def play(number: int) -> None:
-        if number == 0:
-            signal.raise_signal(signal.SIGINT)
-            signal.raise_signal(signal.SIGINT)
-            go.set()
-        else:
-            assert go.wait(60)
-        played.append(number)
-
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            call_in_parallel(play, [(0,), (1,), (2,)])
-        assert sorted(played) == [0, 1, 2]
-        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-def test_an_error_leaves_when_every_slice_is_played():
-    go, played = threading.Event(), []
-
-    def play(number: int) -> None:
-        if number == 0:
-            go.set()
-            raise KilleError("own")
-        assert go.wait(60)
-        played.append(number)
-
-    with pytest.raises(KilleError, match="own"):
-        call_in_parallel(play, [(0,), (1,), (2,)])
-    assert sorted(played) == [1, 2]
 
 
 # Games that contradict themselves

@@ -181,10 +181,10 @@ def test_a_cap_truncates() -> None:
     assert whole.terminated.sum() + whole.truncated.sum() == (whole.following < 0).sum()
 
 
-def test_same_seed_same_bytes_whatever_the_threads() -> None:
+def test_same_seed_same_bytes() -> None:
     runs = []
-    for seed, threads in ((1, 1), (1, 3), (2, 1)):
-        batch = kille_env.make_batch("knack", 9, 3, threads=threads)
+    for seed in (1, 1, 2):
+        batch = kille_env.make_batch("knack", 9, 3)
         collector = Collector(batch, chance, seed=seed)
         runs.append([field.tobytes() for _ in range(3) for field in collector.collect(7)])
     assert runs[0] == runs[1] != runs[2]
