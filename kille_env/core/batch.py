@@ -268,19 +268,25 @@ class Batch(SeenTables):
         finally:
             use.busy = False
 
-    def deal(self, deck: Sequence[str] | Sequence[Sequence[str]] | None = None) -> None:
+    def deal(
+        self,
+        deck: Sequence[str] | Sequence[Sequence[str]] | None = None,
+        which: np.ndarray | None = None,
+    ) -> None:
         """Deals one hand at every table that waits at a chance node, and nothing more.
 
         Args:
             deck: Card codes for that hand, or a list of them for each table, as in `reset`.
+            which: [N] bool, the tables to deal at; None is all of them.
 
         Raises:
             CardError: The deck is impossible.
         """
         self._check_began()
+        chosen = self._chosen(which)
         decks = arguments.decks(deck, self.spec, self.rules, self.num_tables)
         with self._use:
-            waiting = self._tables["phase"] == DEAL
+            waiting = chosen & (self._tables["phase"] == DEAL)
             self._stack(decks, waiting)
             self.game.deal(self._tables, self._rules, waiting, True)
             self._show()

@@ -12,10 +12,10 @@ import numpy as np
 from kille_env.core import arguments
 from kille_env.core.batch import Batch
 from kille_env.core.rng import GOLDEN
-from kille_env.core.rollouts import Kernel, agreement
 from kille_env.core.spec import Rules
 from kille_env.core.table import OVER
 from kille_env.errors import KilleError, RulesError, shortened
+from kille_env.play.rollouts import Kernel, agreement
 
 
 def cards_then(
@@ -253,6 +253,7 @@ class Decisions:
             PolicyError: The policy's kernel has chosen an illegal action.
         """
         number = arguments.whole("number", number, 1)
+        numbers = arguments.numbers("numbers", numbers, np.int64, (None,))
         which, tables, actions = self._remembered()
         order = which.argsort(kind="stable")
         earlier = which[order], tables[order], actions[order]

@@ -303,34 +303,14 @@ class Players(Fixed):
         if self.remember:
             self._history.forget(chosen)
 
-    def take(
-        self, rows: np.ndarray, batch: Batch, step: Callable[..., Any] | None = None
-    ) -> "Players":
-        """Returns the same players, going on at copies of some of the tables.
-
-        Args:
-            rows: [M] the tables.
-            batch: Their copies, as `Batch.take(rows)` returns them.
-            step: Plays actions [M] there; None is `batch.step`.
-
-        Raises:
-            KilleError: A player remembers the deal, which copies of tables cannot tell it; or the
-                copies are of other tables.
-        """
-        self._check_forgetful("taken")
-        rows = arguments.rows(rows, self.batch.num_tables)
-        taken = Players(batch, self.players, self.seating[rows], step)
-        taken.decided[:], taken.match[:] = self.decided[rows], self.match[rows]
-        taken._memories.return_to(self._memories.kept[rows])
-        return taken
-
     def state(self) -> dict[str, np.ndarray]:
         """Returns what `checked` takes; the tables and the seating are kept by themselves.
 
         Raises:
             KilleError: A player remembers the deal, which arrays do not hold.
         """
-        self._check_forgetful("saved")
+        if self.remember:
+            raise KilleError("tables whose players remember the deal cannot be saved")
         decided, match = self.decided.copy(), self.match.copy()
         return {"decided": decided, "match": match, "memory": self._memories.kept.copy()}
 
@@ -359,10 +339,6 @@ class Players(Fixed):
         """Go on where a state was taken that `checked` has returned."""
         self.decided[:], self.match[:], memory = checked
         self._memories.return_to(memory)
-
-    def _check_forgetful(self, what: str) -> None:
-        if self.remember:
-            raise KilleError(f"tables whose players remember the deal cannot be {what}")
 
     def due(self, which: np.ndarray | None = None) -> Due:
         """Returns the decisions that are due at the chosen tables; None is all of them."""

@@ -11,7 +11,7 @@ import kille_env
 from kille_agents.catalog import load_policy
 from kille_agents.search import FlatSearch
 from kille_agents.search.beliefs import likely_determinizations
-from kille_agents.search.rollouts import earnings, seated
+from kille_agents.search.rollouts import earnings
 from kille_env.errors import KilleError, PolicyError
 from kille_env.play.decisions import Decisions, History
 from kille_env.play.policy import UniformPolicy, decide, has_kernel, sample_actions, share_a_kernel
@@ -236,8 +236,11 @@ def test_money_up_to_the_end_of_the_deal_is_that_of_the_deal():
         twin.apply(actions)
     assert twin.at_chance.any()
 
+    first = rule.probabilities(batch.observation, batch.mask).argmax(axis=1)
+
     def earned(deals):
-        return earnings(seated(batch.clone(), np.zeros(50, np.int64), rule, rule), deals)
+        whole = np.arange(50), first, np.zeros(50, np.int64)
+        return earnings(batch, *whole, (rule, rule), deals)
 
     found = earned(1)
     assert found == pytest.approx(twin.tables["reward"][:, :3])

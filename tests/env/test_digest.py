@@ -303,7 +303,7 @@ def always(action):
 MIXED = """
 import json
 import kille_env, numpy as np, policies
-from kille_env.core.rollouts import Rollouts
+from kille_env.play.rollouts import earnings
 from kille_env.play.kernels import choices
 
 players = [policies.Player(one) for one in
@@ -320,9 +320,10 @@ for name in ("one_game", "other_game"):
     batch.game.mask(tables, np.array(batch.rules.record)[None], np.zeros(1, np.int8), out)
     shown.append(out[0].tolist())
     for player in players if name == "one_game" else ():
-        rollouts = Rollouts(batch, player.choose, np.zeros((2, 1), np.int64), None)
-        one = np.zeros(1, np.int64)
-        searched.append(int(rollouts.earnings(tables.copy(), one, one, one).any()))
+        batch._tables[:] = tables
+        one, numbers = np.zeros(1, np.int64), np.zeros((2, 1), np.int64)
+        asked = one, one, one, None, player.choose, numbers, ("", "")
+        searched.append(int(earnings(batch, *asked).any()))
 print(json.dumps([chosen, searched, shown]))
 """
 

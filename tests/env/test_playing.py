@@ -200,16 +200,6 @@ def test_a_seat_can_be_played_from_outside() -> None:
     assert total.round(9).tobytes() == whole.tobytes()
 
 
-def test_players_go_on_at_copies_of_tables() -> None:
-    batch = tables_of(range(10))
-    players = Players(batch, everybody(), some_seating(10, 3, 4))
-    for _ in range(3):
-        players.play()
-    rows = np.array([7, 2, 2, 5])
-    taken = players.take(rows, batch.take(rows))
-    assert np.array_equal(play_out(taken), play_out(players)[rows])
-
-
 # Forgetting, saving.
 
 
@@ -250,8 +240,6 @@ def test_searchers_remember_what_was_decided_before_them() -> None:
     assert sum(map(sum, searcher.counts)) > 0
     with pytest.raises(KilleError, match="remember the deal cannot be saved"):
         players.state()
-    with pytest.raises(KilleError, match="remember the deal cannot be taken"):
-        players.take(np.array([0]), batch.take([0]))
 
 
 def test_what_is_refused_is_not_remembered() -> None:

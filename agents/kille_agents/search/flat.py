@@ -19,23 +19,19 @@ import numpy as np
 
 from kille_agents.rules_of_thumb import rule_of_thumb
 from kille_agents.search.beliefs import likely_determinizations
-from kille_agents.search.rollouts import earnings, seated
+from kille_agents.search.rollouts import earnings
 from kille_env.core.arguments import MOST
 from kille_env.core.batch import Batch
-from kille_env.core.rollouts import Rollouts
 from kille_env.core.spec import Rules, is_whole
 from kille_env.errors import PolicyError, did_you_mean, shortened
 from kille_env.play.decisions import Decisions
 from kille_env.play.policy import (
-    KernelPolicy,
     Policy,
     at_table,
     check_probabilities,
     has_memory,
-    name_of,
     plays,
     searches,
-    share_a_kernel,
 )
 from kille_env.registry import Table
 
@@ -207,12 +203,8 @@ class FlatSearch:
         tables = (decision[:, None] * number + np.arange(number)).ravel()
         seats = np.repeat(decisions.seats[decision], number)
         first = np.repeat(action, number)
-        if rollouts := self._rollouts(drawn):
-            earned = rollouts.earnings(drawn.tables, tables, first, seats)
-        else:
-            players = seated(drawn.take(tables), seats, self.base, self.opponents)
-            players.step(first)
-            earned = earnings(players, self.deals)
+        policies = self.base, self.opponents
+        earned = earnings(drawn, tables, first, seats, policies, self.deals)
         own = earned[np.arange(len(tables)), seats].reshape(len(decision), number)
         values = np.zeros((len(decisions), number, decisions.mask.shape[1]))
         values[decision, :, action] = own
@@ -226,15 +218,6 @@ class FlatSearch:
         return likely_determinizations(
             decisions, number, self.candidates, self.opponents, self.doubt
         )
-
-    def _rollouts(self, drawn: Batch) -> Rollouts | None:
-        """Returns who plays determinizations on, if both policies are kernels."""
-        if not share_a_kernel(self.base, self.opponents):
-            return None
-        base, opponents = cast(KernelPolicy, self.base), cast(KernelPolicy, self.opponents)
-        numbers = np.stack([base.numbers, opponents.numbers])
-        names = name_of(base), name_of(opponents)
-        return Rollouts(drawn, base.choose, numbers, self.deals, names)
 
 
 def _is_number(value: Any) -> bool:

@@ -5,60 +5,62 @@ decision (`kille_env.play.play`), so copies of one determinization that begin wi
 differ by these actions as little as possible (common random numbers).
 """
 
+from typing import cast
+
 import numpy as np
 
 from kille_env.core.batch import Batch
-from kille_env.core.table import OVER
+from kille_env.play import rollouts
 from kille_env.play.play import Players
-from kille_env.play.policy import Policy
+from kille_env.play.policy import KernelPolicy, Policy, name_of, share_a_kernel
 
 
-def seated(batch: Batch, searchers: np.ndarray, base: Policy, opponents: Policy) -> Players:
-    """Seats policies at determinizations, to be played without dealing the next hand.
+def earnings(
+    drawn: Batch,
+    origins: np.ndarray,
+    actions: np.ndarray,
+    searchers: np.ndarray,
+    policies: tuple[Policy, Policy],
+    deals: int | None = None,
+) -> np.ndarray:
+    """Plays copies of tables on, each from an action, and returns what each seat earns, [n, P].
 
-    Args:
-        batch: The tables.
-        searchers: [N] the seat of each table that is searched for.
-        base: Plays in that seat.
-        opponents: Plays in all others.
-    """
-    seating = np.full((batch.num_tables, batch.num_players), int(base is not opponents))
-    seating[np.arange(batch.num_tables), searchers] = 0
-    return Players(batch, (base, opponents), seating, batch.apply)
-
-
-def earnings(players: Players, deals: int | None = None) -> np.ndarray:
-    """Plays tables on and returns what each seat earns from there, [N, P].
-
-    Money that moved since the last step, but has not been paid out yet, is part of it.
+    Money that moved since the last step, but has not been paid out yet, is part of it. Policies
+    that share a kernel are not asked: a table is played to its end by compiled code.
 
     Args:
-        players: As `seated` returns them; somebody is to act or the tables are over.
+        drawn: [N] tables.
+        origins: [n] which of them is copied.
+        actions: [n] int64, the first actions.
+        searchers: [n] int64, the seat of each that is searched for.
+        policies: The base, which plays in that seat, and who plays in all others.
         deals: Deals to be played, the present one included; None plays matches to the end. What
             lies on the table then belongs to nobody.
 
     Raises:
         PolicyError: A player returned what is no distribution over the legal actions.
     """
-    batch = players.batch
-    earned = np.zeros((batch.num_tables, batch.num_players))
-    rows = np.arange(batch.num_tables)
+    base, opponents = policies
+    if share_a_kernel(base, opponents):
+        base, opponents = cast(KernelPolicy, base), cast(KernelPolicy, opponents)
+        numbers, names = np.stack([base.numbers, opponents.numbers]), tuple(map(name_of, policies))
+        return rollouts.earnings(
+            drawn, origins, actions, searchers, deals, base.choose, numbers, names
+        )
+    batch = drawn.take(origins)
+    seating = np.full((batch.num_tables, batch.num_players), int(base is not opponents))
+    seating[np.arange(batch.num_tables), searchers] = 0
+    players = Players(batch, policies, seating, batch.apply)
+    players.step(actions)
     last = batch.tables["deals"] + (deals or 0)
     while True:
-        tables, waiting = batch.tables, batch.at_chance
-        done = tables["phase"] == OVER
+        waiting = batch.at_chance
         if deals is not None:
-            done = done | (waiting & (tables["deals"] + 1 >= last))
-        # Tables that are done stay a while: to leave them out is to copy the others.
-        if done.all() or (waiting & ~done).any() or 4 * done.sum() > len(rows):
-            earned[rows[done]] = tables["reward"][done, : batch.num_players]
-            if done.all():
-                return earned
-            if done.any():
-                left = np.flatnonzero(~done)
-                batch, rows, last = batch.take(left), rows[left], last[left]
-                players = players.take(left, batch, batch.apply)
-            if batch.at_chance.any():
-                batch.deal()
-                continue  # a hand can be over before anybody acts
-        players.play()
+            waiting &= batch.tables["deals"] + 1 < last
+        acting = batch.seat >= 0
+        if waiting.any():
+            batch.deal(which=waiting)  # a hand can be over before anybody acts
+        elif acting.any():
+            players.play(acting)
+        else:
+            return batch.tables["reward"][:, : batch.num_players].copy()

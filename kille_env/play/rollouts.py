@@ -3,7 +3,7 @@
 A search plays millions of decisions that nobody will see. Asked through Python, a policy gets an
 array of all observations, and every table is shown after every action; here a table is played to
 its end before the next one is looked at, and only what a choice needs is written down.
-`Decisions.weigh` and `Rollouts` give what the policies would give through Python, to the bit.
+`Decisions.weigh` and `earnings` give what the policies would give through Python, to the bit.
 """
 
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from kille_env.core.game import Game
 from kille_env.core.jit import bind, index, kernel, loop
 from kille_env.core.rng import GOLDEN, derive
 from kille_env.core.table import DEAL, OVER
-from kille_env.errors import IllegalActionError, RulesError, illegal_choice, shortened
+from kille_env.errors import IllegalActionError, illegal_choice
 
 Kernel = Callable[..., Any]
 """That of a deterministic `kille_env.play.policy.KernelPolicy`."""
@@ -67,7 +67,7 @@ def play_on(table, rules, action, searcher, deals, numbers, observation, mask, e
     seat, limit = np.int64(table["seat"]), np.int64(-1)
     if table["phase"] > OVER:
         legal_actions(table, rules, seat, mask)
-    if table["phase"] <= OVER or action >= mask.shape[0] or mask[action] == 0:
+    if table["phase"] <= OVER or not 0 <= action < mask.shape[0] or mask[action] == 0:
         fault[0], fault[1] = action, -1
         return False
     while True:
@@ -231,100 +231,56 @@ def as_words(tables: np.ndarray) -> np.ndarray:
     return tables.view(np.uint64).reshape(len(tables), tables.dtype.itemsize // 8)
 
 
-def check_tables(tables: np.ndarray, batch: Batch) -> None:
-    """Refuse tables that are not records like those of a batch.
+def earnings(
+    batch: Batch,
+    origins: np.ndarray,
+    actions: np.ndarray,
+    searchers: np.ndarray,
+    deals: int | None,
+    choose: Kernel,
+    numbers: np.ndarray,
+    names: tuple[str, str],
+) -> np.ndarray:
+    """Plays copies of tables to the end, each from an action on.
+
+    Args:
+        batch: [N] tables.
+        origins: [n] which of them is copied.
+        actions: [n] int64, the first actions.
+        searchers: [n] int64, the seats of the base.
+        deals: Deals to be played, the present one included; None plays matches to the end.
+        choose: The kernel of both policies.
+        numbers: [2, K] int64, what it reads: in the searcher's seat, and in all others.
+        names: What errors call the two policies.
+
+    Returns:
+        [n, P] what each seat earns from there.
 
     Raises:
-        RulesError: They are others.
+        IllegalActionError: An action is not legal at its table.
+        PolicyError: A policy's kernel has chosen an illegal action.
+        RulesError: There is no such table, or not an action for each.
     """
-    seats, like = batch.num_players, batch.tables.dtype
-    fits = tables.dtype == like and tables.ndim == 1 and tables.flags.c_contiguous
-    if not fits or (tables["num_players"] != seats).any():
-        raise RulesError(
-            f"tables are contiguous records of {batch.spec.name} with {seats} seats, as in "
-            f"Batch.tables, got {shortened(tables)}"
-        )
-
-
-class Rollouts:
-    """Determinizations that are played on by compiled policies.
-
-    Attributes:
-        deals: Deals to be played, the present one included; None plays matches to the end.
-    """
-
-    def __init__(
-        self,
-        batch: Batch,
-        choose: Kernel,
-        numbers: np.ndarray,
-        deals: int | None,
-        names: tuple[str, str] = ("base", "opponents"),
-    ) -> None:
-        """Seats the policies.
-
-        Args:
-            batch: Tables of the game, with the rules.
-            choose: The kernel of both policies.
-            numbers: [2, K] int64, what it reads: in the searcher's seat, and in all others.
-            deals: See above.
-            names: What errors call the two policies.
-
-        Raises:
-            RulesError: No such numbers or deals.
-        """
-        self.deals = None if deals is None else arguments.whole("deals", deals, 1)
-        self._batch, self._names = batch, names
-        self._roll_out, _ = _loops(batch.game, choose)
-        self._rules = np.array(batch.rules.record)
-        self._numbers = arguments.numbers("numbers", numbers, np.int64, (2, None))
-        self._features, self._actions = batch.observation.shape[1], batch.mask.shape[1]
-        self._seats = batch.num_players
-
-    def earnings(
-        self, tables: np.ndarray, origins: np.ndarray, actions: np.ndarray, searchers: np.ndarray
-    ) -> np.ndarray:
-        """Plays copies of tables to the end, each from an action on.
-
-        Args:
-            tables: [N] tables.
-            origins: [n] which of them is copied.
-            actions: [n] int64, the first actions.
-            searchers: [n] int64, the seats of the base.
-
-        Returns:
-            [n, P] what each seat earns from there.
-
-        Raises:
-            IllegalActionError: An action is not legal at its table.
-            PolicyError: A policy's kernel has chosen an illegal action.
-            RulesError: The arrays do not fit the tables of the batch.
-        """
-        origins = arguments.rows(origins, len(tables))
-        actions = arguments.actions(actions, len(origins))
-        if len(actions) and actions.min() < 0:
-            raise IllegalActionError(f"actions are from 0, got {shortened(actions)}")
-        check_tables(tables, self._batch)
-        searchers = arguments.numbers("searchers", searchers, np.int64, actions.shape)
-        work, fault = np.zeros(1, dtype=tables.dtype), np.zeros(2, dtype=np.int64)
-        observation = np.zeros(self._features, dtype=np.uint8)
-        mask = np.zeros(self._actions, dtype=np.int8)
-        earned = np.zeros((len(actions), self._seats))
-        view = as_words(tables)
-        view.flags.writeable = False
-        illegal = self._roll_out(
-            view, origins, work, as_words(work), self._rules, actions, searchers, self.deals or 0,
-            self._numbers, observation, mask, earned, fault,
-        )  # fmt: skip
-        if illegal >= 0:
-            action, who = fault.tolist()
-            legal = np.flatnonzero(mask).tolist()
-            if who < 0:
-                raise IllegalActionError(
-                    f"action {action} of entry {illegal} is not legal; expected one of {legal}"
-                )
-            raise illegal_choice(self._names[who], action, legal)
-        return earned
+    origins = arguments.rows(origins, batch.num_tables)
+    actions = arguments.actions(actions, len(origins))
+    roll, _ = _loops(batch.game, choose)
+    work, fault = np.zeros(1, dtype=batch.tables.dtype), np.zeros(2, dtype=np.int64)
+    mask = np.zeros(batch.mask.shape[1], dtype=np.int8)
+    earned = np.zeros((len(actions), batch.num_players))
+    illegal = roll(
+        as_words(batch.tables), origins, work, as_words(work), np.array(batch.rules.record),
+        actions, searchers, deals or 0, numbers, np.zeros(batch.observation.shape[1], np.uint8),
+        mask, earned, fault,
+    )  # fmt: skip
+    if illegal >= 0:
+        action, who = fault.tolist()
+        legal = np.flatnonzero(mask).tolist()
+        if who < 0:
+            raise IllegalActionError(
+                f"action {action} of entry {illegal} is not legal; expected one of {legal}"
+            )
+        raise illegal_choice(names[who], action, legal)
+    return earned
 
 
 def agreement(
@@ -334,7 +290,7 @@ def agreement(
     number: int,
     choose: Kernel,
     numbers: np.ndarray,
-    name: str = "opponents",
+    name: str,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Returns whether others did earlier what a policy does, in determinizations.
 
@@ -352,33 +308,20 @@ def agreement(
 
     Raises:
         PolicyError: The policy's kernel has chosen an illegal action.
-        RulesError: The arrays do not fit the tables of the batch.
     """
-    rows = arguments.rows(decisions[0], batch.num_tables)
-    seats = arguments.seats(decisions[1], batch.num_players, len(rows)).astype(np.int64)
-    own = arguments.numbers("keys", decisions[2], np.uint64, rows.shape)
-    numbers = arguments.numbers("numbers", numbers, np.int64, (None,))
-    number = arguments.whole("number", number, 1)
+    rows, seats, own = decisions
     with np.errstate(over="ignore"):
         keys = own[:, None] + np.arange(1, number + 1, dtype=np.uint64) * GOLDEN
     which, then, actions = earlier
-    which = arguments.rows(which, len(rows))
-    actions = arguments.actions(actions, len(which))
-    if len(actions):
-        arguments.action(int(actions.min()), batch.spec)
-        arguments.action(int(actions.max()), batch.spec)
-    check_tables(then, batch)
     agrees = np.zeros((len(which), number), dtype=np.bool_)
     legal = np.zeros((len(which), number), dtype=np.int64)
     scratch, fault = np.zeros(2, dtype=batch.tables.dtype), np.zeros(2, dtype=np.int64)
     mask = np.zeros(batch.mask.shape[1], np.int8)
     _, weigh = _loops(batch.game, choose)
-    views = as_words(batch.tables), as_words(then)
-    for view in views:
-        view.flags.writeable = False
     illegal = weigh(
-        views[0], rows, seats, keys, number, which.searchsorted(np.arange(len(rows) + 1)),
-        views[1], actions, scratch, as_words(scratch), np.array(batch.rules.record),
+        as_words(batch.tables), rows, seats, keys, number,
+        which.searchsorted(np.arange(len(rows) + 1)), as_words(then), actions, scratch,
+        as_words(scratch), np.array(batch.rules.record),
         np.zeros((3, batch.spec.pack.size), dtype=np.int8), numbers,
         np.zeros(batch.observation.shape[1], np.uint8), mask, agrees, legal, fault,
     )  # fmt: skip
