@@ -21,7 +21,6 @@ from kille_agents.rules_of_thumb.byteskille import (
 from kille_env import make_batch
 from kille_env.cards.pack import Kind
 from kille_env.core.batch import Batch
-from kille_env.play.policy import best_actions
 
 STAND, SWAP = 0, 1
 
@@ -41,7 +40,7 @@ def play_both_ways(
         total = np.zeros(batch.num_tables)
         used = np.zeros(batch.num_tables, dtype=bool)
         while (batch.seat >= 0).any():
-            actions = best_actions(policy.probabilities(batch.observation, batch.mask))
+            actions = policy.probabilities(batch.observation, batch.mask).argmax(axis=1)
             seen = policy.see(batch.observation)
             free = (batch.seat == seat) & (batch.mask[:, STAND] == 1) & ~used
             free &= ~knows_a_lower(seen)

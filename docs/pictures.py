@@ -12,7 +12,7 @@ from kille_env.pictures.scene import arrange
 from kille_env.pictures.style import style
 from kille_env.pictures.svg import document
 from kille_env.play.decisions import Decisions
-from kille_env.play.policy import best_actions, decide, resolve
+from kille_env.play.policy import decide, resolve
 
 DOCS = Path(__file__).parent
 PACKS = {
@@ -53,7 +53,7 @@ def table(game: str, seats: int, viewer: int | None, seed: int, decisions: int) 
     for _ in range(decisions):
         while batch.seat[0] < 0 and not batch.over[0]:
             batch.deal()
-        batch.apply(best_actions(decide(player, Decisions(batch, row, key))))
+        batch.apply(decide(player, Decisions(batch, row, key)).argmax(axis=1))
     view = batch.game.view(batch.tables[0], batch.rules, viewer)
     return document(arrange(view, batch.spec, shape="wide"), "both") + "\n"
 

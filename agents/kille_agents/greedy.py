@@ -8,7 +8,6 @@ from kille_env.play.policy import (
     Decider,
     Player,
     Policy,
-    best_actions,
     check_probabilities,
     has_memory,
     searches,
@@ -66,4 +65,4 @@ class GreedyDecider:
 
 def _one_hot(name: str, probabilities: np.ndarray, mask: np.ndarray) -> np.ndarray:
     check_probabilities(name, probabilities, mask)
-    return np.eye(mask.shape[1])[best_actions(probabilities)]
+    return np.eye(mask.shape[1])[probabilities.argmax(axis=1)]

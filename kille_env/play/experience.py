@@ -151,7 +151,7 @@ class Collector:
         if _is_function(policy):
             asked = Network(policy, observation=self._kind, returns="probabilities")
             return asked.at_table(game, seats)
-        return resolve(policy, game, seats, self.batch.rules, explores=True)
+        return resolve(policy, game, seats, self.batch.rules)
 
     @contextmanager
     def _restarting_here(self) -> Iterator[None]:

@@ -34,7 +34,6 @@ from kille_env.play.policy import (
     masked_softmax,
     read,
     tables_of,
-    with_uniform,
 )
 from kille_env.registry import Table, spec
 
@@ -302,58 +301,6 @@ class LiveOpponent(Network):
     """
 
     _door = "LiveOpponent"
-
-    def __init__(
-        self,
-        function: "torch.nn.Module | Callable[..., Any]",
-        *,
-        observation: str | None = None,
-        returns: str | None = None,
-        features: Callable[..., Any] | None = None,
-        epsilon: float | Callable[[], float] = 0.0,
-        name: str = "live",
-    ) -> None:
-        """Follow a function.
-
-        Args:
-            function: See `Network`.
-            observation: See `Network`; it has to be said.
-            returns: See `Network`; it has to be said.
-            features: See `Network`.
-            epsilon: Share of decisions that are uniform over the legal actions, 0 to 1; a function
-                without arguments is asked each time, for a share that is annealed. It counts in
-                environments alone: measured is the policy without it.
-            name: What tables and reports call it.
-
-        Raises:
-            PolicyError: `function` cannot be called, or `observation` or `returns` is not said.
-            RulesError: An option that does not exist.
-        """
-        super().__init__(
-            function, observation=observation, returns=returns, features=features, name=name
-        )
-        self._epsilon = epsilon
-
-    def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
-        """Return how likely each action is now, [N, A] float64; see `Policy`.
-
-        Raises:
-            PolicyError: As from `Network`, or `epsilon` is no share.
-        """
-        return with_uniform(super().probabilities(observation, mask), mask, self._share())
-
-    def without_exploring(self) -> "LiveOpponent":
-        """Return the policy as it is measured: without `epsilon`."""
-        settled = copy.copy(self)
-        settled._epsilon = 0.0
-        return settled
-
-    def _share(self) -> float:
-        given = self._epsilon() if callable(self._epsilon) else self._epsilon
-        share = float(given)
-        if not 0.0 <= share <= 1.0:  # NaN neither
-            raise PolicyError(f"epsilon of {self.name!r} is {share}, expected a share from 0 to 1")
-        return share
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "LiveOpponent":
         return copy.copy(self)

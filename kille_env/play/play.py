@@ -314,14 +314,6 @@ class Players(Fixed):
         decided, match = self.decided.copy(), self.match.copy()
         return {"decided": decided, "match": match, "memory": self._memories.kept.copy()}
 
-    def load_state(self, state: Mapping[str, np.ndarray]) -> None:
-        """Goes on where `state` was taken; the tables are restored by themselves.
-
-        Raises:
-            RulesError: The state is of other tables; nothing has changed.
-        """
-        self.put_back(self.checked(state))
-
     def checked(self, state: Mapping[str, np.ndarray]) -> tuple[np.ndarray, ...]:
         """Return a state in the form that `put_back` takes.
 

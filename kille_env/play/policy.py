@@ -175,7 +175,6 @@ def resolve(
     rules: Rules,
     *,
     trust: bool = False,
-    explores: bool = False,
 ) -> Player:
     """Returns a player for a table, whatever form it comes in.
 
@@ -187,8 +186,6 @@ def resolve(
         num_players: P, seats of the table.
         rules: Its rules.
         trust: Whether a file that can run code when it is loaded may be loaded.
-        explores: Whether a learner's policy explores as it does while it learns; it does not where
-            it is measured.
 
     Raises:
         PolicyError: There is no such player, or it was made for another table.
@@ -196,9 +193,7 @@ def resolve(
     if isinstance(player, str) and player == "uniform":
         return UniformPolicy()
     if plays(player) and not isinstance(player, type):
-        plain = getattr(player, "without_exploring", None)
-        given = cast(Player, plain() if callable(plain) and not explores else player)
-        return at_table(given, game, num_players, rules)
+        return at_table(cast(Player, player), game, num_players, rules)
     try:
         catalog = importlib.import_module(CATALOG)
     except ModuleNotFoundError as error:
@@ -538,8 +533,3 @@ def sample_actions(probabilities: np.ndarray, rng: np.random.Generator) -> np.nd
         rng: Where the N random numbers come from.
     """
     return pick_actions(probabilities, rng.random(len(probabilities)))
-
-
-def best_actions(probabilities: np.ndarray) -> np.ndarray:
-    """Returns the most likely action of each decision, [N] int64; the first of equals."""
-    return probabilities.argmax(axis=1)

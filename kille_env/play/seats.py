@@ -209,7 +209,7 @@ def seat_opponents(
         key = player if isinstance(player, (str, Path)) else id(player)
         if key not in numbers:
             numbers[key] = len(players)
-            players.append(resolve(player, game, num_players, rules, explores=True))
+            players.append(resolve(player, game, num_players, rules))
         distances.append(numbers[key])
     return players, np.array(distances, dtype=np.int64)
 

@@ -48,8 +48,6 @@ def test_what_a_function_returns_becomes_probabilities() -> None:
     )
     best = np.array([[0, 0, 1, 0], [0, 1, 0, 0]])
     assert np.array_equal(asked(numbers, returns="values"), best)
-    mixed = asked(numbers, returns="values", epsilon=0.3)
-    assert mixed == pytest.approx(np.array([[0.1, 0, 0.8, 0.1], [0, 0.85, 0.15, 0]]))
     uniform = UniformPolicy().probabilities(SEEN, MASK)
     assert np.array_equal(asked(uniform), uniform)
 
@@ -67,17 +65,6 @@ def test_tensors_are_taken_with_gradients_and_in_any_float() -> None:
         assert asked(logits, returns="logits") == pytest.approx(wanted)
 
 
-def test_epsilon_is_asked_each_time() -> None:
-    share = iter([1.0, 0.0])
-    values = np.tile([3.0, 0.0, 2.0, 1.0], (2, 1))
-    live = LiveOpponent(
-        lambda *_: values, observation="box", returns="values", epsilon=lambda: next(share)
-    )
-    uniform = UniformPolicy().probabilities(SEEN, MASK)
-    assert live.probabilities(SEEN, MASK) == pytest.approx(uniform)
-    assert live.probabilities(SEEN, MASK).max(axis=1).tolist() == [1.0, 1.0]
-
-
 @pytest.mark.parametrize(
     ("returned", "options", "message"),
     [
@@ -85,7 +72,6 @@ def test_epsilon_is_asked_each_time() -> None:
         (np.full((2, 4), np.nan), {"returns": "logits"}, "no finite logit"),
         (np.full((2, 4), np.nan), {"returns": "values"}, "no finite value"),
         ((np.zeros(2), np.zeros((2, 4))), {}, "a tuple that is no array"),
-        (np.zeros((2, 4)), {"returns": "values", "epsilon": 1.5}, "epsilon of 'live' is 1.5"),
         (np.zeros((2, 4)), {"observation": "float"}, r"at_table\(game, num_players\)"),
     ],
 )
@@ -157,19 +143,19 @@ def test_it_follows_the_network_as_it_learns() -> None:
 
 
 def test_equal_seeds_are_equal_games() -> None:
-    def played(epsilon: float) -> list[Any]:
+    def played(seed: int) -> list[Any]:
         network = Linear("knack", 3)
-        live = LiveOpponent(network, returns="values", observation="float", epsilon=epsilon)
+        live = LiveOpponent(network, returns="logits", observation="float")
         venv = SeatVectorEnv("knack", 8, 3, opponents=live)
-        _, infos = venv.reset(seed=3)
+        _, infos = venv.reset(seed=seed)
         rng, seen = np.random.default_rng(1), []
         for _ in range(30):
             observation, reward, *_, infos = venv.step(random_legal(infos["action_mask"], rng))
             seen.append((observation.tobytes(), reward.tolist()))
         return seen
 
-    assert played(0.5) == played(0.5)
-    assert played(0.5) != played(0.0)
+    assert played(3) == played(3)
+    assert played(3) != played(4)
 
 
 def test_a_copied_environment_plays_against_the_same_network() -> None:

@@ -62,10 +62,10 @@ def changed(state: dict[str, Any], **values: Any) -> dict[str, Any]:
         (players, lambda p: Players(p.batch, p.players, np.zeros(2)), "whole numbers"),
         (
             players,
-            lambda p: p.load_state(changed(p.state(), decided=np.zeros((3, 1), int))),
+            lambda p: p.checked(changed(p.state(), decided=np.zeros((3, 1), int))),
             r"'decided' of the state is int64 \[3, 2\], got int64 \[3, 1\]",
         ),
-        (players, lambda p: p.load_state({}), "the state holds no 'decided'"),
+        (players, lambda p: p.checked({}), "the state holds no 'decided'"),
         (tables, lambda t: t.step(np.zeros(3, int), SHORT), r"which is \[3\] bool"),
         (tables, lambda t: t.step(np.zeros(3, int), INDICES), r"which is \[3\] bool"),
         (tables, lambda t: t.begin(which=INDICES), r"which is \[3\] bool"),

@@ -9,7 +9,7 @@ import kille_env
 from kille_agents.catalog import load_policy
 from kille_agents.network import NetworkMetadata
 from kille_env.core.spec import Rules, width
-from kille_env.play.policy import UniformPolicy, best_actions, sample_actions
+from kille_env.play.policy import UniformPolicy, sample_actions
 
 
 def does(table: Any, habit: str = "") -> str:
@@ -18,7 +18,7 @@ def does(table: Any, habit: str = "") -> str:
     name = f"{game}/{habit}" if habit else "rule_of_thumb"
     player = load_policy(name, game, table.players, table.rules)
     chances = player.probabilities(batch.observation, batch.mask)
-    return batch.action_text(int(best_actions(chances)[0])).removeprefix("play ")
+    return batch.action_text(int(chances[0].argmax())).removeprefix("play ")
 
 
 def decisions(

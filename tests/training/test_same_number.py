@@ -159,9 +159,7 @@ def made_function_on_floats() -> tuple[Any, Any]:
 
 
 def made_live() -> tuple[Any, Any]:
-    values = LiveOpponent(
-        lambda seen, mask: seen @ WEIGHTS, observation="float", returns="values", epsilon=0.5
-    )
+    values = LiveOpponent(lambda seen, mask: seen @ WEIGHTS, observation="float", returns="values")
     return values, lambda seen, mask: best(scaled_logits(seen, mask), mask)
 
 
@@ -344,7 +342,7 @@ def made_open_spiel() -> tuple[Any, Any]:
 WAYS: dict[str, Any] = {
     "function": made_function,
     "function on floats": made_function_on_floats,
-    "live opponent that explores": made_live,
+    "live opponent": made_live,
     "module": made_module,
     "module that ends in softmax": made_softmax,
     "model on floats": lambda: made_model("float"),
@@ -444,17 +442,16 @@ def test_every_measure_gives_the_same_number(both: tuple[Any, Any]) -> None:
         collect(batch, one, observation="box", seed=3)
         for batch, one in zip(batches, (player, plain(ask)), strict=True)
     )
-    if not isinstance(player, LiveOpponent):  # in tables it explores
-        assert np.array_equal(mine.action, theirs.action)
-        assert mine.log_probability == pytest.approx(theirs.log_probability, abs=1e-4)
-        rewards = []
-        for one in (player, plain(ask)):
-            venv = SeatVectorEnv("byteskille", 16, 2, rules=TABLE.rules, opponents=one)
-            _, infos = venv.reset(seed=4)
-            for _ in range(6):
-                _, reward, *_, infos = venv.step(infos["action_mask"].argmax(axis=1))
-                rewards.append(reward.tolist())
-        assert rewards[:6] == rewards[6:]
+    assert np.array_equal(mine.action, theirs.action)
+    assert mine.log_probability == pytest.approx(theirs.log_probability, abs=1e-4)
+    rewards = []
+    for one in (player, plain(ask)):
+        venv = SeatVectorEnv("byteskille", 16, 2, rules=TABLE.rules, opponents=one)
+        _, infos = venv.reset(seed=4)
+        for _ in range(6):
+            _, reward, *_, infos = venv.step(infos["action_mask"].argmax(axis=1))
+            rewards.append(reward.tolist())
+    assert rewards[:6] == rewards[6:]
     after = getattr(weights, "state_dict", dict)()
     assert all(before[name].equal(value) for name, value in after.items())
 
