@@ -39,7 +39,6 @@ HOOKS = (
     "verdict",
     "retired",
     "action_text",
-    "knows_action",
     "set_up",
     "chance",
     "chances",
@@ -313,12 +312,6 @@ class Game:
         if "action_text" in self._own and table["seat"] >= 0:
             return self._own["action_text"](table, action)
         return self.spec.actions[action]
-
-    def knows_action(self, text: Any) -> bool:
-        """Returns whether a text can be an action's; by default those of `SPEC.actions` can."""
-        if "knows_action" in self._own:
-            return self._own["knows_action"](text)
-        return text in self.spec.actions
 
     def set_up(self, table: np.record, rules: Rules, start: Mapping[str, Any]) -> None:
         """Puts a match that has just begun where `start` says; by default only `{}` is possible.

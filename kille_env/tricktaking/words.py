@@ -96,19 +96,6 @@ def last_card(table: Any, seat: int) -> str:
     return KILLE_PACK.word(members(table["hand"][seat])[0])
 
 
-def knows_action(text: Any, actions: tuple[str, ...], most: int) -> bool:
-    """Returns whether a text is an action's, or names a discard of up to `most` cards."""
-    if not isinstance(text, str):
-        return False
-    verb, *codes = text.split(" ")
-    if verb != "discard":
-        return text in actions
-    if len(codes) > most or not set(codes) <= set(KILLE_PACK.codes):
-        return False
-    ranks = [KILLE_PACK.codes.index(code) for code in codes]
-    return ranks == sorted(ranks) and all(ranks.count(rank) <= 2 for rank in ranks)
-
-
 def num_tricks(rules: Rules) -> int:
     """Returns how many tricks are played in a deal."""
     return rules.number("hand") - 1

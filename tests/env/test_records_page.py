@@ -69,7 +69,6 @@ def test_the_page_of_the_notation_has_every_game(game):
     loaded = kille_env.load_game(game)
     (texts,) = row("Actions by game", game)
     named = re.findall(r"`(.*?)`", texts)
-    assert [text for text in named if not loaded.knows_action(text)] == []
     words = {text.partition(" ")[0] for text in loaded.spec.actions}
     assert {text.partition(" ")[0] for text in named} == words
     start = json.loads(row("Starts by game", game)[0].strip(" `"))

@@ -19,7 +19,6 @@ from kille_env.games.krypkille.words import (
     change,
     describe,
     describe_rules,
-    knows_action,
     narrate,
     result,
     set_up,

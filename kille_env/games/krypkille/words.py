@@ -15,7 +15,6 @@ from kille_env.core.starts import amounts, check_keys
 from kille_env.errors import RulesError
 from kille_env.games.krypkille.rules import ACTIONS, FIRST_WORTH, Phase, who_is_out
 from kille_env.tricktaking import words as tricks
-from kille_env.tricktaking.tricks import HAND
 from kille_env.tricktaking.words import (
     WINS_TRICK,
     most_discards,
@@ -80,11 +79,6 @@ def _code(card: Any) -> str | None:
 def action_text(table: Any, action: int) -> str:
     """Returns the text of an action of the seat to act; discards name their cards."""
     return tricks.action_text(table, ACTIONS[action])
-
-
-def knows_action(text: Any) -> bool:
-    """Returns whether a text can be an action's."""
-    return tricks.knows_action(text, ACTIONS, HAND)
 
 
 def set_up(table: Any, rules: Rules, start: Mapping[str, Any]) -> None:

@@ -18,7 +18,6 @@ from kille_env.games.kungsholmskille.words import (
     change,
     describe,
     describe_rules,
-    knows_action,
     narrate,
     result,
     set_up,

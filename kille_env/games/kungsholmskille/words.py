@@ -10,7 +10,6 @@ from kille_env.core.starts import amount, amounts, check_keys
 from kille_env.games.kungsholmskille.rules import (
     ACTIONS,
     ANTE,
-    MOST_DISCARDS,
     End,
     Phase,
     Said,
@@ -77,11 +76,6 @@ def _last_card(table: Any, seat: int) -> str | None:
 def action_text(table: Any, action: int) -> str:
     """Returns the text of an action of the seat to act; discards name their cards."""
     return tricks.action_text(table, ACTIONS[action])
-
-
-def knows_action(text: Any) -> bool:
-    """Returns whether a text can be an action's."""
-    return tricks.knows_action(text, ACTIONS, MOST_DISCARDS)
 
 
 def set_up(table: Any, rules: Rules, start: Mapping[str, Any]) -> None:
