@@ -292,11 +292,6 @@ class SeatTables(Fixed):
     skipped_units = _field("skipped_units")
 
     @property
-    def pending(self) -> np.ndarray:
-        """[N] float64, what the seat has earned since its last decision."""
-        return self.players.credit[np.arange(self.num_tables), self.own]
-
-    @property
     def table(self) -> Table:
         """The game, seats and rules."""
         return self.batch.table
@@ -522,9 +517,13 @@ class SeatTables(Fixed):
                 stopped a match in the middle.
         """
         self._check_whole()
-        saved = np.frombuffer(self.batch.save(), dtype=np.uint8).copy()
-        kept = {name: getattr(self, name).copy() for name in _SAVED}
-        return {"tables": saved, **self.players.state(), **kept}
+        return {
+            "tables": np.frombuffer(self.batch.save(), dtype=np.uint8).copy(),
+            "streams": np.frombuffer(self._streams.tobytes(), dtype=np.uint8).copy(),
+            "credit": self.players.credit.copy(),
+            "returns": self.returns.copy(),
+            **self.players.state(),
+        }
 
     def load_state(self, state: Mapping[str, np.ndarray]) -> None:
         """Goes on where `state` was taken, exactly.
@@ -532,38 +531,23 @@ class SeatTables(Fixed):
         Raises:
             KilleError: The state is of other tables; nothing has changed.
         """
-        kept = self._checked(state)
+        size, shape = self._streams.nbytes, self.returns.shape
+        streams = arguments.saved(state, "streams", np.uint8, (size,)).view(STREAM)
+        arguments.seats(streams["own"], *shape[::-1], "'own' of the state")
+        credit, returns = (
+            arguments.saved(state, name, np.float64, shape) for name in ("credit", "returns")
+        )
         tables = arguments.saved(state, "tables", np.uint8, (None,))
         played = self.players.checked(state)
         self.batch.restore(tables.tobytes())
         self._broken = None
         self.players.put_back(played)
-        for name in _SAVED:
-            if name != "pending":
-                array = self.returns if name == "returns" else self._streams[name]
-                array[...] = kept[name]
-        self.players.credit[np.arange(self.num_tables), self.own] = kept["pending"]
+        self._streams[:], self.players.credit[:], self.returns[:] = streams, credit, returns
         for own, seating in zip(self.own, self.players.seating, strict=True):
             seat_players(own, self._distances, seating)
-
-    def _checked(self, state: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-        mine = {name: getattr(self, name) for name in _SAVED}
-        kept = {
-            name: arguments.saved(state, name, array.dtype, array.shape)
-            for name, array in mine.items()
-        }
-        arguments.seats(kept["own"], self.num_players, self.num_tables, "'own' of the state")
-        return kept
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "_shown"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, _shown=read_only(state["_streams"]))
-
-
-_SAVED = (
-    *("own", "skipped", "skipped_units"),
-    *("over", "forfeited", "pending", "earned", "returns", "decisions"),
-)
-"""What is saved of the caller's seats."""

@@ -55,8 +55,6 @@ def changed(state: dict[str, Any], **values: Any) -> dict[str, Any]:
         (players, lambda p: p.play(SHORT), r"which is \[3\] bool"),
         (players, lambda p: p.step(np.zeros(3, int), INDICES), r"which is \[3\] bool"),
         (players, lambda p: p.forget(INDICES), r"which is \[3\] bool"),
-        (players, lambda p: p.take(np.array([3]), p.batch.take([0])), "tables are 0 to 2"),
-        (players, lambda p: p.take(np.array([0, 1]), p.batch.take([0])), r"seating is \[1, 2\]"),
         (players, lambda p: Players(p.batch, p.players, np.array([0, 1])), "from -1 to 0"),
         (players, lambda p: Players(p.batch, p.players, np.zeros(3, int)), r"seating is \[3, 2\]"),
         (players, lambda p: Players(p.batch, p.players, np.zeros(2)), "whole numbers"),
@@ -72,8 +70,8 @@ def changed(state: dict[str, Any], **values: Any) -> dict[str, Any]:
         (tables, lambda t: t.observation(INDICES), r"which is \[3\] bool"),
         (
             tables,
-            lambda t: t.load_state(changed(t.state(), own=np.array([0, 2, 0]))),
-            "'own' of the state are 0 to 1",
+            lambda t: t.load_state(changed(t.state(), credit=np.zeros(3))),
+            r"'credit' of the state is float64 \[3, 2\]",
         ),
         (
             tables,
