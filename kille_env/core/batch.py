@@ -10,7 +10,7 @@ from kille_env.core import arguments, saving
 from kille_env.core.fixed import read_only
 from kille_env.core.game import Game, game_of
 from kille_env.core.jit import announce_compilation
-from kille_env.core.loops import first_illegal
+from kille_env.core.loops import MOST_PASSED, first_illegal
 from kille_env.core.registry import Table
 from kille_env.core.seen import SeenTables, width_of
 from kille_env.core.spec import Rules
@@ -18,8 +18,6 @@ from kille_env.core.table import DEAL, OVER
 from kille_env.core.use import Use
 from kille_env.errors import IllegalActionError, KilleError
 
-MOST_PASSED = 10_000
-"""Matches without a decision after which no more are begun."""
 INT64 = np.dtype(np.int64)
 """NumPy has one object for it; to compare types otherwise takes longer."""
 
@@ -185,7 +183,7 @@ class Batch(SeenTables):
         begun = np.zeros(self.num_tables, dtype=np.int64)
         while (over := chosen & self.over).any():
             if begun.max() >= MOST_PASSED:
-                raise KilleError(f"no seat has had a decision in {MOST_PASSED} matches")
+                raise _undecided()
             (reset or self.reset)(which=over, **options)
             begun += over
         return begun
@@ -201,16 +199,19 @@ class Batch(SeenTables):
         first = not self._began
         name = self.spec.name if deal else f"{self.spec.name} by hand"
         with announce_compilation(name) if first else nullcontext():
-            self.game.begin(self._tables, self._rules, dealers, chosen)
-            if start:
-                for table in np.flatnonzero(chosen):
+            decided = chosen
+            if start or decks or not deal:
+                self.game.begin(self._tables, self._rules, dealers, chosen)
+                for table in np.flatnonzero(chosen) if start else ():
                     self.game.set_up(self._tables[table], self.rules, start)
-            self._stack(decks, chosen)
-            if deal:
-                self.game.deal(self._tables, self._rules, chosen, False)
-                while self.restart and (decided := chosen & self.over).any():
-                    self.game.begin(self._tables, self._rules, dealers, decided)
-                    self.game.deal(self._tables, self._rules, decided, False)
+                self._stack(decks, chosen)
+                if deal:
+                    self.game.deal(self._tables, self._rules, chosen, False)
+                decided = chosen & self.over & (self.restart and deal)
+            if decided.any():
+                self.game.open(self._tables, self._rules, dealers, decided, self.restart)
+                if self.restart and (decided & self.over).any():
+                    raise _undecided()
             self._show(chosen)
             self._began = True
             if first:
@@ -445,6 +446,10 @@ class Batch(SeenTables):
             f"table {table if number is None else number}, seat {self.seat[table]}: action {name} "
             f"is not legal now. Legal: {legal}"
         )
+
+
+def _undecided() -> KilleError:
+    return KilleError(f"no seat has had a decision in {MOST_PASSED} matches")
 
 
 def again(

@@ -152,7 +152,7 @@ def _nothing(*_: Any) -> Any:
     """Stands for what `on_device` binds; it is never called."""
 
 
-seed = begin = deal = show = step = first_illegal = view = copy = _nothing
+seed = begin = show = step = first_illegal = view = copy = _nothing
 RECORD, WORD, BYTE, SIGNED_BYTE = map(np.dtype, (np.uint64, np.uint64, np.uint8, np.int8))
 TABLE_SIZE = RECORD.itemsize
 """Of the game: the record of a table, and its bytes."""
@@ -178,11 +178,7 @@ def _begin(
     i = cuda.grid(1)
     if i < tables.shape[0]:
         j = i + 1
-        begin(tables[i:j], rules, dealers[i:j], which[i:j])
-        deal(tables[i:j], rules, which[i:j], False)
-        while restart and tables[i]["phase"] == OVER:  # the cards have decided it
-            begin(tables[i:j], rules, dealers[i:j], which[i:j])
-            deal(tables[i:j], rules, which[i:j], False)
+        begin(tables[i:j], rules, dealers[i:j], which[i:j], restart)
         show(
             tables[i:j], rules, which[i:j], seats[i:j], observations[i:j], masks[i:j],
             rewards[i:j], terminated[i:j], truncated[i:j],
@@ -274,7 +270,7 @@ def _choose(masks, key, out):
 def kernels_of(game: Game) -> dict[str, Any]:
     """Returns the kernels of a game on the GPU, by name; each is compiled when it is first used."""
     title = game.spec.name
-    begins = {name: game.kernel(name) for name in ("begin", "deal", "show")}
+    begins = {"begin": game.kernel("open"), "show": game.kernel("show")}
     size = {"RECORD": game.spec.table, "TABLE_SIZE": game.spec.table.itemsize}
     steps = {"step": game.step_of_one, "copy": bind(_copy, {}), **size}
     return {

@@ -53,6 +53,7 @@ HOOKS = (
 
 LOOPS: dict[str, Any] = {
     "begin": loops.begin_tables,
+    "open": loops.open_tables,
     "deal": loops.deal_tables,
     "show": loops.show_tables,
     "step": loops.step_tables,
@@ -114,7 +115,7 @@ class Game:
     Attributes:
         module: The module.
         spec: Its facts.
-        seed, begin, deal, show, step, apply, observe, mask, masks_of_all, information_state,
+        seed, begin, open, deal, show, step, apply, observe, mask, masks_of_all, information_state,
             full_state, resample, relabel: The loops of `kille_env.core.loops`, each made when it
             is first asked for.
     """
@@ -139,6 +140,7 @@ class Game:
         secret = np.isin(np.arange(self.spec.num_actions), np.array(self.spec.secret_actions))
         functions["SECRET_ACTIONS"] = secret
         functions["_deal"] = bind(loops._deal, functions)
+        functions["_open"] = bind(loops._open, functions)
         functions["_show"] = bind(loops._show, functions)
         functions["_step"] = bind(loops._step, functions)
         self._functions = functions

@@ -12,6 +12,8 @@ from kille_env.core.jit import kernel
 from kille_env.core.machine import prefetch
 from kille_env.core.table import DEAL, OVER
 
+MOST_PASSED = 10_000
+"""Matches without a decision after which no more are begun."""
 AHEAD = 3
 """How many tables ahead a step asks the memory for: a step of three takes longer than it does."""
 
@@ -41,6 +43,27 @@ def begin_tables(tables, rules, dealers, which):
         if which[i]:
             begin(tables[i], rules[0], np.int64(dealers[i]))
             tables[i]["stacked"] = 0
+
+
+def open_tables(tables, rules, dealers, which, passes):
+    """Begins a new match at the chosen tables and deals, see `_open`."""
+    for i in range(tables.shape[0]):
+        if which[i]:
+            _open(tables[i], rules[0], np.int64(dealers[i]), passes)
+
+
+def _open(table, rules, dealer, passes):
+    """Begins a match and deals, and the next one where the cards decide it before anybody acts.
+
+    This is the only place that passes over such matches at a table that begins by itself; without
+    `passes` the table is over. After `MOST_PASSED` of them it is left so.
+    """
+    for _ in range(MOST_PASSED):
+        begin(table, rules, dealer)
+        table["stacked"] = 0
+        _deal(table, rules, False)
+        if table["phase"] != OVER or not passes:
+            return
 
 
 def deal_tables(tables, rules, which, once):
@@ -157,10 +180,8 @@ def _step(
     over = table["phase"] == OVER
     terminated[i] = over and not table["truncated"]
     truncated[i] = over and table["truncated"]
-    while restart and table["phase"] == OVER:
-        begin(table, rules, -1)
-        table["stacked"] = 0
-        _deal(table, rules, False)
+    if restart and over:
+        _open(table, rules, -1, True)
     _show(table, rules, i, seats, observation, mask)
 
 

@@ -15,9 +15,9 @@ from typing import Any, Unpack, cast
 import numpy as np
 
 from kille_env.core import arguments
-from kille_env.core.batch import MOST_PASSED
 from kille_env.core.fixed import Fixed, read_only
 from kille_env.core.jit import kernel
+from kille_env.core.loops import MOST_PASSED
 from kille_env.core.rng import mix
 from kille_env.core.spec import Rules
 from kille_env.errors import CardError, KilleError, PolicyError, RulesError, shortened
