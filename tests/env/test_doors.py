@@ -11,9 +11,11 @@ import pytest
 import kille_env
 from env.batches import batch, shown, step
 from kille_env.core import registry
+from kille_env.core.batch import Batch
 from kille_env.core.floats import READINGS
 from kille_env.core.game import Game
-from kille_env.core.table import OVER, table_dtype
+from kille_env.core.jit import kernel
+from kille_env.core.table import OVER, new_deal, table_dtype
 from kille_env.errors import KilleError
 from kille_env.play.decisions import Decisions, History
 from kille_env.testing.guards import check_guards
@@ -207,6 +209,23 @@ def test_a_kernel_that_writes_beyond_what_its_spec_declares_is_noticed(hogkort, 
     finally:
         registry._modules.pop(name)
         registry._versions.pop(name)
+
+
+@kernel
+def _decided_by_the_cards(table, rules):
+    new_deal(table)
+    table["phase"] = OVER
+
+
+def test_a_game_in_which_nobody_decides_is_refused(hogkort):
+    module = hogkort("hogkort_decided")
+    module.deal = _decided_by_the_cards
+    tables = Batch(Game(module), 2, 3, seed=1)
+    with pytest.raises(KilleError, match="no seat has had a decision in 10000 matches"):
+        tables.reset()
+    waiting = Batch(Game(module), 2, 3, seed=1, restart=False)
+    waiting.reset()
+    assert waiting.over.all()
 
 
 def test_a_finished_match_takes_no_determinization():
