@@ -202,8 +202,9 @@ class Batch(SeenTables):
             decided = chosen
             if start or decks or not deal:
                 self.game.begin(self._tables, self._rules, dealers, chosen)
-                for table in np.flatnonzero(chosen) if start else ():
-                    self.game.set_up(self._tables[table], self.rules, start)
+                if start:
+                    for table in np.flatnonzero(chosen):
+                        self.game.set_up(self._tables[table], self.rules, start)
                 self._stack(decks, chosen)
                 if deal:
                     self.game.deal(self._tables, self._rules, chosen, False)

@@ -533,7 +533,7 @@ class SeatTables(Fixed):
         """
         size, shape = self._streams.nbytes, self.returns.shape
         streams = arguments.saved(state, "streams", np.uint8, (size,)).view(STREAM)
-        arguments.seats(streams["own"], *shape[::-1], "'own' of the state")
+        arguments.seats(streams["own"], shape[1], shape[0], "'own' of the state")
         credit, returns = (
             arguments.saved(state, name, np.float64, shape) for name in ("credit", "returns")
         )

@@ -18,10 +18,10 @@ import pytest
 
 import kille_env
 from kille_agents.catalog import as_policy, players_of
-from kille_env.core import jit, loops, rollouts
+from kille_env.core import jit, loops
 from kille_env.core.digest import UnstableError, sources_of
 from kille_env.core.game import LOOPS, VIEWS
-from kille_env.play import kernels
+from kille_env.play import kernels, rollouts
 from kille_env.play.policy import has_kernel
 
 ROOT = Path(kille_env.__file__).parent
@@ -187,11 +187,12 @@ def test_every_loop_has_a_key_with_the_files_of_all_that_is_bound(game):
 
     for name in VIEWS:
         assert {loops.__file__, file_of(VIEWS[name])} <= files(getattr(own, name))
-    for name in {*LOOPS} - {"show", "step", "masks_of_all"}:
+    for name in {*LOOPS} - {"open", "show", "step", "masks_of_all"}:
         assert {loops.__file__, file_of(name)} <= files(getattr(own, name))
     shown = {loops.__file__, *map(file_of, ("observe", "legal_actions"))}
     stepped = shown | set(map(file_of, ("begin", "deal", "apply")))
     assert shown <= files(own.show) and stepped <= files(own.step)
+    assert {loops.__file__, *map(file_of, ("begin", "deal"))} <= files(own.open)
     for player in policies(game):
         chosen = {code_file(player.choose)}
         assert chosen | {kernels.__file__} <= files(

@@ -43,7 +43,8 @@ def earnings(
     base, opponents = policies
     if share_a_kernel(base, opponents):
         base, opponents = cast(KernelPolicy, base), cast(KernelPolicy, opponents)
-        numbers, names = np.stack([base.numbers, opponents.numbers]), tuple(map(name_of, policies))
+        numbers = np.stack([base.numbers, opponents.numbers])
+        names = name_of(base), name_of(opponents)
         return rollouts.earnings(
             drawn, origins, actions, searchers, deals, base.choose, numbers, names
         )
