@@ -138,8 +138,9 @@ ZEROS, ONE = np.zeros(3, np.int64), np.zeros(1, np.int64)
 )
 def test_rollouts_refuse_what_does_not_fit(arrays: Any, words: str) -> None:
     policy = rule_of_thumb(3, RULES)
+    origins, actions = arrays
     with pytest.raises(KilleError, match=words):
-        earnings(tables(), *arrays, ONE, (policy, policy))
+        earnings(tables(), origins, actions, ONE, (policy, policy))
 
 
 def test_weighing_refuses_what_does_not_fit() -> None:
