@@ -436,6 +436,7 @@ class SeatTables(Fixed):
             raise KilleError(f"the match at table {-1 - wrong} is over: begin another one, reset()")
         if wrong and not lenient:
             table = int(np.argmax(self._streams["wrong"]))
+            self._streams["wrong"] = False
             self.batch.refuse(table, int(actions[table]))
         playing = unpaid & ~self._streams["wrong"] if wrong else unpaid
         some = (which is None and not wrong) or np.count_nonzero(playing)

@@ -98,7 +98,7 @@ def test_illegal_probabilities_are_refused_by_the_table() -> None:
         observation="box",
         returns="probabilities",
     )
-    with pytest.raises(PolicyError, match="policy 'live' returned an illegal action"):
+    with pytest.raises(PolicyError, match="policy 'lambda' returned an illegal action"):
         SeatVectorEnv("byteskille", 4, opponents=live).reset(seed=1)
 
 
