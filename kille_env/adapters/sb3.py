@@ -166,7 +166,6 @@ class SelfPlayOptions(TypedDict, total=False):
     rules: Rules | Mapping[str, Any] | str | None
     episode: str | Sequence[str] | None
     seed: int | None
-    threads: int
 
 
 class _Kind:
