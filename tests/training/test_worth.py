@@ -14,8 +14,7 @@ from kille_env.play.play import Players
 from kille_env.play.policy import UniformPolicy
 from kille_env.records import Recorder
 from kille_env.registry import load_game
-from kille_training.evaluation.replay import Asked, Numbered, replay_page
-from kille_training.evaluation.review import review
+from kille_training.evaluation.replay import Asked, Numbered, replay_page, review
 from kille_training.evaluation.worth import worth
 
 GAME = load_game("byteskille")
@@ -184,11 +183,12 @@ def test_a_solution_of_your_own_reviews_the_matches_of_its_table(game, tmp_path)
     assert {record["first_dealer"] for record in records} == {0, 1}
     lost, asked = 0.0, 0
     for record in records:
-        for moment in review(record, {"solution": policy}, policy).moments:
-            if moment.decision is None or len(moment.decision.choices) == 1:
+        for moment in review(record, {"solution": policy}, policy)[1]:
+            if moment.decision is None or len(moment.decision["choices"]) == 1:
                 continue
-            units = np.array([choice.worth for choice in moment.decision.choices], float)
-            shares = [choice.shares[0] for choice in moment.decision.choices]
+            choices = moment.decision["choices"]
+            units = np.array([choice["worth"] for choice in choices], float)
+            shares = [choice["shares"][0] for choice in choices]
             lost += max(units) - np.dot(shares, units)
             asked += 1
     assert asked > 20 and lost / asked < 20 * max(solution.nash_conv, 1e-4)

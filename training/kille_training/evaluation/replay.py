@@ -1,7 +1,8 @@
-"""The page of recorded matches: one file to step through, which needs nothing beside it.
+"""Recorded matches decision by decision: what players would have done, and what choices cost.
 
-It lays the table out, all cards open, with the script of the table that people play at. The moments
-are compressed: neighbors share almost everything.
+The page is one file to step through, which needs nothing beside it. It lays the table out, all
+cards open, with the script of the table that people play at. The moments are compressed: neighbors
+share almost everything.
 """
 
 import base64
@@ -17,19 +18,19 @@ from markupsafe import Markup
 
 from kille_agents.catalog import as_policy
 from kille_agents.tabular import TabularPolicy
-from kille_env.core.game import Game
+from kille_env.core.batch import Batch
 from kille_env.core.spec import GameSpec, Rules
 from kille_env.errors import RecordError
 from kille_env.pictures.cards import symbols
 from kille_env.pictures.frame import frame
 from kille_env.pictures.style import style
-from kille_env.play.policy import Player
-from kille_env.records import Record, Replay, check_record
+from kille_env.play.play import Players
+from kille_env.play.policy import Player, Policy
+from kille_env.records import Record, Replay, check_record, replay
 from kille_env.registry import load_game
 from kille_env.words.text import labels, listed, printable, signed
 from kille_env.words.view import View
-from kille_training.evaluation.review import Decision, Moment, review
-from kille_training.evaluation.worth import is_solved
+from kille_training.evaluation.worth import is_solved, worth
 from kille_training.labels import unit_of
 from kille_training.pages.page import render
 from kille_training.pages.palette import css
@@ -103,6 +104,115 @@ def replay_page(
     return page.render(source, back)
 
 
+class Moment(NamedTuple):
+    """How the table stands between two moves.
+
+    Attributes:
+        before: The table before the last move.
+        table: The table.
+        decision: What is decided now, JSON values; None after the last decision of a hand. `seat`;
+            `choices`, each with its `text`, how likely each player takes it (`shares`, in the order
+            in which they were named) and what it is `worth` on average, see `worth`; the number of
+            the one that was `chosen`, None where the record stops; and its `loss`, the units by
+            which it was worth less than the best one, None where that is not known.
+    """
+
+    before: np.record
+    table: np.record
+    decision: dict[str, Any] | None
+
+    @property
+    def deal(self) -> int:
+        """Number of the deal, from 0."""
+        return int(self.table["deals"]) - 1
+
+
+def review(
+    record: Record, players: Mapping[str, Player], policy: Policy | None = None
+) -> tuple[Replay, list[Moment]]:
+    """Plays a record again, and asks players what they would do at every decision.
+
+    A player is asked as if it sat in every seat: it sees what the seat to act sees. One with a
+    memory remembers what the seat has seen before in the match.
+
+    Args:
+        record: The record; it may stop anywhere.
+        players: Who is asked, by name.
+        policy: By what everybody plays on says what choices are worth: a solution, such as that of
+            `kille_training.solve`, or any policy of a table whose deals have a tree. None is the
+            solution of the table that the suite brings, if there is one.
+
+    Returns:
+        The match, and its moments: after each deal and each action.
+
+    Raises:
+        KilleError: As `replay` does; or a player returned what is no distribution; or there is no
+            tree of the table.
+    """
+    reviewer = _Reviewer(record, players, policy)
+    return replay(record, look=reviewer.look), reviewer.moments
+
+
+class _Reviewer:
+    """Looks at every moment of a match."""
+
+    def __init__(
+        self, record: Record, players: Mapping[str, Player], policy: Policy | None
+    ) -> None:
+        self.moments = list[Moment]()
+        self._policy, self._names = policy, _names(record)
+        self._players, self._asked = players, list[Players]()
+        self._before: np.record | None = None
+
+    def look(self, batch: Batch, action: int | None) -> None:
+        """Keeps a moment; see `kille_env.records.replay`."""
+        table = batch.tables[0].copy()
+        if self._before is None:  # the same batch throughout; what it plays, the record says
+            seats = np.zeros(batch.num_players, np.int64)
+            self._asked = [
+                Players(batch, [player], seats, step=lambda _: None)
+                for player in self._players.values()
+            ]
+        else:
+            decision = self._decide(batch, action) if batch.seat[0] >= 0 else None
+            self.moments.append(Moment(self._before, table, decision))
+        self._before = table
+
+    def _decide(self, batch: Batch, action: int | None) -> dict[str, Any]:
+        legal = np.flatnonzero(batch.mask[0]).tolist()
+        shares = [self._ask(players) for players in self._asked]
+        units = worth(batch, policy=self._policy)
+        chosen, loss = None if action is None else legal.index(action), None
+        if chosen is not None:
+            if units is not None and (loss := float(units.max() - units[chosen])) <= LEAST_LOSS:
+                loss = 0.0
+            for players in self._asked:
+                players.step(np.array([action]))
+        return {
+            "seat": int(batch.seat[0]),
+            "choices": [
+                {
+                    "text": self._text(batch, choice),
+                    "shares": [round(float(share[choice]), 4) for share in shares],
+                    "worth": None if units is None else round(float(units[number]), 6),
+                }
+                for number, choice in enumerate(legal)
+            ],
+            "chosen": chosen,
+            "loss": loss,
+        }
+
+    def _text(self, batch: Batch, action: int) -> str:
+        """Returns a choice as its button says it."""
+        told = batch.game.choice(batch.tables[0], batch.rules, action, self._names)
+        return told.partition(":")[0]
+
+    @staticmethod
+    def _ask(players: Players) -> np.ndarray:
+        rows, _, keys, _ = players.due()
+        return players.ask(0, rows, keys)[0]
+
+
 class _Page:
     """What a page holds."""
 
@@ -119,9 +229,9 @@ class _Page:
         """Adds a match."""
         game, rules = check_record(record)
         players, policy = self._seated(record["num_players"], rules)
-        found = review(record, players, policy)
-        _refuse_differences(found.replay, line)
-        who = _first_names(labels(record.get("names"), record["num_players"]))
+        played, moments = review(record, players, policy)
+        _refuse_differences(played, line)
+        who = _names(record)
         pack = game.spec.pack
         both = zip(pack.words or pack.names, pack.names, strict=True)
         names = [word if word == name else f"{word} ({name})" for word, name in both]
@@ -130,10 +240,8 @@ class _Page:
         self._matches.append(
             {"game": game.spec.title, "title": title, "names": who, "asked": list(players)}
         )
-        before = found.begun
-        for each in found.moments:
-            self._add_moment(line, each, before, record, rules, who)
-            before = each.table
+        for each in moments:
+            self._add_moment(line, each, record, rules, who)
 
     def _seated(
         self, num_players: int, rules: Rules
@@ -149,48 +257,33 @@ class _Page:
         return self._players[key]
 
     def _add_moment(
-        self,
-        line: int,
-        moment: Moment,
-        before: np.record,
-        record: Record,
-        rules: Rules,
-        who: list[str],
+        self, line: int, moment: Moment, record: Record, rules: Rules, who: list[str]
     ) -> None:
-        game, number = load_game(rules.game), len(self.moments)
-        if before["deals"] != moment.table["deals"]:
+        game, number, decision = load_game(rules.game), len(self.moments), moment.decision
+        if moment.before["deals"] != moment.table["deals"]:
             self._starts.append((number, _where(line, moment.deal, rules)))
         names = who if record.get("names") else None
-        decision = _shown(moment, game, rules, who)
         self.moments.append(
             {
                 "match": len(self._matches) - 1,
-                "frame": frame(game, before, moment.table, rules, None, names),
+                "frame": frame(game, moment.before, moment.table, rules, None, names),
                 "decision": decision,
             }
         )
-        if moment.decision and decision:
-            view = game.view(moment.table, rules, None, names)
-            hand = ", ".join(_faces(view, moment.decision.seat, game.spec))
-            words = [choice["text"] for choice in decision["choices"]]
-            about = {"moment": number, "where": self._starts[-1][1], "hand": hand}
-            self._judge(moment.decision, words, who, about)
-
-    def _judge(
-        self, decision: Decision, words: list[str], who: list[str], about: dict[str, Any]
-    ) -> None:
-        """Keeps what a decision has cost, where that is known, with what else there is to say."""
-        loss = _loss(decision)
-        if loss is None or decision.chosen is None:
+        if decision is None or decision["loss"] is None:
             return
-        worth = [-np.inf if choice.worth is None else choice.worth for choice in decision.choices]
+        view, seat, choices = (
+            game.view(moment.table, rules, None, names), decision["seat"], decision["choices"]
+        )  # fmt: skip
         self._mistakes.append(
-            about
-            | {
-                "name": who[decision.seat],
-                "chosen": words[decision.chosen],
-                "best": words[int(np.argmax(worth))],
-                "loss": loss,
+            {
+                "moment": number,
+                "where": self._starts[-1][1],
+                "hand": ", ".join(_faces(view, seat, game.spec)),
+                "name": who[seat],
+                "chosen": choices[decision["chosen"]]["text"],
+                "best": max(choices, key=lambda choice: choice["worth"])["text"],
+                "loss": decision["loss"],
             }
         )
 
@@ -239,8 +332,9 @@ def _where(line: int, deal: int, rules: Rules) -> str:
     return f"match {line}, deal {deal + 1}" if rules["episode"] == "match" else f"deal {line}"
 
 
-def _first_names(names: list[str]) -> list[str]:
-    """Returns names without what plays there, "Bertil" for "Bertil (search)", if that tells all."""
+def _names(record: Record) -> list[str]:
+    """Returns the names without what plays there, "Bertil" for "Bertil (search)", if all differ."""
+    names = labels(record.get("names"), record["num_players"])
     short = [name.partition(" (")[0] for name in names]
     return short if len(set(short)) == len(short) else names
 
@@ -250,41 +344,6 @@ def _faces(view: View, seat: int, spec: GameSpec) -> Iterator[str]:
     for card in (*view.seats[seat].hand, *view.seats[seat].played):
         if card.face is not None:
             yield spec.pack.word(card.face)
-
-
-def _shown(moment: Moment, game: Game, rules: Rules, who: list[str]) -> dict[str, Any] | None:
-    """Returns a decision as the page holds it."""
-    if (decision := moment.decision) is None:
-        return None
-    return {
-        "seat": decision.seat,
-        "choices": [
-            {
-                "text": _label(choice.text, moment.table, game, rules, who),
-                "shares": [round(share, 4) for share in choice.shares],
-                "worth": None if choice.worth is None else round(choice.worth, 6),
-            }
-            for choice in decision.choices
-        ],
-        "chosen": decision.chosen,
-        "loss": _loss(decision),
-    }
-
-
-def _label(text: str, table: np.record, game: Game, rules: Rules, who: list[str]) -> str:
-    """Returns a choice as its button says it."""
-    verb, cards = text.split(" ")[0], text.count(" ")
-    for action, raw in enumerate(game.spec.actions):
-        alike = raw.split(" ")[0] == verb and raw.count(" ") == cards
-        if alike and game.action_text(table, action) == text:
-            return game.choice(table, rules, action, who).partition(":")[0]
-    return text
-
-
-def _loss(decision: Decision) -> float | None:
-    """Returns what a decision has cost, 0 where a page would show 0."""
-    loss = decision.loss
-    return loss if loss is None or loss > LEAST_LOSS else 0.0
 
 
 def _by_name(judged: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
