@@ -1,8 +1,6 @@
 """Each game's rule of thumb: it keeps to the rules, has reasons, and beats uniform play."""
 
 from functools import partial
-from itertools import product
-from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -54,42 +52,21 @@ def test_another_table_is_refused(game):
         policy.probabilities(batch.observation, batch.mask)
 
 
-def test_the_kernel_chooses_as_the_habits_do(game, scale):
-    """By every preset, with few seats and many, wherever play leads."""
-    spec, rng = kille_env.spec(game), np.random.default_rng(1)
-    counts = sorted({spec.min_players, 3, spec.default_players, spec.max_players})
-    for preset, seats in product(spec.presets, counts):
-        rules = spec.resolve(preset)
-        if seats > spec.most_players(rules):
-            continue
-        rule = load_policy("rule_of_thumb", game, seats, rules)
-        assert rule.choose is not None
-        batch = kille_env.make_batch(game, scale(100, 10), seats, rules=rules, seed=1)
-        batch.reset()
-        for _ in range(scale(40, 10)):
-            wanted = rule.choose_by_habits(batch.observation, batch.mask)
-            chosen = rule.probabilities(batch.observation, batch.mask)
-            assert np.array_equal(chosen.argmax(axis=1), wanted)
-            anything = (batch.mask * (1.0 - rng.random(batch.mask.shape))).argmax(axis=1)
-            batch.step(np.where(rng.random(len(wanted)) < 0.5, wanted, anything))
-
-
-def test_a_rule_with_habits_of_its_own_has_not_the_kernel_of_another():
-    usual = RULES_OF_THUMB["byteskille"]
-
-    class Keen(usual):
-        habits: ClassVar = usual.habits | {"buyin": always("buy")}
-
+def test_a_habit_takes_the_place_of_the_kernel_in_its_phase():
     rules = kille_env.spec("byteskille").resolve(episode="match")  # deals end before anyone buys in
-    assert usual(4, rules).choose is not None
-    assert Keen(4, rules).choose is None
+    usual = RULES_OF_THUMB["byteskille"](4, rules)
+    keen = RULES_OF_THUMB["byteskille"](4, rules, buyin=always("buy"))
+    assert usual.choose is not None and keen.choose is None
     batch = kille_env.make_batch("byteskille", 60, 4, rules=rules, seed=1)
     batch.reset()
     bought = 0
     for _ in range(60):
-        chosen = Keen(4, rules).probabilities(batch.observation, batch.mask).argmax(axis=1)
+        chosen, other = (
+            player.probabilities(batch.observation, batch.mask).argmax(axis=1)
+            for player in (keen, usual)
+        )
         may_buy = batch.mask[:, 8] != 0
-        assert (chosen[may_buy] == 8).all()
+        assert (chosen[may_buy] == 8).all() and (chosen == other)[~may_buy].all()
         bought += int(may_buy.sum())
         batch.step(chosen)
     assert bought > 0

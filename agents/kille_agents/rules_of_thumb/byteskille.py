@@ -27,13 +27,12 @@ players, 0.005 and 0.007 with three, over 20,000 duplicate deals.)
 Buying in depends on the pot: it buys where an equal share of it would be worth more than the price.
 """
 
-from functools import partial
 from typing import ClassVar
 
 import numpy as np
 
 from kille_agents.rules_of_thumb.choices import first_legal, first_one
-from kille_agents.rules_of_thumb.habits import Condition, Habit, Seen, always, do_if
+from kille_agents.rules_of_thumb.habits import Condition, Habit, Seen
 from kille_agents.rules_of_thumb.rule_of_thumb import RuleOfThumb
 from kille_env.cards.pack import Kind
 from kille_env.core.jit import kernel
@@ -52,7 +51,7 @@ READS = (
 )  # fmt: skip
 PHASE, CARD, CARD_HIGH, CARD_DEALT, POT, PRICE = range(1, 7)
 IN_HAND, ON_TURN, TO_COME, CHOPPED, KNOWN = range(7, 12)
-ASKS, FIRST_THRESHOLD = 12, 13
+FIRST_THRESHOLD = 12
 
 # Lowest type to stand with, one row a number of players dealt in, from 2; the entries are for 0, 1,
 # 2, ... players still to come. Types: 0 blaren, 1 blompottan, 2 kransen, 3 to 14 lilja 1 to 12.
@@ -109,21 +108,19 @@ for _kind, _rows in enumerate((DEALT, TAKEN)):
         THRESHOLDS[_kind, len(_row), : len(_row)] = _row
 
 
-def turn(content: Condition, asks: str = "bad", calls: bool = False) -> Habit:
-    """Returns the habit of swapping what it is not content with.
+def turn(content: Condition, calls: bool = False) -> Habit:
+    """Returns the habit of swapping what it is not content with, and of asking first.
 
     Args:
         content: Whether it is content with its card.
-        asks: Whether it asks for better cards where it may: "never", with a "bad" card, "always".
         calls: Whether a gok ends the round at once.
     """
-    return partial(_turn, content, asks, calls)
 
+    def habit(seen: Seen) -> np.ndarray:
+        bad = ~content(seen)
+        return seen.wishes(stand=0.5, swap=bad, ask=2.0 * bad, call=4.0 * calls)
 
-def _turn(content: Condition, asks: str, calls: bool, seen: Seen) -> np.ndarray:
-    good = content(seen)
-    question = {"never": 0.0, "bad": ~good, "always": 1.0}[asks]
-    return seen.wishes(stand=0.5, swap=~good, ask=2.0 * question, call=4.0 * calls)
+    return habit
 
 
 def reaches(thresholds: np.ndarray) -> Condition:
@@ -132,13 +129,13 @@ def reaches(thresholds: np.ndarray) -> Condition:
     Args:
         thresholds: [2, 21, 20] as `THRESHOLDS`.
     """
-    return partial(_reaches, thresholds)
 
+    def condition(seen: Seen) -> np.ndarray:
+        taken = 1 - seen["card_dealt"][:, 0].astype(np.int64)
+        good = (card(seen) >= thresholds[taken, *position(seen)]) | knows_a_lower(seen)
+        return np.where(low_kille(seen), position(seen)[0] == 2, good)
 
-def _reaches(thresholds: np.ndarray, seen: Seen) -> np.ndarray:
-    taken = 1 - seen["card_dealt"][:, 0].astype(np.int64)
-    good = (card(seen) >= thresholds[taken, *position(seen)]) | knows_a_lower(seen)
-    return np.where(low_kille(seen), position(seen)[0] == 2, good)
+    return condition
 
 
 def card(seen: Seen) -> np.ndarray:
@@ -169,19 +166,9 @@ def lower_seats(seen: Seen) -> np.ndarray:
     return (known >= 0) & (known < card(seen)[:, None]) & (moved == 0)
 
 
-def buying_is_worth_it(seen: Seen) -> np.ndarray:
-    """Returns whether an equal share of the pot is worth more than buying in costs, [n] bool.
-
-    How many stay in is a guess: all but one of the seats that were dealt a card, and the buyer.
-    """
-    powers = 1 << np.arange(16)
-    pot, price = seen["pot"] @ powers, seen["price"] @ powers
-    return pot + price > price * np.maximum(seen["in_hand"].sum(axis=1, dtype=np.int64), 2)
-
-
 @kernel
 def choose(seen, mask, numbers, _chance):
-    """Chooses as the habits of `ByteskilleRuleOfThumb` do, for one decision."""
+    """Chooses as the module's text says, for one decision."""
     phase = first_one(seen, numbers[PHASE], 5)
     if phase == GOK_WAITS:
         return first_legal(mask, WAIT)
@@ -191,7 +178,7 @@ def choose(seen, mask, numbers, _chance):
         return first_legal(mask, NO)
     if _is_content(seen, numbers):
         return first_legal(mask, STAND)
-    if numbers[ASKS] != 0 and mask[ASK] != 0:
+    if mask[ASK] != 0:
         return ASK
     return first_legal(mask, SWAP)
 
@@ -220,7 +207,10 @@ def _is_content(seen, numbers):
 
 @kernel
 def _pays(seen, numbers):
-    """Returns whether buying in is worth it, as by `buying_is_worth_it`."""
+    """Returns whether an equal share of the pot is worth more than buying in costs.
+
+    How many stay in is a guess: all but one of the seats that were dealt a card, and the buyer.
+    """
     pot, price, dealt = 0, 0, 0
     for k in range(16):
         pot += np.int64(seen[numbers[POT] + k]) << k
@@ -235,12 +225,6 @@ class ByteskilleRuleOfThumb(RuleOfThumb):
 
     game = "byteskille"
     what = "swaps what is lower than a threshold by position, table size and what it has seen"
-    habits: ClassVar = {
-        "gok": always("wait"),
-        "answer_dealer": always("no"),
-        "answer_third": always("no"),
-        "buyin": do_if("buy", buying_is_worth_it),
-    }
     kernel: ClassVar = choose
     reads: ClassVar = READS
 
@@ -249,7 +233,6 @@ class ByteskilleRuleOfThumb(RuleOfThumb):
         num_players: int,
         rules: Rules,
         thresholds: np.ndarray = THRESHOLDS,
-        asks: bool = True,
         **instead: Habit,
     ) -> None:
         """Sets its thresholds; see `RuleOfThumb`.
@@ -258,8 +241,7 @@ class ByteskilleRuleOfThumb(RuleOfThumb):
             num_players: Seats of the table.
             rules: Its rules.
             thresholds: [2, 21, 20] as `THRESHOLDS`.
-            asks: Whether it asks for better cards where it may.
-            instead: Habits that replace its usual ones, by phase.
+            instead: Habits in place of the kernel, by phase.
 
         Raises:
             PolicyError: The thresholds are not [2, 21, 20] whole numbers, or as `RuleOfThumb`.
@@ -270,11 +252,9 @@ class ByteskilleRuleOfThumb(RuleOfThumb):
                 f"thresholds are {given.dtype} {list(given.shape)}, expected whole numbers "
                 f"{list(THRESHOLDS.shape)}, as kille_agents.rules_of_thumb.byteskille.THRESHOLDS"
             )
-        self.thresholds, self.asks = thresholds, asks
-        usual = turn(reaches(thresholds), "bad" if asks else "never")
-        super().__init__(num_players, rules, **{"turn": usual, **instead})
-        self._as_usual = not instead  # the kernel reads the thresholds, too
+        self.thresholds = thresholds
+        super().__init__(num_players, rules, **instead)
 
     def settings(self) -> list[int]:
-        """Returns whether it asks, and its thresholds."""
-        return [int(self.asks), *self.thresholds.ravel().tolist()]
+        """Returns its thresholds."""
+        return self.thresholds.ravel().tolist()

@@ -16,7 +16,7 @@ import numpy as np
 
 from kille_agents.rules_of_thumb.choices import first_one, wanted_if
 from kille_agents.rules_of_thumb.habits import Habit, Seen, do_if
-from kille_agents.rules_of_thumb.kille_hands import follow_low_lead_high, lead_cards, rank, ranks
+from kille_agents.rules_of_thumb.kille_hands import follow_low_lead_high, rank, ranks
 from kille_agents.rules_of_thumb.rule_of_thumb import RuleOfThumb
 from kille_env.core.jit import kernel
 from kille_env.tricktaking.tricks import HAND
@@ -48,7 +48,7 @@ def enough(seen: Seen, more: float = 0.0) -> np.ndarray:
 
 @kernel
 def choose(seen, mask, numbers, _chance):
-    """Chooses as the habits of `FemkortskilleRuleOfThumb` do, for one decision."""
+    """Chooses as the module's text says, for one decision."""
     if first_one(seen, numbers[PHASE], 2) == SPEAK:
         return wanted_if(mask, KNOCKING, _enough(seen, numbers))
     return follow_low_lead_high(seen, mask, numbers[HIGHEST], FIRST_CARD, -1)
@@ -75,6 +75,5 @@ class FemkortskilleRuleOfThumb(RuleOfThumb):
 
     game = "femkortskille"
     what = "knocks with a high hand, keeps the highest card for the fifth trick"
-    habits: ClassVar = {"speak": knock_with(0.0), "play": lead_cards(-1)}
     kernel: ClassVar = choose
     reads: ClassVar = READS

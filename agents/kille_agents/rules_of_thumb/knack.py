@@ -49,17 +49,6 @@ def join_with(more: float) -> Habit:
     return habit
 
 
-def play(seen: Seen) -> np.ndarray:
-    """Leads trumps and the highest cards, takes what it can; face down goes the lowest."""
-    worth = worth_of_cards(seen)
-    lead = 10.0 * ABOVE_SIDE * trumps(seen) - missing_above(seen)
-    last = seen["to_play"].sum(axis=1) == 1
-    takes = 10.0 * ABOVE_SIDE + np.where(last[:, None], -worth, worth)
-    follow = np.where(seen["takes"] != 0, takes, -worth)
-    openly = np.where(leads(seen)[:, None], lead, follow)
-    return seen.wishes_from("play 6C", np.hstack([openly, -worth]))
-
-
 def leads(seen: Seen) -> np.ndarray:
     """Returns whether it leads, [n] bool."""
     return seen["led"].sum(axis=1) == 0
@@ -90,7 +79,7 @@ def tricks_in_hand(seen: Seen) -> np.ndarray:
 
 @kernel
 def choose(seen, mask, numbers, _chance):
-    """Chooses as the habits of `KnackRuleOfThumb` do, for one decision."""
+    """Chooses as the module's text says, for one decision."""
     trump = max(first_one(seen, numbers[TRUMPS], 4), 0)
     if first_one(seen, numbers[PHASE], 2) == JOINING:
         seats = numbers[0]
@@ -164,6 +153,5 @@ class KnackRuleOfThumb(RuleOfThumb):
 
     game = "knack"
     what = "joins with about a trick in hand, leads trumps, takes a trick when it can be taken"
-    habits: ClassVar = {"join": join_with(0.0), "play": play}
     kernel: ClassVar = choose
     reads: ClassVar = READS

@@ -23,8 +23,6 @@ from kille_agents.rules_of_thumb.habits import Habit, Seen, do_if
 from kille_agents.rules_of_thumb.kille_hands import (
     card_by_rank,
     exchange,
-    exchange_below,
-    lead_cards,
     lowest,
     rank,
 )
@@ -43,19 +41,9 @@ DISCARD, LEAD = 0, 1  # of the observation's phases
 DECLARING, FIRST_DISCARD, FIRST_CARD = 0, 2, 34
 
 
-def declare_when(sure: float, free: float | None = None) -> Habit:
-    """Returns the habit of declaring a card that is the lowest so likely.
-
-    Args:
-        sure: How likely.
-        free: How likely where passing with the lowest card costs nothing; None is `sure`.
-    """
-
-    def condition(seen: Seen) -> np.ndarray:
-        costs = free is None or seen.rules["allpass_lowest"]
-        return chance_of_lowest(seen) >= (sure if costs else free)
-
-    return do_if("declare", condition)
+def declare_when(sure: float) -> Habit:
+    """Returns the habit of declaring a card that is the lowest so likely."""
+    return do_if("declare", lambda seen: chance_of_lowest(seen) >= sure)
 
 
 def chance_of_lowest(seen: Seen) -> np.ndarray:
@@ -73,7 +61,7 @@ def chance_of_lowest(seen: Seen) -> np.ndarray:
 
 @kernel
 def choose(seen, mask, numbers, _chance):
-    """Chooses as the habits of `KrypkilleRuleOfThumb` do, for one decision."""
+    """Chooses as the module's text says, for one decision."""
     phase = first_one(seen, numbers[PHASE], 3)
     if phase == DISCARD:
         return exchange(seen, mask, numbers[HELD], FIRST_DISCARD, FIRST_CARD, EXCHANGED)
@@ -106,11 +94,6 @@ class KrypkilleRuleOfThumb(RuleOfThumb):
         "keeps one low card and high ones beside it; leads the highest card, declares when all the "
         "others most likely hold a higher one"
     )
-    habits: ClassVar = {
-        "discard": exchange_below(EXCHANGED),
-        "lead": lead_cards(1),
-        "guess": declare_when(DECLARE, DECLARE_FREELY),
-    }
     kernel: ClassVar = choose
     reads: ClassVar = READS
 

@@ -27,10 +27,8 @@ from kille_agents.rules_of_thumb.choices import count, first_one, wanted
 from kille_agents.rules_of_thumb.habits import Habit, Seen
 from kille_agents.rules_of_thumb.kille_hands import (
     exchange,
-    exchange_below,
     follow_low_lead_high,
     lowest,
-    play_cards,
     rank,
     ranks,
 )
@@ -59,14 +57,9 @@ def stay_with(bar: float) -> Habit:
     return lambda seen: seen.wishes(stay=strength(seen) - bar)
 
 
-def show_when(sure: float, of_two: float | None = None) -> Habit:
-    """Returns the habit of showing a card that is the lowest so likely; `of_two`: with two in."""
-
-    def habit(seen: Seen) -> np.ndarray:
-        two = seen["in_play"].sum(axis=1) == 2
-        return seen.wishes(show=chance_of_lowest(seen) - np.where(two, of_two or sure, sure))
-
-    return habit
+def show_when(sure: float) -> Habit:
+    """Returns the habit of showing a card that is the lowest so likely."""
+    return lambda seen: seen.wishes(show=chance_of_lowest(seen) - sure)
 
 
 def strength(seen: Seen) -> np.ndarray:
@@ -109,7 +102,7 @@ def chance_of_higher(
 
 @kernel
 def choose(seen, mask, numbers, _chance):
-    """Chooses as the habits of `KungsholmskilleRuleOfThumb` do, for one decision."""
+    """Chooses as the module's text says, for one decision."""
     phase = first_one(seen, numbers[PHASE], 6)
     if phase in (BUD1, BUD2):
         return wanted(mask, KNOCKING, _strength(seen, numbers) - KNOCK)
@@ -161,13 +154,5 @@ class KungsholmskilleRuleOfThumb(RuleOfThumb):
 
     game = "kungsholmskille"
     what = "keeps one low card and high ones beside it; shows when it is most likely the lowest"
-    habits: ClassVar = {
-        "bud1": knock_with(KNOCK),
-        "fold": stay_with(STAY),
-        "exchange": exchange_below(EXCHANGED),
-        "bud2": knock_with(KNOCK),
-        "play": play_cards(lead=1, follow=-1),
-        "show": show_when(SHOW, SHOW_OF_TWO),
-    }
     kernel: ClassVar = choose
     reads: ClassVar = READS

@@ -1,12 +1,12 @@
-"""What the rules of thumb have in common: a habit for each phase of their game.
+"""What the rules of thumb have in common: a kernel that chooses, and habits in its place.
 
 A rule of thumb plays what a sensible person plays without calculating; each file gives the reasons.
-It is the mark that a trained policy has to beat.
-
-With nothing but its usual habits it is a kernel too, if its game has one: the same choice for one
-decision, so that loops can play its seats by themselves. Players with other ways have no kernel.
+It is the mark that a trained policy has to beat. It is a kernel, so that loops can play its seats
+by themselves. A player with habits of its own in some phases of the game, as the bots of the
+population have, does what the kernel chooses in all others.
 """
 
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,14 +20,13 @@ from kille_env.registry import Table, spec
 
 
 class RuleOfThumb:
-    """A policy that always plays the action that it wants most, by its habits.
+    """A policy that always plays what its game's kernel chooses, but for habits of its own.
 
     Attributes:
         name: What tables and reports call it.
         game: The game that it plays.
         what: What it does, in a sentence for its description.
-        habits: Its usual habits by phase, named as in the game's `phases`.
-        kernel: Chooses as they do, see `kille_env.play.policy.KernelPolicy`; None if there is none.
+        kernel: Chooses for one decision, see `kille_env.play.policy.KernelPolicy`.
         reads: Parts of the observation whose places `numbers` begins with.
         num_players: Seats of its table.
         rules: Its rules.
@@ -38,7 +37,6 @@ class RuleOfThumb:
     name = "rule_of_thumb"
     game = ""
     what = ""
-    habits: ClassVar[dict[str, Habit]] = {}
     kernel: ClassVar[Any] = None
     deterministic = True
     reads: ClassVar[tuple[str, ...]] = ()
@@ -49,7 +47,7 @@ class RuleOfThumb:
         Args:
             num_players: Seats of the table.
             rules: Its rules.
-            instead: Habits that replace its usual ones, by phase.
+            instead: Habits in place of the kernel, by phase, named as in the game's `phases`.
 
         Raises:
             PolicyError: The rules are another game's.
@@ -68,9 +66,7 @@ class RuleOfThumb:
         self._parts = {part.name: part.slice for part in layout}
         phases = range(self._width)[self._parts["phase"]]
         columns = dict(zip(game.phases[-len(phases) :], phases, strict=True))
-        # The usual habits stay with the class: they are functions, which cannot be pickled.
-        self._instead, self._as_usual = instead, not instead
-        self._columns = {phase: columns[phase] for phase in self.habits | instead}
+        self._instead = [(columns[phase], habit) for phase, habit in instead.items()]
         places = [self._parts[part].start for part in self.reads]
         self._numbers = np.array([self.num_players, *places, *self.settings()], dtype=np.int64)
 
@@ -85,8 +81,8 @@ class RuleOfThumb:
 
     @property
     def choose(self) -> Any:
-        """The kernel, None where other habits may count than the usual ones: a subclass's, too."""
-        return vars(type(self)).get("kernel") if self._as_usual else None
+        """The kernel; None for a player with habits of its own, and for a subclass without one."""
+        return None if self._instead else vars(type(self)).get("kernel")
 
     def see(self, observation: np.ndarray) -> Seen:
         """Returns observations [n, F] as habits read them."""
@@ -95,15 +91,11 @@ class RuleOfThumb:
     def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
         """Returns 1 for what it does and 0 for everything else, [N, A]; see `Policy`."""
         check_shapes(self.name, observation, mask, self._width, len(self._action))
-        if self.choose is None:
-            return np.eye(mask.shape[1])[self.choose_by_habits(observation, mask)]
-        return np.eye(mask.shape[1])[choices(self, observation, mask)]
-
-    def choose_by_habits(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
-        """Returns the legal action that it wants most, the first of equals, [N] int64."""
-        wishes = np.zeros(mask.shape)
-        for phase, habit in (self.habits | self._instead).items():
-            rows = np.flatnonzero(observation[:, self._columns[phase]])
+        usual: Any = SimpleNamespace(choose=self.kernel, numbers=self.numbers, name=self.name)
+        chosen = choices(usual, observation, mask)
+        for column, habit in self._instead:
+            rows = np.flatnonzero(observation[:, column])
             if len(rows):
-                wishes[rows] = habit(self.see(observation[rows]))
-        return np.where(mask != 0, wishes, -np.inf).argmax(axis=1)
+                wishes = habit(self.see(observation[rows]))
+                chosen[rows] = np.where(mask[rows] != 0, wishes, -np.inf).argmax(axis=1)
+        return np.eye(mask.shape[1])[chosen]
