@@ -8,15 +8,12 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from inspect import getdoc
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from kille_agents.llm import PREFIX, LanguageModel
-from kille_agents.metadata import Metadata
 from kille_agents.network import SPECIFICATION, load_network, read_network
 from kille_agents.objects import (
-    find_object,
     is_entry_point,
     load_entry_point,
     make_player,
@@ -45,20 +42,18 @@ BASELINES: dict[str, Callable[[int, Rules], Player]] = {
 
 MEASURED = Path(__file__).parent / "population" / "measured.json"
 """What the players that come with the suite have earned."""
-EPISODES = {"deal": "single deals", "match": "whole matches"}
 NOT_MEASURED = "not measured"
 
 
 @dataclass(frozen=True)
 class About:
-    """A player described for people; `kille_agents.metadata` is for programs.
+    """A player of the suite, described for people.
 
     Attributes:
-        name: What `load_policy` and the command line call it.
+        name: What `as_policy` and the command line call it.
         what: What it is, or does.
         made: How it was made.
-        strength: Of a player of the suite a figure and the command that measures it; else "not
-            measured".
+        strength: What it earns, and the command that measures it; or "not measured".
     """
 
     name: str
@@ -214,21 +209,40 @@ def load_policy(
     return at_table(player, game, num_players, rules)
 
 
-def describe_player(name_or_path: str | Path, game: str | None = None) -> About:
-    """Returns the description of a player.
+def describe_player(name: str, game: str | None = None) -> About:
+    """Returns the description of a player that comes with the suite.
 
     Args:
-        name_or_path: As for `load_policy`. An entry point ("module:object") is imported, which runs
-            its module's code; it is described by the first paragraph of its docstring.
+        name: Its name.
         game: The game; needed for the baselines, which play every game.
 
     Raises:
-        PolicyError: There is no such player, it plays another game, or one of its files is broken.
+        PolicyError: There is no such player, or it plays another game.
     """
-    name = str(name_or_path)
-    if (plays := game_of(name)) is not None:
-        _check_game(name, plays, game)
-    return _kind_of(name, game).about(name, game)
+    plays = game_of(name)
+    if plays is not None and game not in (None, plays):
+        raise PolicyError(f"{name} plays {plays}, not {game}")
+    if name in ROSTER:
+        what, made = ROSTER[name].what, ROSTER[name].made
+    elif name in TRAINED:
+        what = "a network that has learned at tables of every size, deals and matches"
+        made = f"by self-play: kille train {plays}_trained"
+    elif name == "uniform":
+        what, made = "plays every legal action with the same probability", "nothing to make"
+    elif name == FlatSearch.name:
+        what = FlatSearch.what
+        made = "hand-written; nothing is learned, every decision is searched afresh"
+    elif name in BASELINES:
+        what = rule_of_thumb_class(game).what if game else "plays by each game's rule of thumb"
+        made = "hand-written and tuned by playing; its file gives the reasons"
+    else:
+        raise PolicyError(
+            f"no player of the suite is called {name!r}. {_suggestion(name, game)} `kille "
+            "evaluate` measures files and players of your own"
+        )
+    where = plays or game
+    strength = _measured(name, where) if where else NOT_MEASURED
+    return About(name, what, made, strength)
 
 
 class Kind(NamedTuple):
@@ -238,14 +252,12 @@ class Kind(NamedTuple):
         matches: Whether a name, or the path that it is, means a player of this kind.
         load: Makes a player of its name, a number of seats, rules, and whether a file that can run
             code may be loaded.
-        about: Describes one by its name, for a game or for whichever it plays.
         tables: The tables that one was made for, by its name, and by where an object of a module
             is made, if at all; no file is loaded that can run code.
     """
 
     matches: Callable[[str], bool]
     load: Callable[[str, int, Rules, bool], Player]
-    about: Callable[[str, str | None], About]
     tables: Callable[[str, Table | None], tuple[Table, ...]] = lambda *_: ()
 
 
@@ -269,34 +281,14 @@ def _kind_of(name: str, game: str | None) -> Kind:
     for kind in KINDS:
         if kind.matches(name):
             return kind
-    known = players_of(game) if game else [*BASELINES, *TRAINED, *ROSTER]
     raise PolicyError(
         f"there is no player {name!r}, neither by name nor as a file or folder with "
-        f"{SPECIFICATION} or {TABULAR}, nor as module:object. {did_you_mean(name, known)}"
+        f"{SPECIFICATION} or {TABULAR}, nor as module:object. {_suggestion(name, game)}"
     )
 
 
-# Each kind: how it is loaded, and what is said of it.
-
-
-def _about_baseline(name: str, game: str | None) -> About:
-    if name == FlatSearch.name:
-        made = "hand-written; nothing is learned, every decision is searched afresh"
-        return About(name, FlatSearch.what, made)
-    if name == "uniform":
-        what, made = "plays every legal action with the same probability", "nothing to make"
-    else:
-        what = rule_of_thumb_class(game).what if game else "plays by each game's rule of thumb"
-        made = "hand-written and tuned by playing; its file gives the reasons"
-    return About(name, what, made, _measured(name, game) if game else NOT_MEASURED)
-
-
-def _about_trained(name: str, game: str | None) -> About:
-    """Describes a network that comes with the suite."""
-    about = _about_network(str(TRAINED[name]), game)
-    trained_for = TRAINED[name].name
-    made = f"kille train {trained_for}_trained: {about.made}"
-    return About(name, about.what, made, _measured(name, trained_for))
+def _suggestion(name: str, game: str | None) -> str:
+    return did_you_mean(name, players_of(game) if game else [*BASELINES, *TRAINED, *ROSTER])
 
 
 def _load_model(name: str, num_players: int, rules: Rules, trust: bool) -> Player:
@@ -312,101 +304,32 @@ def _tables_of_model(name: str, table: Table | None) -> tuple[Table, ...]:
     return () if asking is None else asking.tables
 
 
-def _about_model(name: str, game: str | None) -> About:
-    """Describes a model of Stable-Baselines3 by what can be read without loading it."""
-    from kille_agents.sb3 import algorithm_of, read_plain
-
-    steps = read_plain(Path(name)).get("num_timesteps")
-    decisions = f", {steps:,} steps" if isinstance(steps, int) else ""
-    return About(
-        name,
-        f"a model of Stable-Baselines3: {algorithm_of(Path(name))}",
-        f"trained with that library{decisions}; loading it can run code, so it needs --trust",
-    )
-
-
-def _about_tabular(name: str, game: str | None) -> About:
-    metadata = read_metadata(cast(Path, tabular_file(name)))
-    about = _about_saved(name, "a tabular policy with every decision", metadata, game)
-    return About(name, about.what, f"solved with kille solve: {about.made}")
-
-
-def _about_network(name: str, game: str | None) -> About:
-    metadata = read_network(Path(name))[0]
-    layers = listed([str(units) for units in metadata.layers])
-    what = f"a network with layers of {layers} units ({metadata.activation})"
-    return _about_saved(name, what, metadata, game)
-
-
-def _about_saved(name: str, what: str, metadata: Metadata, game: str | None) -> About:
-    """Describes a saved policy: the tables that it was made for, and how it was made."""
-    _check_game(name, metadata.game, game)
-    try:
-        tables = metadata.tables
-    except PolicyError as error:
-        raise PolicyError(f"{name}: {error}") from None
-    sizes = sorted({table.num_players for table in tables})
-    seats = ", ".join(map(str, sizes))
-    if len(sizes) > 2 and sizes == list(range(sizes[0], sizes[-1] + 1)):
-        seats = f"{sizes[0]} to {sizes[-1]}"
-    played = dict.fromkeys(EPISODES[str(table.rules["episode"])] for table in tables)
-    made = ", ".join(
-        f"{key} {value if key == 'seed' else _shown(value)}"
-        for key, value in sorted(metadata.made.items())
-        if not isinstance(value, dict)
-    )
-    where = f"{metadata.game} with {seats} seats, preset {tables[0].rules['preset']}"
-    return About(name, f"{what} for {' and '.join(played)} of {where}", made or "not said")
-
-
-def _about_object(name: str, game: str | None) -> About:
-    """Describes an object of a module by the first paragraph of its docstring."""
-    what = " ".join((getdoc(find_object(name)) or "").split("\n\n")[0].split())
-    made = f"your own code, the module {name.partition(':')[0]}"
-    return About(name, what or "does not say what it is", made)
-
-
 KINDS = (
-    Kind(
-        BASELINES.__contains__,
-        lambda name, seats, rules, _: BASELINES[name](seats, rules),
-        _about_baseline,
-    ),
-    Kind(
-        ROSTER.__contains__,
-        lambda name, seats, rules, _: ROSTER[name].player(seats, rules),
-        lambda name, _: About(
-            name, ROSTER[name].what, ROSTER[name].made, _measured(name, ROSTER[name].game)
-        ),
-    ),
-    Kind(TRAINED.__contains__, lambda name, *_: load_network(TRAINED[name], name), _about_trained),
+    Kind(BASELINES.__contains__, lambda name, seats, rules, _: BASELINES[name](seats, rules)),
+    Kind(ROSTER.__contains__, lambda name, seats, rules, _: ROSTER[name].player(seats, rules)),
+    Kind(TRAINED.__contains__, lambda name, *_: load_network(TRAINED[name], name)),
     Kind(
         lambda name: name.startswith(PREFIX),
         lambda name, *_: LanguageModel(name.removeprefix(PREFIX)),
-        lambda name, _: About(name, "a language model", "asked at the address of KILLE_LLM_URL"),
     ),
     Kind(
         lambda name: Path(name).suffix == ".zip" and Path(name).is_file(),
         _load_model,
-        _about_model,
         _tables_of_model,
     ),
     Kind(
         lambda name: tabular_file(name) is not None,
         lambda name, *_: load_tabular(cast(Path, tabular_file(name))),
-        _about_tabular,
         lambda name, _: read_metadata(cast(Path, tabular_file(name))).tables,
     ),
     Kind(
         lambda name: Path(name).exists(),
         lambda name, *_: load_network(Path(name)),
-        _about_network,
         lambda name, _: read_network(Path(name))[0].tables,
     ),
     Kind(
         is_entry_point,
         lambda name, seats, rules, _: load_entry_point(name, seats, rules),
-        _about_object,
         lambda name, table: (
             ()
             if table is None
@@ -443,18 +366,6 @@ def _measured(name: str, game: str) -> str:
         f"{against}; units per deal, {seats} seats, {deals:,} duplicate deals, 95% intervals "
         f"(kille evaluate {name} --game {game} --deals {deals})"
     )
-
-
-def _check_game(name: str, plays: str, game: str | None) -> None:
-    if game not in (None, plays):
-        raise PolicyError(f"{name} plays {plays}, not {game}")
-
-
-def _shown(value: Any) -> str:
-    """Returns a value for people: 16,900 or 1e-09, the rest as it is."""
-    if type(value) is int:
-        return f"{value:,}"
-    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _interval(mean: float, low: float, high: float) -> str:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import kille_env
-from kille_agents.catalog import describe_player, load_policy
+from kille_agents.catalog import load_policy
 from kille_env.errors import PolicyError
 from kille_env.play.policy import Decider, check_probabilities
 
@@ -125,13 +125,6 @@ def test_a_file_goes_before_a_module(module, tmp_path):
     (tmp_path / "somebodys_bots:First").write_text("no policy")
     with pytest.raises(PolicyError, match="is no policy"):
         load("somebodys_bots:First")
-
-
-def test_an_entry_point_describes_itself(module):
-    first = describe_player(f"{module}:First")
-    assert first.what == "Does the first thing that is legal."
-    assert (first.made, first.strength) == (f"your own code, the module {module}", "not measured")
-    assert describe_player(f"{module}:number").what  # whatever it is, it has a docstring
 
 
 def test_an_entry_point_can_be_measured(module, capfd):

@@ -10,7 +10,6 @@ import pytest
 import kille_env
 from env.language_model_server import serving
 from kille_agents import as_policy
-from kille_agents.catalog import describe_player
 from kille_agents.llm import LanguageModel, Settings, service
 from kille_agents.llm.player import Answers, LimitError
 from kille_env.adapters.text import decision_prompt
@@ -293,7 +292,6 @@ def test_it_is_a_player_by_name_and_is_never_asked_without_an_address(monkeypatc
     assert str(player.answers.path).endswith("runs/llm/some%2Fmodel-1.5/answers.jsonl")
     with pytest.raises(ConfigError, match="needs a name"):
         as_policy("llm:", "knack", 3, rules)
-    assert describe_player("llm:m").what == "a language model"
 
 
 @pytest.mark.parametrize("game", kille_env.list_games())

@@ -10,7 +10,7 @@ pytest.importorskip("sb3_contrib")
 import torch
 
 from env.players import decisions
-from kille_agents.catalog import describe_player, load_policy
+from kille_agents.catalog import load_policy
 from kille_agents.network import save_network
 from kille_env.core.floats import READINGS
 from kille_env.errors import KilleError, PolicyError
@@ -70,10 +70,6 @@ def test_a_table_that_it_was_not_made_for_is_refused(run):
         load_policy(run.folder, "byteskille", 5, GAME.resolve(episode="deal", gok_call="off"))
 
 
-def test_sizes_one_after_the_other_are_named_by_their_ends():
-    assert "with 2 to 20 seats" in describe_player("byteskille/trained").what
-
-
 def test_a_loaded_policy_sits_down_at_another_table(run):
     rules = GAME.resolve(episode="deal")
     three = load_policy(run.folder, "byteskille", 3, rules)
@@ -84,15 +80,13 @@ def test_a_loaded_policy_sits_down_at_another_table(run):
     assert three.at_table("byteskille", 3) is three
 
 
-def test_it_is_measured_where_the_settings_say_and_described_with_all_its_tables(run):
+def test_it_is_measured_where_the_settings_say(run):
     table = seat([run.folder]).table
     seats, rules = table.num_players, table.rules
     assert (seats, rules["episode"]) == (2, "deal")
     table = seat([run.folder], num_players=5, episode="match").table
     seats, rules = table.num_players, table.rules
     assert (seats, rules["episode"]) == (5, "match")
-    what = describe_player(str(run.folder), "byteskille").what
-    assert "single deals and whole matches of byteskille with 2, 3, 5, 20 seats" in what
 
 
 def test_settings_that_do_not_go_together_are_refused(tiny):

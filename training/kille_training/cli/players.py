@@ -22,8 +22,7 @@ AGAINST = ("rule_of_thumb", "uniform")
 def players(player: str | None, game: str | None, as_json: bool) -> None:
     """Lists the players of a game, or of all games, with what they earn; or describes one.
 
-    PLAYER is a name, a file or folder of a trained or solved policy, or module:object, which
-    imports the module and so runs its code.
+    PLAYER is a name in the list.
     """
     from kille_agents.catalog import describe_player
 
