@@ -18,7 +18,7 @@ from matplotlib.figure import Figure
 
 from kille_agents.greedy import PLAYS
 from kille_env.registry import list_games
-from kille_training.pages.palette import SERIES
+from kille_training.pages.page import SERIES
 from kille_training.pages.plots import STYLE, as_svg, logarithmic
 
 DOCS = Path(__file__).parent

@@ -24,7 +24,7 @@ from matplotlib.figure import Figure
 
 from kille_agents.greedy import PLAYS
 from kille_env.registry import spec
-from kille_training.pages.palette import SERIES
+from kille_training.pages.page import SERIES
 from kille_training.pages.plots import STYLE, as_svg
 from kille_training.solving.policies import nash_conv_of
 from kille_training.solving.size import TreeTooLargeError, check_deal, count_ends

@@ -221,13 +221,13 @@ TOURNAMENT = """
 from pathlib import Path
 import kille_training.cli.tournament
 from kille_training.arena.page import write_tournament_page
-from kille_training.arena.tournament import Folder
+from kille_training.arena.settings import Folder
 kt.play_tournament(["uniform", "rule_of_thumb"], "knack", num_players=2, deals=5, out="run")
 write_tournament_page(Folder(Path("run")))
 """
 EVERY = """
     labels progress results settings tables statistics.intervals cli.command
-    pages.page pages.palette pages.scales
+    pages.page
 """
 """What each run loads of training."""
 LEARNS = f"""

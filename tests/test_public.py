@@ -31,8 +31,6 @@ PACKAGES = ("kille_env", "kille_agents", "kille_training")
 VERSIONED = "_v0"
 """What ends the names of modules that PettingZoo's convention asks for."""
 NAMES = [(module, name) for module in ROOTS for name in importlib.import_module(module).__all__]
-SLOW = {"compare_seeds"}
-"""Names whose examples train for half a minute."""
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE | doctest.IGNORE_EXCEPTION_DETAIL
 
 
@@ -40,7 +38,7 @@ FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE | doctest.IGNORE_EXCEPTI
 @pytest.mark.filterwarnings("ignore:You have specified a mini-batch size")
 @pytest.mark.parametrize(
     ("module", "name"),
-    [pytest.param(*each, marks=pytest.mark.slow if each[1] in SLOW else ()) for each in NAMES],
+    NAMES,
     ids=lambda word: word,
 )
 def test_every_public_name_has_an_example_that_runs(

@@ -39,13 +39,12 @@ def training(folder: Path) -> Path:
     """Trains for seconds, and returns the report of the run."""
     settings = folder / "example.yaml"
     settings.write_text(RUN)
-    return kt.report(kt.train(settings, out=folder))
+    return kt.train(settings, out=folder).report
 
 
 def tournament(folder: Path) -> Path:
     """Plays a tournament, and returns its page."""
-    kt.play_tournament(ENTRANTS, "byteskille", num_players=3, deals=200, out=folder)
-    return kt.report(folder)
+    return kt.play_tournament(ENTRANTS, "byteskille", num_players=3, deals=200, out=folder).report
 
 
 def replay(folder: Path) -> Path:

@@ -7,8 +7,7 @@ from kille_env.errors import KilleError
 from kille_training.arena import page as words
 from kille_training.arena.page import write_tournament_page
 from kille_training.arena.results import Standing
-from kille_training.arena.settings import MatchmakingSettings, TournamentSettings
-from kille_training.arena.tournament import Folder
+from kille_training.arena.settings import Folder, MatchmakingSettings, TournamentSettings
 from kille_training.cli.main import main
 from kille_training.settings import TableSettings
 

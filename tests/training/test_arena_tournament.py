@@ -12,9 +12,9 @@ from kille_env.errors import ConfigError, KilleError
 from kille_env.registry import Table
 from kille_training.arena.play import identified
 from kille_training.arena.results import TournamentResult
-from kille_training.arena.settings import TournamentSettings
+from kille_training.arena.settings import Folder, TournamentSettings
 from kille_training.arena.store import Store, StoreError
-from kille_training.arena.tournament import Folder, Tournament, play_tournament
+from kille_training.arena.tournament import Tournament, play_tournament
 from kille_training.cli.main import main
 from kille_training.pool.jobs import Here
 from kille_training.settings import build

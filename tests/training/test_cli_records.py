@@ -103,7 +103,7 @@ def test_games_for_people(kille):
         assert kille_env.spec(game).title in line
     out = kille("games", "byteskille").out
     spec = kille_env.spec("byteskille")
-    assert "2 to 20, 4 by default" in out
+    assert "2 to 20 seats, 4 by default" in out
     assert ", ".join(spec.actions) in out
     assert all(switch.name in out for switch in spec.switches)
 

@@ -11,9 +11,9 @@ import pytest
 
 pytest.importorskip("sb3_contrib")
 
-import kille_training as kt
 from kille_env.errors import ConfigError
 from kille_training.cli.main import main
+from kille_training.learn.runs import Run, measure_run
 from kille_training.progress import Bars
 
 TINY = """
@@ -124,7 +124,7 @@ def test_a_run_resumes_where_it_stopped_and_shows_what_it_found(
     assert stopped.err.count("resume with: kille train tiny.yaml") == 1
     said = "runs/tiny has made 256 of 512 decisions; finish it first: kille train runs/tiny"
     with pytest.raises(ConfigError, match=said):
-        kt.report("runs/tiny")
+        measure_run(Run(Path("runs/tiny")))
     measured = kille("evaluate", "runs/tiny", "--deals", "2").out
     assert said in measured and "byteskille" in measured
     first = kille("train", config)
@@ -175,6 +175,7 @@ def test_an_interruption_before_the_run_began_promises_nothing(config, kille, mo
 
 
 def test_the_report_of_a_measured_run_needs_no_torch(run):
+    (run / "report.html").unlink()
     code = f"""
 import sys
 class NoTorch:
@@ -183,9 +184,7 @@ class NoTorch:
             raise ModuleNotFoundError(name)
 sys.meta_path.insert(0, NoTorch())
 import kille_training as kt
-from kille_env.errors import ConfigError
-import kille_training as kt
-kt.report({str(run)!r})
+kt.train({str(run)!r})
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -5,8 +5,8 @@ import io
 import pytest
 
 import kille_training as kt
-from kille_training.arena.settings import MatchmakingSettings, TournamentSettings
-from kille_training.arena.tournament import Folder, Tournament
+from kille_training.arena.settings import Folder, MatchmakingSettings, TournamentSettings
+from kille_training.arena.tournament import Tournament
 from kille_training.pool.jobs import Here
 from kille_training.progress import Bars
 from kille_training.settings import TableSettings

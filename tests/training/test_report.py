@@ -12,9 +12,8 @@ from kille_env.registry import Table, spec
 from kille_training.evaluation.duplicate import Estimate, Row
 from kille_training.evaluation.results import ExactNashConv
 from kille_training.learn.page import distance, learning_curve, nash_conv_curve, verdict
-from kille_training.pages import page, palette
-from kille_training.pages.scales import LogScale, Scale
-from kille_training.reports import report
+from kille_training.pages import page
+from kille_training.pages.page import LogScale, Scale
 
 TABLE = Table.of("byteskille", 2)
 
@@ -53,15 +52,15 @@ def test_greedy_and_sampled_play_have_one_colour_each_on_all_plots():
         for play in ("greedy", "sampled")
         for decisions in (1000, 2000)
     ]
-    ways = {palette.GREEDY, palette.SAMPLED}
+    ways = {page.GREEDY, page.SAMPLED}
     for svg in (
         learning_curve(measured("uniform", "a $x_ & <b>"), "units per deal"),
         nash_conv_curve(points, "units per deal"),
     ):
-        assert ways <= colours(svg) <= {value for value, _ in palette.COLOURS.values()}
-        assert not colours(palette.themed(svg)), "a page chooses light or dark colours itself"
+        assert ways <= colours(svg) <= {value for value, _ in page.COLOURS.values()}
+        assert not colours(page.themed(svg)), "a page chooses light or dark colours itself"
     only = nash_conv_curve(points[2:], "units per deal")
-    assert palette.GREEDY not in colours(only)
+    assert page.GREEDY not in colours(only)
 
 
 def test_names_with_markup_mathematics_and_other_letters_can_be_drawn():
@@ -115,10 +114,5 @@ def test_a_logarithmic_chart_gives_each_power_of_ten_as_much_room():
 
 
 def test_a_page_that_cannot_be_written_says_where_else_it_could_be(tmp_path):
-    with pytest.raises(KilleError, match=r"cannot write the page .*report\(FOLDER, PAGE\)"):
+    with pytest.raises(KilleError, match=r"cannot write the page .*run the same command again"):
         page.write(tmp_path / "missing" / "report.html", b"")
-
-
-def test_a_folder_of_neither_kind_has_no_report(tmp_path):
-    with pytest.raises(KilleError, match="is no run"):
-        report(tmp_path)

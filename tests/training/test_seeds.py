@@ -16,7 +16,7 @@ pytest.importorskip("sb3_contrib")
 import kille_training as kt
 from kille_env.errors import ConfigError
 from kille_training.learn.runs import Run, seed_runs
-from kille_training.learn.seeds import SeedRuns, figures_of, open_seeds
+from kille_training.learn.seeds import SeedRuns, figures_of, open_seeds, seeds_in
 
 MEASURE = "units per deal against uniform, sampled"
 
@@ -101,7 +101,7 @@ def test_one_seed_says_that_it_has_no_interval(pair):
 
 
 def test_two_configurations_are_compared_over_seeds_and_deals(pair, other, kille, tmp_path):
-    found = kt.compare_seeds(pair.folder, other.folder)
+    found = pair.compare(other)
     row = {each.measure: each for each in found.differences}[MEASURE]
     earned = [
         tuple(figures_of(side.evaluations)[MEASURE])  # the same deals as at the end of the runs
@@ -110,7 +110,7 @@ def test_two_configurations_are_compared_over_seeds_and_deals(pair, other, kille
     assert [row.first, row.second] == [pytest.approx(each) for each in earned]
     assert all(each.low <= each.mean <= each.high for each in found.differences)
     assert any(each.low < each.mean < each.high for each in found.differences)
-    back = kt.compare_seeds(other.folder, pair.folder)
+    back = other.compare(pair)
     assert [each.mean for each in back.differences] == pytest.approx(
         [-each.mean for each in found.differences]
     )
@@ -127,14 +127,13 @@ def test_what_cannot_be_compared_is_refused(pair, other, refused, short, tmp_pat
     assert "by: not for folders of runs by seed" in " ".join(
         refused("compare", pair.folder, other.folder, "--by", "0.1").split()
     )
-    with pytest.raises(ConfigError, match=r"kt\.compare_seeds compares two such folders"):
+    with pytest.raises(ConfigError, match=r"SeedRuns\.compare compares two such folders"):
         kt.compare(pair.folder, "uniform")
-    open_seeds(short, 1, out=tmp_path / "one")
     with pytest.raises(ConfigError, match="holds one seed, which has no interval over seeds"):
-        kt.compare_seeds(pair.folder, tmp_path / "one")
+        pair.compare(SeedRuns.of({1: pair.runs[0]}))
     open_seeds(short, 2, out=tmp_path / "two")
     with pytest.raises(ConfigError, match="has made 0 of 256 decisions; finish it first"):
-        kt.compare_seeds(pair.folder, tmp_path / "two")
+        seeds_in(tmp_path / "two")
 
 
 @pytest.mark.slow

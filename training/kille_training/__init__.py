@@ -14,14 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from kille_training.arena.compare import compare
-    from kille_training.arena.seeds import compare_seeds
     from kille_training.arena.tournament import play_tournament
     from kille_training.evaluation.api import evaluate
     from kille_training.evaluation.exact import nash_conv
     from kille_training.learn.best_response import best_response
     from kille_training.learn.callbacks import NashConvCallback
     from kille_training.learn.training import train
-    from kille_training.reports import report
     from kille_training.solving.export import export_efg
     from kille_training.solving.solve import solve
 
@@ -34,8 +32,6 @@ _NAMES = {
     "solve": "kille_training.solving.solve:solve",
     "play_tournament": "kille_training.arena.tournament:play_tournament",
     "compare": "kille_training.arena.compare:compare",
-    "compare_seeds": "kille_training.arena.seeds:compare_seeds",
-    "report": "kille_training.reports:report",
     "NashConvCallback": "kille_training.learn.callbacks:NashConvCallback",
 }
 """Everything and where it is defined ("module:name"); imported when it is first used."""
@@ -44,12 +40,10 @@ __all__ = [
     "NashConvCallback",
     "best_response",
     "compare",
-    "compare_seeds",
     "evaluate",
     "export_efg",
     "nash_conv",
     "play_tournament",
-    "report",
     "solve",
     "train",
 ]

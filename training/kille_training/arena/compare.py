@@ -254,7 +254,7 @@ def compare(
     for player in (better, worse):
         if isinstance(player, (str, Path)) and seed_runs(Path(player)):
             raise ConfigError(
-                f"{player} holds runs by seed; kt.compare_seeds compares two such folders, and "
+                f"{player} holds runs by seed; SeedRuns.compare compares two such folders, and "
                 "kt.compare one of the runs in it"
             )
     names = [label_of(player) for player in (better, worse)]

@@ -16,11 +16,11 @@ from kille_env.errors import ConfigError
 from kille_env.registry import spec
 from kille_env.words.text import listed
 from kille_training.arena.results import Standing, TournamentResult
-from kille_training.arena.settings import TournamentSettings
+from kille_training.arena.settings import Folder, TournamentSettings
 from kille_training.arena.store import Store
-from kille_training.arena.tournament import Folder
 from kille_training.labels import BEYOND_MEAN, plural_of, unit_of
 from kille_training.pages.page import (
+    Scale,
     Verdict,
     figure,
     render,
@@ -29,7 +29,6 @@ from kille_training.pages.page import (
     write,
     yaml_lines,
 )
-from kille_training.pages.scales import Scale
 from kille_training.settings import plain
 from kille_training.statistics import plackett_luce
 from kille_training.statistics.intervals import Intervals
@@ -49,12 +48,11 @@ FIELD = (
 )
 
 
-def write_tournament_page(folder: Folder, out: Path | None = None) -> Path:
+def write_tournament_page(folder: Folder) -> Path:
     """Writes the page of a tournament, as far as it has been played, and returns where it is.
 
     Args:
         folder: The tournament's; commands on the page name it by its path as it is.
-        out: The page's file; None is report.html in the tournament's folder.
 
     Raises:
         KilleError: Nothing has been played, the results cannot be read, or the page cannot be
@@ -82,7 +80,7 @@ def write_tournament_page(folder: Folder, out: Path | None = None) -> Path:
         shown=_Shown(found),
         again=again,
     )
-    return write(out or folder.report, page)
+    return write(folder.report, page)
 
 
 class _Shown:

@@ -177,6 +177,11 @@ class TournamentResult(Result):
         )  # fmt: skip
 
     @property
+    def report(self) -> Path:
+        """Where the page is."""
+        return self.folder / "report.html"
+
+    @property
     def unit(self) -> str:
         """What an observation is: "deal" or "match"."""
         return unit_of(self.table.rules["episode"])

@@ -174,3 +174,30 @@ def _entrant(name: Any, value: Any) -> Entrant:
 def load_tournament(path: Path, overrides: Sequence[str] = (), **values: Any) -> TournamentSettings:
     """Reads the settings of a tournament; see `kille_training.settings.load`."""
     return load(TournamentSettings, path, overrides, **values)
+
+
+class Folder:
+    """The folder of a tournament.
+
+    Attributes:
+        path: Where it is.
+        config: The resolved settings.
+        results: Everything that has been played.
+        log: What players printed.
+        report: The page.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.config, self.results = path / "config.yaml", path / "results.npz"
+        self.log, self.report = path / "players.log", path / "report.html"
+
+    def settings(self) -> TournamentSettings:
+        """Reads the settings that the tournament was last played with.
+
+        Raises:
+            ConfigError: The folder holds no tournament.
+        """
+        if not self.config.is_file():
+            raise ConfigError(f"{self.path} holds no tournament: there is no {self.config.name}")
+        return load_tournament(self.config)

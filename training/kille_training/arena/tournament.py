@@ -25,6 +25,7 @@ from kille_env.files import write_whole
 from kille_env.play.policy import PlayerLike
 from kille_env.words.text import counted, printable
 from kille_training.arena.entrants import Entrant, entrants_of
+from kille_training.arena.page import write_tournament_page
 from kille_training.arena.play import Play, Shard, identified
 from kille_training.arena.results import TournamentResult
 from kille_training.arena.schedule import Draw, Field, Pairing, Swiss, Waves
@@ -32,10 +33,10 @@ from kille_training.arena.settings import (
     NONE,
     Bots,
     Fill,
+    Folder,
     Format,
     MatchmakingSettings,
     TournamentSettings,
-    load_tournament,
 )
 from kille_training.arena.store import Store
 from kille_training.labels import SEED, plural_of
@@ -44,33 +45,6 @@ from kille_training.pool.jobs import Failed, Pool
 from kille_training.progress import Progress, ignore, resumable, shown
 from kille_training.settings import TableSettings, as_yaml, versions
 from kille_training.tables import RulesLike, table_of
-
-
-class Folder:
-    """The folder of a tournament.
-
-    Attributes:
-        path: Where it is.
-        config: The resolved settings.
-        results: Everything that has been played.
-        log: What players printed.
-        report: The page.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.config, self.results = path / "config.yaml", path / "results.npz"
-        self.log, self.report = path / "players.log", path / "report.html"
-
-    def settings(self) -> TournamentSettings:
-        """Reads the settings that the tournament was last played with.
-
-        Raises:
-            ConfigError: The folder holds no tournament.
-        """
-        if not self.config.is_file():
-            raise ConfigError(f"{self.path} holds no tournament: there is no {self.config.name}")
-        return load_tournament(self.config)
 
 
 class Tournament:
@@ -366,8 +340,8 @@ def play_tournament(
             the plan on standard error: lineups and deals.
 
     Returns:
-        The standings and the crosstable, as data frames too. A notebook shows the standings;
-        `kille_training.report` writes the page.
+        The standings and the crosstable, as data frames too. A notebook shows the standings, and
+        `report` is where the page is.
 
     Raises:
         ConfigError: It cannot be played; the message says why.
@@ -419,7 +393,7 @@ def play_in_folder(
     trust: bool = False,
     objects: Mapping[str, PlayerLike] | None = None,
 ) -> TournamentResult:
-    """Play what is missing of a tournament.
+    """Play what is missing of a tournament, and write its page.
 
     Args:
         folder: Where it lies, or is to lie.
@@ -437,7 +411,9 @@ def play_in_folder(
         tournament = Tournament(folder, settings, pool, kept=kept, trust=trust, objects=objects)
         with tournament.store as store:
             tournament.play(progress, told)
-            return TournamentResult.of(store, tournament.remarks)
+            result = TournamentResult.of(store, tournament.remarks)
+    write_tournament_page(folder)
+    return result
 
 
 def how_to_resume(out: str | Path | None) -> str:

@@ -21,7 +21,7 @@ from kille_training.benchmark.results import (
 )
 from kille_training.benchmark.tables import table_named
 from kille_training.benchmark.tuning import Tried
-from kille_training.pages.palette import SERIES
+from kille_training.pages.page import SERIES
 from kille_training.pages.plots import DASHED, STYLE, as_svg, logarithmic
 from kille_training.results import TextTable
 from kille_training.statistics.aggregate import (

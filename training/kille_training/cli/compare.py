@@ -76,8 +76,7 @@ def _compare_seeds(
     better: str, worse: str, out: Path | None, overrides: tuple[str, ...], as_json: bool
 ) -> None:
     """Compare two folders of runs by seed, write the page and print the differences."""
-    from kille_training.arena.seeds import compare_seeds
-    from kille_training.arena.seeds_page import write_seeds_page
+    from kille_training.learn.seeds import SeedRuns, seeds_in
     from kille_training.progress import Bars
 
     context = click.get_current_context()
@@ -91,12 +90,13 @@ def _compare_seeds(
             f"{', '.join(sorted(others))}: not for folders of runs by seed, which are compared at "
             "their own table; --out, --seed and --set deals=N or baselines=[...] are"
         )
-    words = command.arguments_of(compare_seeds, overrides, "deals", "baselines")
+    words = command.arguments_of(SeedRuns.compare, overrides, "deals", "baselines")
     if "--seed" in given:
         words["seed"] = context.params["seed"]
     with Bars(lines=True) as progress:
-        found = compare_seeds(better, worse, progress=progress, **words)
-    page = write_seeds_page(found, None if out is None else out / "report.html")
+        sides = seeds_in(Path(better)), seeds_in(Path(worse))
+        found = sides[0].compare(sides[1], progress=progress, **words)
+    page = found.report(None if out is None else out / "report.html")
     command.report(
         {"report": str(page), **found.as_dict()},
         [found, f"The page with the plot is {page}"],

@@ -91,11 +91,8 @@ def _details(one: GameSpec) -> list[str]:
     head, *lines = columns([*heads, *rows])
     explained = [(line, f"      {s.meaning}") for line, s in zip(lines, one.switches, strict=True)]
     return [
-        f"{one.title} ({one.name})",
-        f"  players   {one.min_players} to {one.max_players}, {one.default_players} by default",
-        f"  actions   {', '.join(one.actions)}",
-        f"  presets   {', '.join(one.presets)}",
-        f"  episodes  {', '.join(EPISODES)}, {DEFAULT_EPISODE} by default",
+        str(one),
+        f"episodes  {', '.join(EPISODES)}, {DEFAULT_EPISODE} by default",
         "",
         "Rule switches, their values in each preset, and what is possible:",
         "",

@@ -94,7 +94,7 @@ def _page(
 def _write(page: Path, made: bytes, file: Path, matches: int, as_json: bool) -> None:
     from kille_training.pages.page import write
 
-    write(page, made, f"kille replay {file} --html PAGE.html")
+    write(page, made)
     result = {"file": str(file), "page": str(page), "bytes": len(made), "matches": matches}
     command.report(result, [f"The page is in {page}"], as_json)
 

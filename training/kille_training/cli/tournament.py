@@ -35,8 +35,8 @@ def tournament(
     those are played. A finished folder is shown as it was played, and no player is loaded.
     """
     from kille_training.arena.page import write_tournament_page
-    from kille_training.arena.settings import load_tournament
-    from kille_training.arena.tournament import Folder, finished, play_in_folder
+    from kille_training.arena.settings import Folder, load_tournament
+    from kille_training.arena.tournament import finished, play_in_folder
     from kille_training.progress import Bars
 
     values |= {"transfer": transfer or None}
@@ -54,10 +54,12 @@ def tournament(
         settings = load_tournament(path, overrides, name=name, **values)
         folder = Folder(out or Path("runs") / settings.name)
     with command.resumable(), Bars(lines=True) as display:
-        result = result or play_in_folder(folder, settings, display, display.say, trust=trust)
-        page = write_tournament_page(folder)
+        if result is None:
+            result = play_in_folder(folder, settings, display, display.say, trust=trust)
+        else:
+            write_tournament_page(folder)
     command.report(
-        {"run": str(folder.path), "report": str(page), **result.as_dict()},
-        [result, f"The report is in {page}"],
+        {"run": str(folder.path), "report": str(result.report), **result.as_dict()},
+        [result, f"The report is in {result.report}"],
         as_json,
     )

@@ -32,8 +32,7 @@ from kille_env.words.text import labels, listed, printable, signed
 from kille_env.words.view import View
 from kille_training.evaluation.worth import is_solved, worth
 from kille_training.labels import unit_of
-from kille_training.pages.page import render
-from kille_training.pages.palette import css
+from kille_training.pages.page import css, render
 
 MOST_MOMENTS = 10_000
 """Moments that a page may hold."""

@@ -1,7 +1,6 @@
 """Learning methods: what each file of `methods/` offers, and the state of a learner as arrays.
 
-A method is a module with `Settings`, its hyperparameters, `FIGURES`, the names of what an update
-says of itself, and `Learner`:
+A method is a module with `Settings`, its hyperparameters, and `Learner`:
 
     learner = method.Learner(table, seed, settings)
     while learner.decisions < 100_000:
@@ -41,15 +40,17 @@ class Learner(Protocol):
 
     Attributes:
         decisions: Decisions so far, those of all seats that it has learned from or played.
+        figures: Names of what an update says of itself.
     """
 
     decisions: int
+    figures: tuple[str, ...]
 
     def update(self, left: Left) -> Mapping[str, float]:
         """Play and learn from it.
 
         Returns:
-            What there is to say of it, by the names in `FIGURES` of the module.
+            What there is to say of it, by the names in `figures`.
 
         Raises:
             ConfigError: The network returns nonsense.
@@ -78,7 +79,6 @@ class Method(Protocol):
 
     Settings: type[Any]
     Learner: Callable[[Table, int, Any], Learner]
-    FIGURES: tuple[str, ...]
 
 
 class DealLearner:
@@ -90,6 +90,7 @@ class DealLearner:
         decisions: See `Learner`.
     """
 
+    figures: ClassVar[tuple[str, ...]] = ()
     parts: ClassVar[tuple[str, ...]] = ()
     """Names of the attributes that make up the state, beside `decisions` and `batch`."""
 

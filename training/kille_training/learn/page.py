@@ -16,22 +16,30 @@ from kille_training.evaluation.duplicate import DETERMINISTIC, PLAYS, Row
 from kille_training.evaluation.results import MOST_POSITIONS, ExactNashConv
 from kille_training.labels import measure_of, plural_of, position_names, unit_of
 from kille_training.learn.runs import EXACT, MEASUREMENTS, PROGRESS, Run, Table
-from kille_training.pages.page import WIDE, Verdict, plot, render, signed, write, yaml_lines
-from kille_training.pages.palette import GREEDY, SAMPLED, SOFT
-from kille_training.pages.plots import DASHED, LEAST, STYLE, as_svg, logarithmic
-from kille_training.pages.scales import LogScale, Scale
+from kille_training.pages.page import (
+    GREEDY,
+    LEAST,
+    SAMPLED,
+    SOFT,
+    WIDE,
+    LogScale,
+    Scale,
+    Verdict,
+    plot,
+    render,
+    signed,
+    write,
+    yaml_lines,
+)
+from kille_training.pages.plots import DASHED, STYLE, as_svg, logarithmic
 from kille_training.settings import plain
 
 YARDSTICKS = {"rule_of_thumb": "the rule of thumb", "uniform": "random play"}
 """Players whose distance from an equilibrium stands beside that of the policy, in words."""
 
 
-def write_run_page(run: Run, out: Path | None = None) -> Path:
+def write_run_page(run: Run) -> Path:
     """Writes the page of a run that has been measured at the end, and returns where it is.
-
-    Args:
-        run: The run.
-        out: The page's file; None is report.html in the run's folder.
 
     Raises:
         KilleError: The run has not been measured, a file of it is broken, or the page cannot be
@@ -81,7 +89,7 @@ def write_run_page(run: Run, out: Path | None = None) -> Path:
         deals=evaluation.deals,
         measured_with=evaluation.seed,
     )
-    return write(out or run.report, page)
+    return write(run.report, page)
 
 
 def _yardsticks(num_players: int, rules: Rules) -> dict[str, float]:

@@ -1,4 +1,8 @@
-"""Several seeds of one configuration, trained side by side: `kille_training.train(seeds=8)`.
+"""Several seeds of one configuration: trained side by side, summarized, and compared.
+
+    first = kille_training.train("demo", seeds=8, out="runs/first")
+    second = kille_training.train("demo", seeds=8, out="runs/second", set={"learner.gamma": 0.9})
+    first.compare(second)
 
 runs/NAME-seeds/
   seed-1/       a run, see `runs`: the same that `kille train NAME --seed 1` makes
@@ -10,7 +14,7 @@ All settings are written before the first run begins, so the folder alone says w
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,10 +22,13 @@ from typing import Any
 import numpy as np
 
 from kille_agents.greedy import PLAYS
+from kille_env.core import arguments
 from kille_env.errors import ConfigError
+from kille_env.play.policy import resolve
+from kille_env.registry import Table
 from kille_env.words.text import counted
 from kille_training.evaluation.api import Evaluation
-from kille_training.evaluation.duplicate import DETERMINISTIC
+from kille_training.evaluation.duplicate import DETERMINISTIC, deal_scores
 from kille_training.labels import measure_of
 from kille_training.learn.runs import (
     SEED_PREFIX,
@@ -33,10 +40,10 @@ from kille_training.learn.runs import (
 from kille_training.learn.settings import TrainSettings
 from kille_training.pool.jobs import Arrays, Failed, Report, cores
 from kille_training.pool.processes import Processes
-from kille_training.progress import Progress, part_of, teller
+from kille_training.progress import Progress, part_of, shown, teller
 from kille_training.results import Result, TextTable
 from kille_training.settings import Overrides
-from kille_training.statistics.aggregate import bootstrap, interquartile_mean
+from kille_training.statistics.aggregate import bootstrap, difference, interquartile_mean, pairs
 
 NASH_CONV = "NashConv (less is better)"
 FEWEST = 2
@@ -129,6 +136,198 @@ class SeedRuns(Result):
         ]
         return {"run": str(self.folder), "summary": self.rows(), "runs": runs}
 
+    def compare(
+        self,
+        other: "SeedRuns",
+        *,
+        baselines: Sequence[str] | None = None,
+        deals: int | None = None,
+        seed: int | None = None,
+        progress: Progress | None = None,
+    ) -> "SeedComparison":
+        """Measure how this configuration differs from another one that learned at the same table.
+
+        All runs play the same deals among copies of the same baselines, as `kt.evaluate` measures.
+        Where the runs' exact NashConv is known, it is compared, too; less of it is better.
+
+        Args:
+            other: Its runs.
+            baselines: The players in the other seats; None is those of this configuration.
+            deals: Deals, each played from every seat; None is as many as at the end of a run.
+            seed: Seed of the deals; None is that of the deals at the end of a run.
+            progress: Called with how far it is; None shows bars in terminals and notebooks.
+
+        Returns:
+            The interquartile mean of the difference in all pairs of runs, by measure, with its
+            interval over seeds of both and over deals; see `statistics.aggregate`.
+
+        Raises:
+            ConfigError: Both are one folder, one has a single seed, or they have other tables.
+        """
+        sides = self, other
+        for each in sides:
+            if len(each.runs) < FEWEST:
+                raise ConfigError(
+                    f"{each.folder} holds one seed, which has no interval over seeds; train more: "
+                    f"kille train {each.folder} --seeds 5"
+                )
+        if self.folder.resolve() == other.folder.resolve():
+            raise ConfigError(f"{self.folder} is compared with itself; name two folders of seeds")
+        settings = [each.runs[0].settings() for each in sides]
+        measure, table = settings[0].measure, settings[0].table.table()
+        if wrong := table.differences(settings[1].table.table()):
+            raise ConfigError(
+                f"{self.folder} and {other.folder} differ in their tables: {'; '.join(wrong)}"
+            )
+        names = measure.baselines if baselines is None else baselines
+        names = [names] if isinstance(names, str) else list(names)
+        if not names:
+            raise ConfigError("baselines is empty, expected at least one player")
+        deals = arguments.whole("deals", measure.final_deals if deals is None else deals, 2)
+        seed = arguments.seed(measure.seed if seed is None else seed)
+        count = deals * len(names) * len(PLAYS) * sum(len(each.runs) for each in sides)
+        advance = part_of(shown(progress), "measuring", count)
+        label = measure_of(table.game, str(table.rules["episode"]))
+        where = table.num_players, table.rules
+        players = [[resolve(run.folder, table.game, *where) for run in each.runs] for each in sides]
+        found = []
+        for name in names:
+            opponent = resolve(name, table.game, *where)
+            for play in PLAYS:
+                how = play, deals, seed, None, advance
+                scores = (
+                    np.array([deal_scores(each, opponent, *where, *how)[0][:, 0] for each in side])
+                    for side in players
+                )
+                found.append(Difference.of(f"{label} against {name}, {play}", *scores))
+        both = self.folder, other.folder
+        return SeedComparison(*both, table, deals, seed, (*found, *_exact(*sides)))
+
+
+@dataclass(frozen=True)
+class Difference:
+    """How two configurations differ by one measure.
+
+    Attributes:
+        measure: What was measured, as "units per deal against uniform, sampled".
+        mean: Interquartile mean of what a run of the first has more than one of the second.
+        low: Lower end of its 95% interval, over seeds of both and over deals.
+        high: Upper end.
+        ahead: Share of the pairs of runs in which the first has more; equal ones count half.
+        first: [R] what each run of the first has.
+        second: [S] what each run of the second has.
+    """
+
+    measure: str
+    mean: float
+    low: float
+    high: float
+    ahead: float
+    first: tuple[float, ...]
+    second: tuple[float, ...]
+
+    @classmethod
+    def of(cls, measure: str, first: np.ndarray, second: np.ndarray) -> "Difference":
+        """Return it from scores by run and deal, [R, D] and [S, D]."""
+        found = difference(first, second)
+        means = first.mean(axis=1), second.mean(axis=1)
+        between = pairs(*means)
+        ahead = float(((between > 0) + 0.5 * (between == 0)).mean())
+        figures = (float(found.value), float(found.low), float(found.high))
+        return cls(measure, *figures, ahead, *(tuple(each.tolist()) for each in means))
+
+
+@dataclass(frozen=True, repr=False)
+class SeedComparison(Result):
+    """How two configurations differ, each learned with several seeds.
+
+    Attributes:
+        better: Folder of the runs of the first.
+        worse: Folder of the runs of the second.
+        table: The table.
+        deals: D, deals that every run plays, each from every seat.
+        seed: Their seed.
+        differences: By measure.
+    """
+
+    better: Path
+    worse: Path
+    table: Table
+    deals: int
+    seed: int
+    differences: tuple[Difference, ...]
+
+    def sentences(self) -> list[str]:
+        """Return what the figures estimate."""
+        first, second = (len(each) for each in self._values())
+        return [
+            f"{self.better} has {first} seeds, {self.worse} {second}; {self.deals:,} deals, the "
+            "same for all runs.",
+            "Difference: what a run of the first has more than a run of the second, the "
+            "interquartile mean over all pairs of runs. Its 95% interval is over seeds of both and "
+            "over deals: for all runs that these settings could give, and all deals.",
+        ]
+
+    def parts(self) -> list[str | TextTable]:
+        """Return the differences, and what they estimate."""
+        rows = [
+            (
+                each.measure,
+                f"{each.mean:+.4f}",
+                ends(each.low, each.high),
+                f"{100 * each.ahead:.0f}%",
+            )
+            for each in self.differences
+        ]
+        columns = ("measure", ">difference", ">95% interval", ">first has more")
+        title = f"{self.better} less {self.worse}, at {self.table}"
+        return [TextTable(title, columns, rows), *self.sentences()]
+
+    def report(self, out: str | Path | None = None) -> Path:
+        """Write the page with a plot of every run, and return where it is.
+
+        Args:
+            out: The page's file; None is report.html in runs/BETTER-less-WORSE.
+
+        Raises:
+            KilleError: It cannot be written.
+        """
+        from kille_training.learn.seeds_page import write_seeds_page  # loads matplotlib
+
+        names = (each.resolve().name for each in (self.better, self.worse))
+        return write_seeds_page(
+            self, Path("runs", "-less-".join(names), "report.html") if out is None else Path(out)
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything as JSON can hold it."""
+        return {
+            "better": str(self.better),
+            "worse": str(self.worse),
+            **self.table.as_dict(),
+            "deals": self.deals,
+            "seed": self.seed,
+            "differences": [asdict(each) for each in self.differences],
+        }
+
+    def _values(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
+        return self.differences[0].first, self.differences[0].second
+
+
+def seeds_in(folder: Path) -> SeedRuns:
+    """Return the finished runs of a folder.
+
+    Raises:
+        ConfigError: There are none, or one is not finished.
+    """
+    runs = seed_runs(folder)
+    if not runs:
+        raise ConfigError(
+            f"{folder} holds no runs by seed, and one run has no interval over seeds; train some: "
+            "kille train RECIPE --seeds 5"
+        )
+    return SeedRuns.of(runs)
+
 
 def least_of(measure: str) -> float:
     """Return what a measure is at least: where an interval goes below, that much is known."""
@@ -153,6 +352,16 @@ def figures_of(evaluations: Sequence[Evaluation]) -> dict[str, list[float]]:
             for way in PLAYS if play == DETERMINISTIC else (play,):
                 figures.setdefault(f"{name}, {way}", []).append(value)
     return {name: values for name, values in figures.items() if len(values) == len(evaluations)}
+
+
+def _exact(*sides: SeedRuns) -> list[Difference]:
+    """Return how NashConv differs, where all runs have been measured exactly at their end."""
+    first, second = (figures_of(runs.evaluations) for runs in sides)
+    return [
+        Difference.of(name, *(np.array(each[name])[:, None] for each in (first, second)))
+        for name in first
+        if name.startswith(NASH_CONV) and name in second
+    ]
 
 
 def open_seeds(
@@ -216,8 +425,9 @@ def train_seeds(
     """
     folder = next(iter(runs.values())).folder.parent
     workers, log, tell = min(len(runs), cores()), folder / "output.log", teller(progress)
-    tell(f"{len(runs)} seeds in {folder}, {workers} at a time; what they print is in {log}")
-    advance = part_of(progress, f"training {len(runs)} seeds", len(runs))
+    many = counted(len(runs), "seed", "seeds")
+    tell(f"{many} in {folder}, {workers} at a time; what they print is in {log}")
+    advance = part_of(progress, f"training {many}", len(runs))
     failed: dict[int, str] = {}
     items = [(seed, run.folder) for seed, run in runs.items()]
     with Processes(workers, log=log) as pool:
@@ -229,7 +439,7 @@ def train_seeds(
     if failed:
         said = "; ".join(f"seed {seed}: {reason}" for seed, reason in failed.items())
         raise ConfigError(
-            f"{len(failed)} of {len(runs)} seeds failed ({said}); {log} may say more. The others "
+            f"{len(failed)} of {many} failed ({said}); {log} may say more. The others "
             "are finished, and the same call tries these again"
         )
     return SeedRuns.of(runs)

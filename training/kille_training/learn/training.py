@@ -115,7 +115,7 @@ def train(
         from kille_training.learn.seeds import open_seeds, train_seeds  # starts processes
 
         runs = open_seeds(config, seeds, out=out, seed=seed, set=set)
-        with resumable(f"the same call of kille_training.train resumes {len(runs)} seeds"):
+        with resumable("the same call of kille_training.train resumes all seeds"):
             return train_seeds(runs, finish, progress)
     run, settings = open_run(config, out=out, seed=seed, set=set)
     with resumable(f"kille_training.train({str(run.folder)!r}) resumes", run.config.is_file):
@@ -136,13 +136,12 @@ def finish(
     Raises:
         ConfigError: As for `train_run`.
     """
-    done = run.evaluation.is_file() and run.report.is_file()
-    if not done:
+    if not run.evaluation.is_file():
         train_run(run, settings, progress)
     elif settings is not None:
         run.check_same(settings)
     measure_run(run, progress)
-    if not done:
+    if not run.report.is_file():
         from kille_training.learn.page import write_run_page  # loads matplotlib
 
         write_run_page(run)
@@ -168,8 +167,7 @@ class Training:
             from kille_training.solving.build import build_deal
 
             self.deal = build_deal(table.num_players, self.rules)
-        self.figures = method_named(settings.method).FIGURES
-        self.progress = Table(run.progress, (*PROGRESS, *self.figures))
+        self.progress = Table(run.progress, (*PROGRESS, *self.learner.figures))
         self.measurements = Table(run.measurements, MEASUREMENTS)
         self.exact = Table(run.exact, EXACT)
 
@@ -198,7 +196,7 @@ class Training:
                 before = self.decisions
                 row = self.update()
                 self.progress.add(row)
-                board.add("train", row, (*PROGRESS[3:], *self.figures))
+                board.add("train", row, (*PROGRESS[3:], *self.learner.figures))
                 advance(self.decisions - before)
                 if self._measurement_is_due():
                     self.measure(board, tell)

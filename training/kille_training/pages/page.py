@@ -1,7 +1,13 @@
-"""What all pages share: the environment of their templates, and how they are written."""
+"""What all pages share: colours, templates, charts in the cells of tables, how they are written.
+
+One colour means one thing, on light and dark screens; the hues are those of Okabe and Ito, which
+people with any colour vision can tell apart. Charts are rows of tables of HTML: labels are text of
+the page, so they can be read on a phone, and what stands where is a share of a cell's width.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from math import ceil, floor, log10
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +19,39 @@ from markupsafe import Markup
 from kille_env.errors import KilleError
 from kille_env.files import write_whole
 from kille_env.words.text import printable
-from kille_training.pages.palette import css, themed
 
+COLOURS = {
+    "paper": ("#ffffff", "#15181d"),
+    "ink": ("#1f2328", "#e4e7eb"),
+    "soft": ("#5b6470", "#a0a9b5"),
+    "line": ("#d7dce2", "#343a43"),
+    "panel": ("#f5f6f8", "#1e2229"),
+    "link": ("#0b5cad", "#7fb8f0"),
+    "greedy": ("#0072b2", "#5ab4e5"),
+    "sampled": ("#d55e00", "#f0964a"),
+    "better": ("#d8efe5", "#16453a"),
+    "better-firm": ("#93d3ba", "#1b6c56"),
+    "worse": ("#f3e0ec", "#472a40"),
+    "worse-firm": ("#dfa6c8", "#87457a"),
+}
+"""What a colour is for, and its value on light and on dark screens."""
+
+PAPER, INK, SOFT, LINE = (COLOURS[name][0] for name in ("paper", "ink", "soft", "line"))
+GREEDY, SAMPLED = (COLOURS[name][0] for name in ("greedy", "sampled"))
+
+NO_DATA = "#e9ebee"
+SHARES = "RdYlBu_r"
+"""Colour map of a probability, from never to always."""
+SERIES = ("#1b6ca8", "#c8553d", "#588157", "#7d5ba6", "#b08900")
+"""Colours of what one plot alone compares; its legend names them."""
+
+LEAST = 1e-6
+"""What a logarithmic axis shows for less, nothing included."""
 WIDE, NARROW = 9.6, 4.6
 """Widths of plots in inches: for the width of a page, and for a phone."""
+STEPS = (1, 2, 5, 10)
+"""Distances between ticks, times a power of ten."""
+MOST_TICKS = 4
 
 
 @dataclass(frozen=True)
@@ -70,23 +105,18 @@ def render(template: str, **values: Any) -> bytes:
     return environment.get_template(template).render(values).encode()
 
 
-def write(path: Path, page: bytes, again: str = "kille_training.report(FOLDER, PAGE)") -> Path:
+def write(path: Path, page: bytes) -> Path:
     """Writes a page, whole or not at all, and returns where it is.
 
-    Args:
-        path: Its file.
-        page: The page.
-        again: The command that writes it somewhere else.
-
     Raises:
-        KilleError: It cannot be written there; the message says what to do instead.
+        KilleError: It cannot be written there; the message says what to do.
     """
     try:
         write_whole(path, page)
     except OSError as error:
         raise KilleError(
-            f"cannot write the page {path} ({error.strerror}); "
-            f"write it to another place with {again}"
+            f"cannot write the page {path} ({error.strerror}); make it possible there, and run the "
+            "same command again, or name another place"
         ) from None
     return path
 
@@ -126,3 +156,101 @@ def interval(low: float, high: float, digits: int = 3) -> str:
 def _shown(value: Any) -> Any:
     """Makes control characters of texts from files visible."""
     return printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+# Colours
+
+
+def css() -> str:
+    """Returns the colours as variables of a style sheet, light and dark."""
+    light, dark = (
+        " ".join(f"--{name}: {values[theme]};" for name, values in COLOURS.items())
+        for theme in (0, 1)
+    )
+    return (
+        f":root {{ color-scheme: light dark; {light} }}\n"
+        f"  @media (prefers-color-scheme: dark) {{ :root {{ {dark} }} }}"
+    )
+
+
+def themed(svg: str) -> str:
+    """Returns a plot with the page's variables in place of fixed colours."""
+    for name, (light, _) in COLOURS.items():
+        svg = svg.replace(light, f"var(--{name})")
+    return svg
+
+
+# Charts
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The axis of charts in the cells of a column.
+
+    Attributes:
+        low: Where the cell begins.
+        high: Where it ends.
+        ticks: Round numbers between them.
+    """
+
+    low: float
+    high: float
+    ticks: tuple[float, ...]
+
+    @classmethod
+    def over(cls, *values: np.ndarray) -> "Scale":
+        """Returns the scale that shows 0 and all values; those that are not finite do not count."""
+        known = np.concatenate([np.ravel(each) for each in values])
+        known = known[np.isfinite(known)]
+        low, high = min(0.0, *known, 0.0), max(0.0, *known, 0.0)
+        if low == high:
+            low, high = -1.0, 1.0
+        step = _step((high - low) / MOST_TICKS)
+        ticks = tuple(step * k for k in range(ceil(low / step), floor(high / step) + 1))
+        room = (high - low) / 20
+        return cls(low - room, high + room, ticks)
+
+    def at(self, value: float) -> str:
+        """Returns where a value stands, in percent of the width; what is outside is at the edge."""
+        return f"{100 * self._share(value):.2f}%"
+
+    def length(self, low: float, high: float) -> str:
+        """Returns how long the way between two values is, in percent of the width."""
+        return f"{100 * (self._share(high) - self._share(low)):.2f}%"
+
+    @property
+    def zero(self) -> str | None:
+        """Where 0 stands; None where it does not."""
+        return self.at(0.0)
+
+    def _share(self, value: float) -> float:
+        return min(1.0, max(0.0, (value - self.low) / (self.high - self.low)))
+
+
+class LogScale(Scale):
+    """A logarithmic axis between powers of ten; nothing stands at its lower edge."""
+
+    @classmethod
+    def over(cls, *values: np.ndarray) -> "LogScale":
+        """Returns the scale that shows all values from `LEAST` up."""
+        known = np.maximum(np.concatenate([np.ravel(each) for each in values]), LEAST)
+        first, last = floor(log10(known.min())), ceil(log10(known.max()))
+        last = max(last, first + 1)
+        step = ceil((last - first) / MOST_TICKS)
+        ticks = tuple(10.0**power for power in range(last, first - 1, -step))[::-1]
+        return cls(10.0**first, 10.0**last, ticks)
+
+    @property
+    def zero(self) -> None:
+        """A logarithmic axis has no 0."""
+        return
+
+    def _share(self, value: float) -> float:
+        power = log10(max(value, LEAST) / self.low) / log10(self.high / self.low)
+        return min(1.0, max(0.0, power))
+
+
+def _step(least: float) -> float:
+    """Returns the smallest round number that is at least so large."""
+    power = 10.0 ** floor(log10(least))
+    return power * next(step for step in STEPS if step * power >= least * (1 - 1e-9))

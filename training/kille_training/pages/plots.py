@@ -9,15 +9,13 @@ from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator
 
-from kille_training.pages.palette import (
+from kille_training.pages.page import (
     INK,
     LINE,
     PAPER,
     SOFT,
 )
 
-LEAST = 1e-6
-"""What a logarithmic axis shows for less, nothing included."""
 DASHED = (0, (4, 2))
 STYLE: dict[Any, Any] = {
     "font.size": 9,

@@ -13,8 +13,7 @@ from kille_env.cards.pack import KILLE_CODES
 from kille_env.files import write_whole
 from kille_env.registry import load_game
 from kille_training.labels import position_names
-from kille_training.pages.page import WIDE
-from kille_training.pages.palette import NO_DATA, PAPER, SERIES, SHARES, SOFT
+from kille_training.pages.page import NO_DATA, PAPER, SERIES, SHARES, SOFT, WIDE
 from kille_training.pages.plots import DASHED, STYLE, as_svg, logarithmic
 from kille_training.solving.size import OWN
 from kille_training.solving.solution import DealProgress, Solution

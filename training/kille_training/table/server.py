@@ -56,7 +56,7 @@ from kille_env.pictures.style import style
 from kille_env.play.policy import Player
 from kille_env.records import Record
 from kille_env.registry import list_games, spec
-from kille_training.pages.palette import css
+from kille_training.pages.page import css
 from kille_training.table.names import LABELS, label_of
 from kille_training.table.online import (
     Order,

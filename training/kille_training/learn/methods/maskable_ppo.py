@@ -31,17 +31,6 @@ from kille_training.learn.method import Left, below, loaded, state_of
 from kille_training.learn.settings import LearnerSettings as Settings
 from kille_training.settings import versions
 
-FIGURES = (
-    "learning_rate",
-    "ent_coef",
-    "entropy",
-    "policy_loss",
-    "value_loss",
-    "approx_kl",
-    "clip_fraction",
-    "explained_variance",
-)
-"""What an update says of itself."""
 ACTIVATIONS: dict[str, type[nn.Module]] = {"tanh": nn.Tanh, "relu": nn.ReLU}
 COUNTERS = ("num_timesteps", "_n_updates", "_episode_num")
 SPREAD_MATCHES = 64
@@ -58,6 +47,17 @@ class Learner:
         model: The library's object.
         left: Share of the budget that was left at the last update.
     """
+
+    figures = (
+        "learning_rate",
+        "ent_coef",
+        "entropy",
+        "policy_loss",
+        "value_loss",
+        "approx_kl",
+        "clip_fraction",
+        "explained_variance",
+    )
 
     def __init__(
         self, table: Table, seed: int, settings: Settings, env: VecEnv | None = None

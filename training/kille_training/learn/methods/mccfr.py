@@ -15,7 +15,7 @@ Granting forehand's question deals the cards again: the walk goes on in the tree
 """
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple, cast
+from typing import ClassVar, NamedTuple, cast
 
 import numpy as np
 
@@ -36,8 +36,6 @@ AGAIN = -1
 """Stands for a payoff where the cards are dealt again."""
 KEPT = ("regret", "average", "decisions")
 """What of the memory is the state of a learner."""
-
-FIGURES = ()
 
 
 @settings
@@ -111,6 +109,8 @@ class Memory(NamedTuple):
 
 class Learner:
     """Regrets and an average strategy on the tree of a deal."""
+
+    figures: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, table: Table, seed: int, settings: Settings) -> None:
         """Build the tree.

@@ -23,8 +23,6 @@ from kille_training.learn.methods import dqn
 from kille_training.learn.networks import Network, Rows
 from kille_training.settings import List, settings
 
-FIGURES = ()
-
 
 @settings
 class Settings:

@@ -19,8 +19,6 @@ from kille_training.learn.methods import ppo
 from kille_training.learn.networks import Network
 from kille_training.settings import settings
 
-FIGURES = ()
-
 
 @settings
 class Settings(ppo.Settings):

@@ -18,8 +18,6 @@ from kille_training.learn.method import DealLearner, Left
 from kille_training.learn.networks import Network
 from kille_training.settings import List, settings
 
-FIGURES = ()
-
 
 @settings
 class Settings:

@@ -36,8 +36,6 @@ from kille_training.settings import List, settings
 GREEDY = 1e-3
 """A temperature at which the best action is played."""
 
-FIGURES = ()
-
 
 @settings
 class Settings:

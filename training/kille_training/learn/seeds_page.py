@@ -1,6 +1,7 @@
 """The page of two configurations with several seeds each: the differences, and every run."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import matplotlib as mpl
 import numpy as np
@@ -8,30 +9,40 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from kille_env.registry import spec
-from kille_training.arena.seeds import Difference, SeedComparison
 from kille_training.learn.runs import seed_runs
-from kille_training.pages.page import WIDE, Verdict, plot, render, write, yaml_lines
-from kille_training.pages.palette import GREEDY, SAMPLED, SOFT
+from kille_training.pages.page import (
+    GREEDY,
+    SAMPLED,
+    SOFT,
+    WIDE,
+    Verdict,
+    plot,
+    render,
+    write,
+    yaml_lines,
+)
 from kille_training.pages.plots import STYLE, as_svg
 from kille_training.settings import plain, versions
 from kille_training.statistics.aggregate import interquartile_mean
 
+if TYPE_CHECKING:
+    from kille_training.learn.seeds import Difference, SeedComparison
 
-def write_seeds_page(found: SeedComparison, out: Path | None = None) -> Path:
+
+def write_seeds_page(found: "SeedComparison", out: Path) -> Path:
     """Write the page of a comparison of seeds, and return where it is.
 
     Args:
         found: What it shows.
-        out: The page's file; None is its own place.
+        out: The page's file.
 
     Raises:
         KilleError: It cannot be written.
     """
     settings = next(iter(seed_runs(found.better).values())).settings()
-    out = out or found.page()
     out.parent.mkdir(parents=True, exist_ok=True)
     page = render(
-        "arena/seeds.html.j2",
+        "learn/seeds.html.j2",
         found=found,
         game=spec(found.table.game),
         verdict=verdict(found),
@@ -44,7 +55,7 @@ def write_seeds_page(found: SeedComparison, out: Path | None = None) -> Path:
     return write(out, page)
 
 
-def verdict(found: SeedComparison) -> Verdict:
+def verdict(found: "SeedComparison") -> Verdict:
     """Return in how many measures the interval excludes no difference."""
     clear = [each for each in found.differences if each.low > 0 or each.high < 0]
     return Verdict(
@@ -53,7 +64,7 @@ def verdict(found: SeedComparison) -> Verdict:
     )
 
 
-def differences(found: SeedComparison, width: float = WIDE) -> str:
+def differences(found: "SeedComparison", width: float = WIDE) -> str:
     """Return the plot of every run and of the differences, as SVG.
 
     Args:
@@ -76,7 +87,7 @@ def differences(found: SeedComparison, width: float = WIDE) -> str:
         return as_svg(figure)
 
 
-def _runs(axes: Axes, row: Difference) -> None:
+def _runs(axes: Axes, row: "Difference") -> None:
     """Draw a point for each run, and a line for the interquartile mean of each configuration."""
     for height, (values, colour) in enumerate(((row.first, GREEDY), (row.second, SAMPLED))):
         axes.plot(values, np.full(len(values), height), "o", color=colour, alpha=0.5, ms=5, mew=0)
