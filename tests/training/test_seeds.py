@@ -131,7 +131,9 @@ def test_what_cannot_be_compared_is_refused(pair, other, refused, short, tmp_pat
         kt.compare(pair.folder, "uniform")
     with pytest.raises(ConfigError, match="holds one seed, which has no interval over seeds"):
         pair.compare(SeedRuns.of({1: pair.runs[0]}))
-    open_seeds(short, 2, out=tmp_path / "two")
+    words = {"out": tmp_path / "two", "seed": 5, "set": {"learner.gamma": 0.9}}
+    runs = open_seeds(short, 2, **words)
+    assert [*runs] == [5, 6] and runs[6].settings().learner.gamma == 0.9
     with pytest.raises(ConfigError, match="has made 0 of 256 decisions; finish it first"):
         seeds_in(tmp_path / "two")
 

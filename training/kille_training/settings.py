@@ -193,11 +193,18 @@ def load(cls: type[S], path: Path, overrides: Overrides = (), **values: Any) -> 
         ) from None
     if not isinstance(content, dict):
         raise ConfigError(f"{path} holds no settings, expected keys with values")
+    return changed(cls, content, overrides, str(path), **values)
+
+
+def changed(
+    cls: type[S], content: dict[str, Any], overrides: Overrides, where: str, **values: Any
+) -> S:
+    """Makes settings from plain values and others that win over them; arguments as for `load`."""
     given = overrides.items() if isinstance(overrides, Mapping) else map(override, overrides)
     for key, value in given:
         _put(content, key, value)
     content |= {key: value for key, value in values.items() if value is not None}
-    return build(cls, content, str(path))
+    return build(cls, content, where)
 
 
 def build(cls: type[S], content: Mapping[str, Any], where: str) -> S:

@@ -41,7 +41,7 @@ from kille_training.learn.method import Learner, below
 from kille_training.learn.settings import TrainSettings, differences, load_settings
 from kille_training.progress import Progress
 from kille_training.results import Result, TextTable
-from kille_training.settings import Overrides, as_yaml, find_settings, plain, versions
+from kille_training.settings import Overrides, as_yaml, changed, find_settings, plain, versions
 
 SEED_PREFIX = "seed-"
 """What the folders of runs begin with that differ in nothing but their seed, see `seeds`."""
@@ -202,7 +202,7 @@ def load_named(
         ConfigError: There is none, or it cannot be used.
     """
     if isinstance(config, TrainSettings):
-        return config
+        return changed(TrainSettings, plain(config), set, "the settings", seed=seed)
     path = find_settings(config, "train")
     if path.is_dir():
         raise ConfigError(f"{path} is a folder; name a recipe or a file of settings")
