@@ -187,6 +187,12 @@ def test_what_cannot_be_compared_is_refused(tmp_path, capsys, words, complaint):
     assert not (tmp_path / "runs").exists()
 
 
+@pytest.mark.parametrize("name", ["by", "low", "alpha", "beta"])
+def test_what_is_no_number_is_named(name):
+    with pytest.raises(ConfigError, match=f"{name} is 'x', expected a number"):
+        kt.compare("uniform", "rule_of_thumb", **{name: "x"})
+
+
 def test_the_command_says_who_is_better(tmp_path, capsys):
     words = ["compare", "rule_of_thumb", "uniform", "--game", "knack", "--players", "2"]
     words += ["--out", str(tmp_path / "c"), "--set", "workers=0"]

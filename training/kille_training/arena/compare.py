@@ -9,13 +9,14 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
+from numbers import Real
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import Field
 
-from kille_env.errors import ConfigError
+from kille_env.errors import ConfigError, shortened
 from kille_env.play.policy import PlayerLike
 from kille_env.registry import Table
 from kille_training.arena.entrants import Entrant, entrants_of, label_of
@@ -249,6 +250,10 @@ def compare(
         ConfigError: One of the two cannot play, or failed; the message says why.
         KeyboardInterrupt: The message says how to resume.
     """
+    given = {"by": 1.0 if by is None else by, "low": low, "alpha": alpha, "beta": beta}
+    for name, value in given.items():
+        if not isinstance(value, Real):
+            raise ConfigError(f"{name} is {shortened(value)}, expected a number")
     if by is not None and not by > 0:
         raise ConfigError(f"by is {by}; expected more than 0: the units that are to be told apart")
     for player in (better, worse):
