@@ -23,8 +23,8 @@ def games(game: str | None, manual: bool, rules: dict[str, Any], as_json: bool) 
         return
     if rules:
         raise click.UsageError("--rules go with --manual")
-    specs = [spec(name) for name in ((game,) if game else list_games())]
-    shown = [*_details(specs[0])] if game else _overview(specs)
+    specs = [spec(name) for name in (list_games() if game is None else (game,))]
+    shown = _overview(specs) if game is None else _details(specs[0])
     report({"games": {one.name: _for_programs(one) for one in specs}}, shown, as_json)
 
 
