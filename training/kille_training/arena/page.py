@@ -68,7 +68,7 @@ def write_tournament_page(folder: Folder) -> Path:
         "arena/tournament.html.j2",
         name=folder.path.resolve().name,
         found=found,
-        about=[design(settings), truth(settings), FIELD],
+        about=[truth(settings), FIELD],
         game=spec(found.table.game),
         settings=settings,
         settings_lines=yaml_lines(plain(settings)),
@@ -229,32 +229,6 @@ def verdict(rows: Sequence[Standing], measure: str) -> Verdict:
     return Verdict(f"{first.name} is best: {mean} {measure}, clearly more than {others}.", "better")
 
 
-def design(settings: TournamentSettings) -> str:
-    """Returns who meets whom, and in which order."""
-    chosen, unit = settings.matchmaking, unit_of(settings.table.episode)
-    seats = settings.table.num_players
-    copies = chosen.fill == "copies" and seats > 2
-    if chosen.format == "swiss":
-        who = (
-            f"In each of {chosen.rounds} rounds neighbours in the standings sit together, those "
-            f"first that have met least often, each for {chosen.deals:,} {plural_of(unit)}."
-        )
-    elif chosen.format == "random":
-        who = (
-            f"At every {unit} each entrant sits at up to {chosen.lineups:,} tables; who sits "
-            "together is drawn anew at every one."
-        )
-    elif chosen.format == "gauntlet":
-        company = "among copies of each other one" if copies else f"with every {_choice(seats)}"
-        who = f"At every {unit} {chosen.hero} sits {company}."
-    elif copies:
-        who = f"At every {unit} each entrant sits among copies of each other one."
-    else:
-        who = f"At every {unit} every choice of {seats} different entrants sits together."
-    order = "" if seats == 2 or copies else "The order round the table is drawn by lot. "
-    return f"{who} {order}Every entrant holds every position in turn."
-
-
 def truth(settings: TournamentSettings) -> str:
     """Returns what the intervals are intervals of."""
     chosen, unit = settings.matchmaking, unit_of(settings.table.episode)
@@ -274,7 +248,3 @@ def truth(settings: TournamentSettings) -> str:
         f"The 95% intervals are of the mean over {means} all {plural_of(unit)}: they allow for "
         "what other draws of these would have brought."
     )
-
-
-def _choice(seats: int) -> str:
-    return "other entrant" if seats == 2 else f"choice of {seats - 1} others"

@@ -9,7 +9,6 @@ import logging
 import os
 import socket
 import sys
-import time
 import uuid
 import warnings
 from collections.abc import Iterable, Iterator
@@ -51,7 +50,9 @@ class Ray(AbstractContextManager["Ray"]):
             WorkerError: There is no such cluster.
         """
         self._ray = import_ray()
-        self._joined = join(address, workers)
+        self._joined = not self._ray.is_initialized()  # else whoever has joined it leaves it
+        if self._joined:
+            _join(self._ray, address, workers)
         own = self._joined and address is None  # a cluster that has `workers` CPUs
         self._workers = None if own else workers
         # Without a limit of retries: a node's death is no fault of the item. A player that crashes
@@ -81,10 +82,9 @@ class Ray(AbstractContextManager["Ray"]):
         def begin(item: I) -> None:
             under_way[self._task.remote(sent, item, terms)] = item
 
-        room, looked = self._room(), time.monotonic()
         try:
             while True:
-                for item in islice(waiting, max(0, room - len(under_way))):
+                for item in islice(waiting, max(0, self._room() - len(under_way))):
                     begin(item)
                 if not under_way:
                     return
@@ -96,8 +96,6 @@ class Ray(AbstractContextManager["Ray"]):
                         begin(another)
                     if result is not None:
                         yield item, result
-                if time.monotonic() - looked > PATIENCE:
-                    room, looked = self._room(), time.monotonic()
         finally:
             for task in under_way:
                 ray.cancel(task, force=True)
@@ -121,23 +119,8 @@ class Ray(AbstractContextManager["Ray"]):
             raise WorkerError(f"the Ray cluster could not do its work: {error}") from error
 
 
-def join(address: str | None, workers: int | None) -> bool:
-    """Join a Ray cluster, or start one, unless this process belongs to one.
-
-    Args:
-        address: Of its head, or None; see `Ray`.
-        workers: CPUs of a cluster that is started; None is all of this machine.
-
-    Returns:
-        Whether it has; whoever called `ray.init` otherwise shuts it down.
-
-    Raises:
-        MissingLibraryError: Ray is not installed.
-        WorkerError: There is no such cluster.
-    """
-    ray = import_ray()
-    if ray.is_initialized():
-        return False
+def _join(ray: Any, address: str | None, workers: int | None) -> None:
+    """Join a Ray cluster, or start one; see `Ray`."""
     options: dict[str, Any] = {"address": address} if address else {
         "address": "local", "num_cpus": workers, "include_dashboard": False
     }  # fmt: skip
@@ -153,7 +136,6 @@ def join(address: str | None, workers: int | None) -> bool:
         raise WorkerError(
             f"the Ray cluster {address or 'on this machine'} cannot be joined: {error}"
         ) from error
-    return True
 
 
 def _check_there(address: str) -> None:
