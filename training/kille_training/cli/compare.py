@@ -75,7 +75,7 @@ def compare(
 def _compare_seeds(
     better: str, worse: str, out: Path | None, overrides: tuple[str, ...], as_json: bool
 ) -> None:
-    """Compare two folders of runs by seed, write the page and print the differences."""
+    """Compare two folders of runs by seed, draw the plot and print the differences."""
     from kille_training.learn.seeds import SeedRuns, seeds_in
     from kille_training.progress import Bars
 
@@ -96,9 +96,5 @@ def _compare_seeds(
     with Bars(lines=True) as progress:
         sides = seeds_in(Path(better)), seeds_in(Path(worse))
         found = sides[0].compare(sides[1], progress=progress, **words)
-    page = found.report(None if out is None else out / "report.html")
-    command.report(
-        {"report": str(page), **found.as_dict()},
-        [found, f"The page with the plot is {page}"],
-        as_json,
-    )
+    plot = found.plot(out)
+    command.report({"plot": str(plot), **found.as_dict()}, [found, f"The plot is {plot}"], as_json)

@@ -24,6 +24,7 @@ import numpy as np
 from kille_agents.greedy import PLAYS
 from kille_env.core import arguments
 from kille_env.errors import ConfigError
+from kille_env.files import write_whole
 from kille_env.play.policy import resolve
 from kille_env.registry import Table
 from kille_env.words.text import counted
@@ -46,6 +47,7 @@ from kille_training.settings import Overrides
 from kille_training.statistics.aggregate import bootstrap, difference, interquartile_mean, pairs
 
 NASH_CONV = "NashConv (less is better)"
+PLOT = "differences.svg"
 FEWEST = 2
 """Seeds from which on there is an interval over seeds."""
 DUST = 1e-9
@@ -257,17 +259,6 @@ class SeedComparison(Result):
     seed: int
     differences: tuple[Difference, ...]
 
-    def sentences(self) -> list[str]:
-        """Return what the figures estimate."""
-        first, second = (len(each) for each in self._values())
-        return [
-            f"{self.better} has {first} seeds, {self.worse} {second}; {self.deals:,} deals, the "
-            "same for all runs.",
-            "Difference: what a run of the first has more than a run of the second, the "
-            "interquartile mean over all pairs of runs. Its 95% interval is over seeds of both and "
-            "over deals: for all runs that these settings could give, and all deals.",
-        ]
-
     def parts(self) -> list[str | TextTable]:
         """Return the differences, and what they estimate."""
         rows = [
@@ -281,23 +272,29 @@ class SeedComparison(Result):
         ]
         columns = ("measure", ">difference", ">95% interval", ">first has more")
         title = f"{self.better} less {self.worse}, at {self.table}"
-        return [TextTable(title, columns, rows), *self.sentences()]
+        first, second = self.differences[0].first, self.differences[0].second
+        return [
+            TextTable(title, columns, rows),
+            f"{self.better} has {len(first)} seeds, {self.worse} {len(second)}; {self.deals:,} "
+            "deals, the same for all runs.",
+            "Difference: what a run of the first has more than a run of the second, the "
+            "interquartile mean over all pairs of runs. Its 95% interval is over seeds of both and "
+            "over deals: for all runs that these settings could give, and all deals.",
+        ]
 
-    def report(self, out: str | Path | None = None) -> Path:
-        """Write the page with a plot of every run, and return where it is.
+    def plot(self, out: str | Path | None = None) -> Path:
+        """Write the plot of every run and of the differences as SVG, and return where it is.
 
         Args:
-            out: The page's file; None is report.html in runs/BETTER-less-WORSE.
-
-        Raises:
-            KilleError: It cannot be written.
+            out: Its folder; None is runs/BETTER-less-WORSE.
         """
-        from kille_training.learn.seeds_page import write_seeds_page  # loads matplotlib
+        from kille_training.learn.seeds_plot import plot_seeds  # loads matplotlib
 
         names = (each.resolve().name for each in (self.better, self.worse))
-        return write_seeds_page(
-            self, Path("runs", "-less-".join(names), "report.html") if out is None else Path(out)
-        )
+        folder = Path("runs", "-less-".join(names)) if out is None else Path(out)
+        folder.mkdir(parents=True, exist_ok=True)
+        write_whole(folder / PLOT, plot_seeds(self.differences).encode())
+        return folder / PLOT
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything as JSON can hold it."""
@@ -309,9 +306,6 @@ class SeedComparison(Result):
             "seed": self.seed,
             "differences": [asdict(each) for each in self.differences],
         }
-
-    def _values(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
-        return self.differences[0].first, self.differences[0].second
 
 
 def seeds_in(folder: Path) -> SeedRuns:
