@@ -55,7 +55,7 @@ def table(game: str, seats: int, viewer: int | None, seed: int, decisions: int) 
             batch.deal()
         batch.apply(decide(player, Decisions(batch, row, key)).argmax(axis=1))
     view = batch.game.view(batch.tables[0], batch.rules, viewer)
-    return document(arrange(view, batch.spec, shape="wide"), "both") + "\n"
+    return document(arrange(view, batch.spec), "both") + "\n"
 
 
 FILES = {

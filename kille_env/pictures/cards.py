@@ -12,7 +12,6 @@ from importlib.resources import files
 from xml.etree import ElementTree
 
 from kille_env.errors import CardError
-from kille_env.pictures.style import Theme, style
 
 WIDTH, HEIGHT = 64.0, 92.0
 """Size of a card, in the units of scenes."""
@@ -82,25 +81,6 @@ def symbols(codes: Iterable[str]) -> str:
     return "\n".join(
         f'<symbol id="{name}" viewBox="0 0 {WIDTH:g} {HEIGHT:g}">{_blank()}{face}</symbol>'
         for name, face in drawn.items()
-    )
-
-
-def drawing(code: str | None, *, width: float = 300.0, theme: Theme = "light") -> str:
-    """Returns one card as an SVG document that stands alone.
-
-    Args:
-        code: Its code, as "L5"; None draws the back.
-        width: In pixels; the height follows.
-        theme: The colours, as for `style`.
-
-    Raises:
-        CardError: The code has no drawing.
-    """
-    face = _drawn("back") if code is None else _face(code)
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH:g} {HEIGHT:g}" '
-        f'width="{width:g}" height="{width * HEIGHT / WIDTH:g}">'
-        f"<style>{style(theme)}</style>{_blank()}{face}</svg>\n"
     )
 
 

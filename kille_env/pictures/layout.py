@@ -4,8 +4,8 @@ The viewer sits below in the middle. The others sit around an oval, clockwise, a
 distances are counted in blocks (what a seat takes), sideways in widths and upwards in heights, so
 that neighbours keep clear of each other wherever the oval turns. What lies in front of the seats
 lies on a smaller oval, by the same rule, and piles and pot in the middle of that. Of the possible
-sizes the largest is taken at which nothing overlaps. A layout depends on nothing but the shape and
-the number of seats, so that no seat moves during a match.
+sizes the largest is taken at which nothing overlaps. A layout depends on nothing but the
+number of seats, so that no seat moves during a match.
 """
 
 from bisect import bisect_left
@@ -32,33 +32,16 @@ _POINTS = 240
 _SCALES = [step / 50 for step in range(75, 24, -1)]
 
 
-class Shape(NamedTuple):
-    """What a scene can be like.
-
-    Attributes:
-        width, height: Of the scene.
-        own_cards: Scale of the viewer's cards.
-        own_hand: Room for them, in width.
-        own_plate: Scale of the viewer's plate.
-        plate: Width of a plate of scale 1.
-        inner: Largest width and height of the oval of what lies in front of the seats.
-        middle: Room for the middle, in width and height, for cards of scale 1: two piles and a pot.
-    """
-
-    width: float
-    height: float
-    own_cards: float
-    own_hand: float
-    own_plate: float
-    plate: float
-    inner: tuple[float, float]
-    middle: tuple[float, float]
-
-
-SHAPES = {
-    "wide": Shape(960.0, 600.0, 1.15, 440.0, 1.25, 132.0, (560.0, 330.0), (380.0, 150.0)),
-    "tall": Shape(390.0, 640.0, 0.95, 350.0, 1.0, 116.0, (390.0, 420.0), (112.0, 366.0)),
-}
+WIDE, HIGH = 960.0, 600.0
+"""Of a scene, in units."""
+_OWN_CARDS, _OWN_HAND, _OWN_SCALE = 1.15, 440.0, 1.25
+"""Scale of the viewer's cards, room for them in width, and scale of its plate."""
+_PLATE_WIDTH = 132.0
+"""Of a plate of scale 1."""
+_INNER = (560.0, 330.0)
+"""Largest width and height of the oval of what lies in front of the seats."""
+_MIDDLE = (380.0, 150.0)
+"""Room for the middle, for cards of scale 1: two piles and a pot."""
 
 
 class Box(NamedTuple):
@@ -113,15 +96,12 @@ class Layout(NamedTuple):
     """Where everything lies, seats counted from the viewer's on, clockwise.
 
     Attributes:
-        width, height: Of the scene.
         blocks: [P] the seats.
         fronts: [P] what lies in front of each.
-        middle: Where piles and pot lie, beside each other if it is wide.
+        middle: Where piles and pot lie, beside each other.
         cards: Scale of the cards in front of seats and in piles.
     """
 
-    width: float
-    height: float
     blocks: tuple[Block, ...]
     fronts: tuple[Box, ...]
     middle: Box
@@ -129,74 +109,68 @@ class Layout(NamedTuple):
 
 
 @cache
-def layout(shape: str, seats: int) -> Layout:
-    """Returns the layout with the largest blocks at which nothing overlaps.
-
-    Args:
-        shape: A key of `SHAPES`.
-        seats: P.
-    """
+def layout(seats: int) -> Layout:
+    """Returns the layout with the largest blocks at which nothing overlaps."""
     for scale, fullness in product(_SCALES, _FULLNESS):
-        found = _attempt(SHAPES[shape], seats, scale, fullness)
+        found = _attempt(seats, scale, fullness)
         if found is not None:
             return found
-    raise ValueError(f"no layout of shape {shape!r} has room for {seats} seats")
+    raise ValueError(f"no layout has room for {seats} seats")
 
 
-def _attempt(shape: Shape, seats: int, scale: float, fullness: float) -> Layout | None:
+def _attempt(seats: int, scale: float, fullness: float) -> Layout | None:
     """Returns a layout, None if something overlaps."""
     many = seats > MOST_WITH_TRICKS
-    block = partial(_beside if many else _stacked, shape, scale)
-    width, height = shape[:2]
-    own = _own(shape, many)
+    block = partial(_beside if many else _stacked, scale)
+    own = _own(many)
     size = block(0.0, 0.0).box()
-    oval = Box(width / 2, height / 2, width - size.width - 2 * GAP, height - size.height - 2 * GAP)
+    oval = Box(WIDE / 2, HIGH / 2, WIDE - size.width - 2 * GAP, HIGH - size.height - 2 * GAP)
     path = [p for p in _oval(oval, fullness) if Box(*p, *size[2:]).clear_of(own.box(), GAP)]
     others = [block(*p) for p in _spread(path, seats - 1, size.width, size.height)]
     cards = _MIDDLE_OF_MANY if many else SMALL * scale
-    inner = _inner(shape, own.box(), size, seats > 2)
+    inner = _inner(own.box(), size, seats > 2)
     fronts = [] if many else _fronts(inner, seats, 1.3 * CARD[0] * cards, CARD[1] * cards)
-    middle = Box(inner.x, inner.y, shape.middle[0] * cards, shape.middle[1] * cards)
+    middle = Box(inner.x, inner.y, _MIDDLE[0] * cards, _MIDDLE[1] * cards)
     boxes = [own.box(), *(other.box() for other in others), *fronts, middle]
-    fits = all(box.within(width, height) for box in boxes)
+    fits = all(box.within(WIDE, HIGH) for box in boxes)
     if not fits or not all(a.clear_of(b, GAP) for a, b in combinations(boxes, 2)):
         return None
-    return Layout(width, height, (own, *others), tuple(fronts), middle, cards)
+    return Layout((own, *others), tuple(fronts), middle, cards)
 
 
-def _own(shape: Shape, many: bool) -> Block:
+def _own(many: bool) -> Block:
     """Returns the viewer's block, below in the middle."""
-    x, cards, scale = shape.width / 2, shape.own_cards, shape.own_plate
+    x, cards, scale = WIDE / 2, _OWN_CARDS, _OWN_SCALE
     height, width = PLATE * scale, OWN_PLATE * scale
-    plate = Box(x, shape.height - GAP - height / 2, width, height)
-    wide, tall = width if many else shape.own_hand, CARD[1] * cards
+    plate = Box(x, HIGH - GAP - height / 2, width, height)
+    wide, tall = width if many else _OWN_HAND, CARD[1] * cards
     hand = Box(x, plate.y - (height + tall) / 2 - GAP, wide, tall)
     return Block(hand, plate, cards, scale)
 
 
-def _stacked(shape: Shape, scale: float, x: float, y: float) -> Block:
+def _stacked(scale: float, x: float, y: float) -> Block:
     """Returns a block with the plate below the hand, its middle at (x, y)."""
-    wide, tall = shape.plate * scale, CARD[1] * SMALL * scale
+    wide, tall = _PLATE_WIDTH * scale, CARD[1] * SMALL * scale
     plate, gap = PLATE * scale, 3.0 * scale
     hand = Box(x, y - (plate + gap) / 2, wide, tall)
     return Block(hand, Box(x, y + (tall + gap) / 2, wide, plate), SMALL * scale, scale)
 
 
-def _beside(shape: Shape, scale: float, x: float, y: float) -> Block:
+def _beside(scale: float, x: float, y: float) -> Block:
     """Returns a block with one card beside the plate, on the side of the middle of the table."""
     card, plate, gap = CARD[0] * SMALL * scale, 92.0 * scale, 3.0 * scale
-    side = 1 if x < shape.width / 2 else -1
+    side = 1 if x < WIDE / 2 else -1
     hand = Box(x + side * (plate + gap) / 2, y, card, CARD[1] * SMALL * scale)
     name = Box(x - side * (card + gap) / 2, y, plate, PLATE * scale)
     return Block(hand, name, SMALL * scale, scale)
 
 
-def _inner(shape: Shape, own: Box, size: Box, sides: bool) -> Box:
+def _inner(own: Box, size: Box, sides: bool) -> Box:
     """Returns the oval that what lies in front of the seats stays in; `sides`: they are taken."""
     top, bottom = size.height + 3 * GAP, own.y - own.height / 2 - GAP
     side = size.width + 3 * GAP if sides else GAP
-    width, height = min(shape.width - 2 * side, shape.inner[0]), min(bottom - top, shape.inner[1])
-    return Box(shape.width / 2, (top + bottom) / 2, width, height)
+    width, height = min(WIDE - 2 * side, _INNER[0]), min(bottom - top, _INNER[1])
+    return Box(WIDE / 2, (top + bottom) / 2, width, height)
 
 
 def _fronts(inner: Box, seats: int, width: float, height: float) -> list[Box]:

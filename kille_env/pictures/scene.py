@@ -11,8 +11,7 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from kille_env.core.spec import GameSpec
-from kille_env.errors import RulesError, did_you_mean
-from kille_env.pictures.layout import CARD, SHAPES, Block, Box, Layout, layout
+from kille_env.pictures.layout import CARD, HIGH, WIDE, Block, Box, Layout, layout
 from kille_env.words.text import chips, labels, signed
 from kille_env.words.view import Card, Pile, Seat, View
 
@@ -63,34 +62,26 @@ class Scene(NamedTuple):
     title: str
 
 
-def arrange(
-    view: View, spec: GameSpec, *, shape: str = "wide", names: Sequence[str] | None = None
-) -> Scene:
-    """Returns the scene of a view.
+def arrange(view: View, spec: GameSpec, *, names: Sequence[str] | None = None) -> Scene:
+    """Returns the scene of a view, 960 x 600 units.
 
     Args:
         view: What is to be seen; who looks sits below in the middle, seat 0 where nobody looks.
         spec: The game.
-        shape: "wide", 960 x 600 units, or "tall", 390 x 640.
         names: [P] names of the seats; None is "seat 0" and on, with "(you)" for who looks.
-
-    Raises:
-        RulesError: There is no such shape.
     """
-    if shape not in SHAPES:
-        raise RulesError(f"shape is {shape!r}. {did_you_mean(shape, SHAPES)}")
     seats = len(view.seats)
-    plan = layout(shape, seats)
+    plan = layout(seats)
     who = labels(names, seats)
     if names is None and view.viewer is not None:
         who[view.viewer] += " (you)"
-    items = [Item("felt", plan.width / 2, plan.height / 2, 1.0, *plan[:2], _felt(*plan[:2]))]
+    items = [Item("felt", WIDE / 2, HIGH / 2, 1.0, WIDE, HIGH, _felt(WIDE, HIGH))]
     items += _middle(view, spec, plan)
     for number, seat in enumerate(view.seats):
         place = (number - (view.viewer or 0)) % seats
         items += _seat(view, spec, plan, number, place, seat, who[number])
     items.append(_dealer(plan.blocks[(view.dealer - (view.viewer or 0)) % seats]))
-    return Scene(plan.width, plan.height, tuple(items), f"{view.title}. {view.question}".strip())
+    return Scene(WIDE, HIGH, tuple(items), f"{view.title}. {view.question}".strip())
 
 
 # What belongs to a seat
@@ -192,23 +183,19 @@ def _dealer(block: Block) -> Item:
 
 
 def _middle(view: View, spec: GameSpec, plan: Layout) -> Iterator[Item]:
-    """Yields pot and piles: beside each other in a wide middle, below each other in a tall one."""
+    """Yields pot and piles beside each other, and the title below them."""
     things = [(pile.place, *_PILE, _pile(pile, spec)) for pile in view.piles]
     if view.pot is not None:
         things.insert(0, ("pot", *_POT, _pot(view.pot)))
     room, scale = plan.middle, plan.cards
-    across = room.width > room.height
-    sizes = [width if across else height for _, width, height, _ in things]
-    at = -sum(sizes) / 2
-    for (key, width, height, drawing), size in zip(things, sizes, strict=True):
-        along = (at + size / 2) * scale
-        x, y = (along, -14.0 * scale) if across else (0.0, along)
-        yield Item(key, room.x + x, room.y + y, scale, width, height, drawing)
-        at += size
-    if across:
-        title = _text(0, 5, 22, view.title, "on-felt", room.width / scale, "middle")
-        below = room.y + room.height / 2 - 12 * scale
-        yield Item("on-felt", room.x, below, scale, room.width / scale, 24, title)
+    at = -sum(width for _, width, _, _ in things) / 2
+    for key, width, height, drawing in things:
+        x, y = room.x + (at + width / 2) * scale, room.y - 14.0 * scale
+        yield Item(key, x, y, scale, width, height, drawing)
+        at += width
+    title = _text(0, 5, 22, view.title, "on-felt", room.width / scale, "middle")
+    below = room.y + room.height / 2 - 12 * scale
+    yield Item("on-felt", room.x, below, scale, room.width / scale, 24, title)
 
 
 def _pile(pile: Pile, spec: GameSpec) -> str:

@@ -1,4 +1,4 @@
-"""A scene as SVG: a fragment for pages that hold the symbols of cards, or a whole document."""
+"""A scene as an SVG document."""
 
 import re
 from base64 import b64encode
@@ -28,14 +28,6 @@ def picture(view: View, spec: GameSpec, names: Sequence[str] | None = None) -> P
     return Picture(document(arrange(view, spec, names=names), "light"))
 
 
-def fragment(scene: Scene) -> str:
-    """Returns a scene for a page that holds `cards.symbols` and `style` once.
-
-    Each thing is a `<g data-key="...">`, moved and scaled by its `transform` alone.
-    """
-    return _svg(scene, "", "".join(map(_group, scene.items)))
-
-
 def document(scene: Scene, theme: Theme = "light") -> str:
     """Returns a scene as an SVG document that needs nothing besides itself.
 
@@ -43,9 +35,13 @@ def document(scene: Scene, theme: Theme = "light") -> str:
         scene: The scene.
         theme: "light", "dark" or "both" (what the reader prefers).
     """
-    drawings = "".join(map(_group, scene.items))
-    size = f' xmlns="http://www.w3.org/2000/svg" width="{scene.width:g}" height="{scene.height:g}"'
-    return _svg(scene, size, definitions([drawings], theme) + drawings)
+    drawings, title = "".join(map(_group, scene.items)), escape(scene.title)
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{scene.width:g}" height="{scene.height:g}"'
+        f' class="table" viewBox="0 0 {scene.width:g} {scene.height:g}" '
+        f'role="img" aria-label="{title}"><title>{title}</title>'
+        f"{definitions([drawings], theme)}{drawings}</svg>"
+    )
 
 
 def definitions(drawings: Iterable[str], theme: Theme) -> str:
@@ -53,14 +49,6 @@ def definitions(drawings: Iterable[str], theme: Theme) -> str:
     codes = {code: None for drawing in drawings for code in _CARD.findall(drawing)}
     cards = symbols(code for code in codes if code != "back") if codes else ""
     return f"<style>{style(theme)}</style><defs>{cards}</defs>"
-
-
-def _svg(scene: Scene, attributes: str, inside: str) -> str:
-    title = escape(scene.title)
-    return (
-        f'<svg{attributes} class="table" viewBox="0 0 {scene.width:g} {scene.height:g}" '
-        f'role="img" aria-label="{title}"><title>{title}</title>{inside}</svg>'
-    )
 
 
 def _group(item: Item) -> str:

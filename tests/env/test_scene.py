@@ -7,11 +7,9 @@ import numpy as np
 import pytest
 
 import kille_env
-from kille_env.errors import RulesError
 from kille_env.pictures.frame import frame
-from kille_env.pictures.layout import SHAPES
 from kille_env.pictures.scene import Item, Scene, _latest, arrange, cut, text_width
-from kille_env.pictures.svg import document, fragment
+from kille_env.pictures.svg import document
 from kille_env.words.view import Card, Pile, Seat, View
 
 HAND = {"byteskille": 1, "knack": 3}
@@ -53,25 +51,22 @@ def overlapping(scene: Scene) -> list[tuple[str, str]]:
     ]
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-def test_nothing_overlaps_at_any_number_of_seats(game: str, shape: str) -> None:
+def test_nothing_overlaps_at_any_number_of_seats(game: str) -> None:
     spec = kille_env.spec(game)
     for seats in range(spec.min_players, spec.max_players + 1):
         for viewer in (None, seats // 2):
-            scene = arrange(full_view(game, seats, viewer), spec, shape=shape)
-            assert (scene.width, scene.height) == SHAPES[shape][:2]
+            scene = arrange(full_view(game, seats, viewer), spec)
             assert overlapping(scene) == [], seats
             assert all(item.box.within(scene.width, scene.height) for item in scene.items), seats
             keys = [item.key for item in scene.items]
             assert len(set(keys)) == len(keys)
 
 
-@pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("seats", [2, 3, 7, 20])
-def test_the_viewer_sits_below_and_the_others_follow_clockwise(shape: str, seats: int) -> None:
+def test_the_viewer_sits_below_and_the_others_follow_clockwise(seats: int) -> None:
     spec = kille_env.spec("byteskille")
     viewer = seats - 2
-    scene = arrange(full_view("byteskille", seats, viewer), spec, shape=shape)
+    scene = arrange(full_view("byteskille", seats, viewer), spec)
     plate = {item.key: item for item in scene.items if item.key.startswith("seat")}
     card = {item.key: item for item in scene.items if item.key.startswith("hand")}
     own = plate[f"seat {viewer}"]
@@ -110,22 +105,14 @@ def test_names_are_cut_and_escaped() -> None:
     assert cut("short", 80.0, 12.0) == "short"
 
 
-def test_a_document_stands_alone_and_a_fragment_does_not() -> None:
+def test_a_document_stands_alone() -> None:
     scene = arrange(full_view("knack", 4, 0), kille_env.spec("knack"))
-    whole, part = document(scene, "dark"), fragment(scene)
-    for text in (whole, part):
-        root = ElementTree.fromstring(text)
-        assert root.get("aria-label") == "A title. seat 1 is to act."
+    whole = document(scene, "dark")
+    assert ElementTree.fromstring(whole).get("aria-label") == "A title. seat 1 is to act."
     used = {node.get("href") for node in ElementTree.fromstring(whole).iter() if node.get("href")}
     held = {f"#{node.get('id')}" for node in ElementTree.fromstring(whole).iter()}
     assert used and used <= held
-    assert "<symbol" not in part and "<style" not in part
     assert document(scene, "dark") == whole != document(scene, "light")
-
-
-def test_a_shape_that_does_not_exist() -> None:
-    with pytest.raises(RulesError, match=r"shape is 'round'\. Possible are: tall, wide"):
-        arrange(full_view("knack", 4, 0), kille_env.spec("knack"), shape="round")
 
 
 def test_frames_say_what_moved_between_two_pictures(game: str) -> None:
