@@ -27,5 +27,13 @@ from kille_env.games.byteskille.rules import (
     retired,
 )
 from kille_env.games.byteskille.spec import SPEC
-from kille_env.games.byteskille.speech import choice, question, verdict
-from kille_env.games.byteskille.words import change, describe, narrate, result, view
+from kille_env.games.byteskille.words import (
+    change,
+    choice,
+    describe,
+    narrate,
+    question,
+    result,
+    verdict,
+    view,
+)

@@ -8,12 +8,14 @@ from kille_env.games.femkortskille.determinize import relabel, resample
 from kille_env.games.femkortskille.observe import full_state, information_state, observe
 from kille_env.games.femkortskille.rules import apply, begin, deal, legal_actions
 from kille_env.games.femkortskille.spec import SPEC
-from kille_env.games.femkortskille.speech import choice, question, verdict
 from kille_env.games.femkortskille.words import (
     change,
+    choice,
     describe,
     describe_rules,
     narrate,
+    question,
     result,
+    verdict,
     view,
 )

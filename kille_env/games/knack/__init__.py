@@ -13,15 +13,17 @@ from kille_env.games.knack.determinize import relabel, resample
 from kille_env.games.knack.observe import full_state, information_state, observe
 from kille_env.games.knack.rules import apply, begin, deal, legal_actions
 from kille_env.games.knack.spec import SPEC
-from kille_env.games.knack.speech import choice, question, verdict
 from kille_env.games.knack.words import (
     chance,
     chances,
     change,
+    choice,
     describe,
     describe_rules,
     narrate,
+    question,
     result,
     set_up,
+    verdict,
     view,
 )

@@ -13,14 +13,16 @@ from kille_env.games.krypkille.determinize import relabel, resample
 from kille_env.games.krypkille.observe import full_state, information_state, observe
 from kille_env.games.krypkille.rules import apply, begin, deal, legal_actions, retired
 from kille_env.games.krypkille.spec import SPEC
-from kille_env.games.krypkille.speech import choice, question, verdict
 from kille_env.games.krypkille.words import (
     action_text,
     change,
+    choice,
     describe,
     describe_rules,
     narrate,
+    question,
     result,
     set_up,
+    verdict,
     view,
 )

@@ -12,14 +12,16 @@ from kille_env.games.kungsholmskille.determinize import relabel, resample
 from kille_env.games.kungsholmskille.observe import full_state, information_state, observe
 from kille_env.games.kungsholmskille.rules import apply, begin, deal, legal_actions
 from kille_env.games.kungsholmskille.spec import SPEC
-from kille_env.games.kungsholmskille.speech import choice, question, verdict
 from kille_env.games.kungsholmskille.words import (
     action_text,
     change,
+    choice,
     describe,
     describe_rules,
     narrate,
+    question,
     result,
     set_up,
+    verdict,
     view,
 )

@@ -7,27 +7,24 @@ from kille_env.cards.seats import seat_or_none
 from kille_env.cards.words import KNOCK, describe_pack
 from kille_env.core.spec import Rules
 from kille_env.core.starts import amount, amounts, check_keys
-from kille_env.games.kungsholmskille.rules import (
-    ACTIONS,
-    ANTE,
-    End,
-    Phase,
-    Said,
-)
+from kille_env.games.kungsholmskille.rules import ACTIONS, ANTE, End, Phase, Said
 from kille_env.tricktaking import words as tricks
 from kille_env.tricktaking.words import (
     RESULT,
     WINS_TRICK,
+    ask_for_card,
     describe_end,
     describe_heading,
+    last_card,
     most_discards,
     moves_of,
     num_tricks,
+    say_action,
     to_decide,
     view_of,
 )
 from kille_env.words.manual import explain_actions, is_single, manual, seats_at, section
-from kille_env.words.text import chips, columns, counted, does, inside, listed
+from kille_env.words.text import chips, columns, counted, does, inside, listed, owner
 from kille_env.words.view import Call, Change, View
 
 MEANINGS = {
@@ -244,6 +241,56 @@ def _calls(before: Any, after: Any) -> tuple[Call, ...]:
     if after[field][actor] == Said.YIELDED:
         return (Call(actor, *BUD),)
     return () if field == "showed" else (Call(actor, KNOCK, "I ask for play"),)
+
+
+# What a person at the table is asked, and told at the end
+
+
+def question(table: Any, rules: Rules, who: list[str]) -> str:
+    """Returns what the seat to act is asked; see `Game.question`."""
+    phase = int(table["phase"])
+    if phase == Phase.PLAY:
+        return ask_for_card(table, who, "your lowest card")
+    if phase == Phase.EXCHANGE:
+        return f"Change up to {counted(most_discards(rules), 'card', 'cards')}?"
+    if phase == Phase.FOLD:
+        return f"{who[int(table['knocker'])]} knocked. Stay in, or fold?"
+    if phase == Phase.SHOW:
+        return f"Show your {last_card(table, int(table['seat']))}?"
+    if phase == Phase.BUD2:
+        return "With the new cards: knock again to play, or pass?"
+    return "Knock to play this deal, or pass?"
+
+
+def choice(table: Any, rules: Rules, action: int, who: list[str]) -> str:
+    """Returns what a button says; see `Game.choice`."""
+    word, pot = ACTIONS[action], int(table["pot"])
+    if word == "bud":
+        return "Keep it hidden" if table["phase"] == Phase.SHOW else "Pass (bud)"
+    if word == "show":
+        card = last_card(table, int(table["seat"]))
+        return f"Show my {card}: lowest wins {pot}, else you pay {pot}"
+    words = {"knock": "Knock: play this deal", "stay": "Stay in", "fold": "Fold"}
+    return words.get(word) or say_action(table, word)
+
+
+def verdict(before: Any, after: Any, rules: Rules, who: list[str], seat: int | None) -> str:
+    """Returns how a deal ended; see `Game.verdict`."""
+    if after["phase"] > Phase.OVER or after["deals"] != before["deals"]:
+        return ""
+    pot, winner = int(after["shown_pot"]), int(after["winner"])
+    if after["end"] == End.BUD_ROUND:
+        return f"All passed: the pot of {chips(pot)} stays."
+    if after["end"] != End.SHOWING:
+        return f"{does(who[winner], 'takes')} the pot of {chips(pot)}: all others folded."
+    shower, best = int(after["shower"]), last_card(after, winner)
+    wins = f"{inside(does(who[winner], 'wins'))} the pot of {pot}"
+    if winner == shower:
+        return f"{owner(who[winner])} {best} was the lowest: {wins}."
+    pays = f"{inside(does(who[shower], 'pays'))} as much"
+    shown = last_card(after, shower)
+    lower = f"{inside(owner(who[winner]))} {best} was {'equal' if best == shown else 'lower'}"
+    return f"{who[shower]} showed the {shown}; {lower}: {wins}, {pays}."
 
 
 # The rules in plain English
