@@ -14,7 +14,6 @@ all ones, since one of zeros has no distribution.
 
 from __future__ import annotations  # the site documents this without TorchRL
 
-import inspect
 from typing import Any, Unpack
 
 import numpy as np
@@ -124,11 +123,6 @@ class SeatEnv(EnvBase):
         }
         seen = torch.from_numpy(self._shown(tables.observation()))
         return TensorDict({"observation": seen, "action_mask": mask, **columns}, self.batch_size)
-
-
-# TorchRL's metaclass hides the arguments.
-_arguments = list(inspect.signature(SeatEnv.__init__, eval_str=True).parameters.values())[1:]
-SeatEnv.__signature__ = inspect.Signature(_arguments)  # type: ignore[attr-defined]
 
 
 def _features(space: Any, shape: tuple[int, ...]) -> Bounded:

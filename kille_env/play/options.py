@@ -58,14 +58,15 @@ class SeatOptions(TableOptions, total=False):
     reward: Callable[..., Any] | None
 
 
-def check_names(form: Callable[..., Any], given: Iterable[str], game: str) -> None:
+def check_names(form: type, given: Iterable[str], game: str) -> None:
     """Refuses options that `form` does not take.
 
     Raises:
         UnknownGameError: No such game.
         RulesError: The message suggests what may have been meant.
     """
-    known: dict[str, Any] = dict(inspect.signature(form).parameters)
+    parameters = inspect.signature(form.__init__, eval_str=True).parameters
+    known: dict[str, Any] = {name: parameters[name] for name in parameters if name != "self"}
     if "options" in known:  # Unpack[SeatOptions], say
         known |= get_args(known.pop("options").annotation)[0].__annotations__
     switches = [switch.name for switch in spec(game).switches]
