@@ -31,9 +31,6 @@ def test_the_last_one_to_wait_is_told_that_the_pot_stays():
     assert table.result["kind"] == "all_checked"
 
 
-# Five tricks
-
-
 # The match
 
 

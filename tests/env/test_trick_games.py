@@ -1,4 +1,4 @@
-"""What the trick games have in common: seats, dealing, the pot, and what a seat sees of it."""
+"""What trick games have in common: seats, dealing, starts, the pot, and what a seat sees of it."""
 
 import numpy as np
 import pytest
@@ -26,9 +26,10 @@ QUIET_DEALS = {
 
 
 @pytest.mark.parametrize(
-    ("game", "most"), [("femkortskille", 8), ("kungsholmskille", 6), ("krypkille", 6)]
+    ("game", "most"),
+    [("femkortskille", 8), ("kungsholmskille", 6), ("krypkille", 6), ("knack", 11)],
 )
-def test_how_many_can_play(game, most):  # D-F01 D-K10
+def test_how_many_can_play(game, most):  # D-F01 D-K10 D-N11
     for players in (1, most + 1):
         with pytest.raises(RulesError, match=f"2 to {most}"):
             kille_env.make_batch(game, 1, players)
@@ -69,6 +70,18 @@ def test_cards_are_dealt_one_by_one_from_forehand(game, dealt):
         ("krypkille", {"scores": "123"}, "3 whole numbers from 0"),
         ("krypkille", {"scores": 5}, "3 whole numbers from 0"),
         ("krypkille", {"scores": [50, 51, 3]}, "at least two below the limit of 50"),
+        ("knack", {"bets": 3}, "'bets' is 3; expected a list of multiples of 3"),
+        ("knack", {"bets": [3, 4]}, "'bets' holds 4; expected a list of multiples of 3"),
+        ("knack", {"bets": [0]}, "'bets' holds 0"),
+        ("knack", {"bets": [-3]}, "'bets' holds -3"),
+        ("knack", {"bets": [True]}, "'bets' holds True"),
+        ("knack", {"bets": [3.0]}, r"'bets' holds 3\.0"),
+        ("knack", {"bets": [*range(3, 48, 3)]}, "15 different amounts; expected at most 14"),
+        ("knack", {"bets": [3 * 10**12]}, "add up to 3000000000000; expected at most 10{12}"),
+        ("knack", {"pot": 3}, r"no key 'pot'\. Possible are: bets, remainder_to"),
+        ("knack", {"remainder_to": 3}, "'remainder_to' is 3; expected a seat from 0 to 2"),
+        ("knack", {"remainder_to": None}, "'remainder_to' is None; expected a seat"),
+        ("knack", {"bets": [6], "remainder_to": True}, "'remainder_to' is True; expected a seat"),
     ],
 )
 def test_impossible_starts_are_refused_and_change_nothing(game, start, message):

@@ -1,7 +1,8 @@
-"""What a seat may not know never changes what it sees: observation, information state and mask.
+"""Byteskille beside its rows in tests/rules: its words, and what a seat may not know.
 
 Two tables that differ in hidden cards only must look the same. For random positions the contract
-looks (`test_contract`), the twin (`test_twins`) and determinizations, which are such tables.
+looks (`test_contract`), the twin (`test_twins`), determinizations, which are such tables, and for
+words `test_view`.
 """
 
 from typing import Any
@@ -13,6 +14,97 @@ import kille_env
 from env.tables import play
 from env.trick_tables import differ, of, relative
 from kille_env.games.byteskille import SPEC
+from kille_env.registry import load_game
+
+GAME = load_game("byteskille")
+
+
+# The calls
+
+
+def test_players_go_by_their_names():
+    words = play("L2 L3 L4 L5").told("0 swap", names=["Anna", "Bo", "Cia", "Cia"])
+    assert words == ["Anna swaps with Bo: a 2 for a 3."]
+    text = GAME.describe(play("L2 L3 L4 L5").record, SPEC.resolve(), 2, ["A", "B", "C", "C"])
+    assert "C 2  4" in text
+
+
+# Who is told what
+
+
+def test_your_own_card_is_called_yours():
+    names = ["You", "Bo", "Cia", "Dan"]
+    told = play("L2 L3 L4 L5").told("0 swap", 0, names=names)
+    assert told == ["You swap with Bo: your 2 for a 3."]
+    names = ["Ann", "You", "Cia", "Dan"]
+    assert play("L2 L3 L4 L5").told("0 swap", 1, names=names) == [
+        "Ann swaps with you: a 2 for your 3."
+    ]
+
+
+@pytest.mark.parametrize("seat", [0, 1, 3])
+def test_while_a_gok_holder_is_asked_the_table_looks_to_others_as_it_does_afterwards(seat):
+    table = play("L2 L3 GO L5")
+    asked = GAME.describe(table.record, table.rules, seat)
+    assert "seat 0 (you)" in asked if seat == 0 else "seat 0 is on turn to exchange." in asked
+    table.act("2 wait")
+    assert GAME.describe(table.record, table.rules, seat) == asked
+
+
+def test_the_gok_holder_sees_the_question():
+    table = play("L2 L3 GO L5")
+    for seat, who in ((2, "seat 2 (you)"), (None, "seat 2")):
+        text = GAME.describe(table.record, table.rules, seat)
+        assert text.splitlines()[-1] == f"{who} may show the cuckoo before seat 0 decides."
+
+
+# The table
+
+
+def test_a_table_in_full():
+    table = play("L2 VH KI L5 L6", "0 swap")
+    assert GAME.describe(table.record, table.rules, 3).splitlines() == [
+        "Byteskille, deal 1, dealer seat 4, pot 10 chips, 37 cards in the stock",
+        "  seat 0        harlequin (low), open  swapped",
+        "  seat 1        inn, open",
+        "  seat 2        ?                      gave, is on turn",
+        "  seat 3 (you)  5",
+        "  seat 4        ?",
+        "The deal so far:",
+        "  seat 0 asks seat 1, who shows the inn: “Värdshus förbi!” (pass the inn)",
+        "  seat 0 swaps with seat 2, getting a harlequin. The harlequin counts lowest.",
+        "seat 2 is on turn to exchange.",
+    ]
+
+
+def test_who_is_asked_to_buy_in_and_for_how_much():
+    table = play("L2 L3 L4 L5", "0 stand, 1 stand, 2 stand, 3 stand")
+    text = GAME.describe(table.record, table.rules, None, history=False)
+    assert "seat 0  2  kept, out" in text
+    assert text.splitlines()[-1] == "seat 0 may buy in for 4 chips."
+
+
+def test_before_the_first_cards_and_at_the_end():
+    batch = kille_env.make_batch("byteskille", 1, 2, rules={"episode": "deal"}, restart=False)
+    batch.reset(deal=False, dealer=1)
+    assert batch.describe().endswith("Cards are to be dealt.")
+    batch.deal(["L2", "L3"])
+    batch.apply([0])
+    batch.apply([0])
+    assert batch.describe().endswith("The match is over.")
+
+
+# Why somebody is out, what is asked and what buttons say
+
+
+def test_the_question_and_the_buttons():
+    table, names = play("L2 L3 L4 L5"), ["You", "Bertil", "Cecilia", "David"]
+    assert GAME.question(table.record, table.rules, names) == (
+        "Keep your 2, or swap it with Bertil?"
+    )
+    buttons = [GAME.choice(table.record, table.rules, action, names) for action in range(2)]
+    assert buttons == ["Keep my 2", "Swap with Bertil"]
+
 
 # The question whether to call
 
