@@ -115,7 +115,7 @@ def test_the_same_is_played_in_whatever_units(tmp_path, batch_tables):
 
 
 def test_interrupted_anywhere_it_ends_the_same(tmp_path):
-    whole = {"table": {"num_players": 2}, "batch_tables": 4}
+    whole = {"table": {"num_players": 2}, "batch_tables": 4, "matchmaking": {"deals": 10}}
     play(tmp_path / "whole", **whole)
     times = 0
     while True:
