@@ -17,7 +17,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kille_env.core import arguments
 from kille_env.core.jit import kernel
 from kille_env.core.spec import GameSpec, Part, feature_scale, width
 from kille_env.errors import RulesError
@@ -66,27 +65,14 @@ class Reading:
         self._check(observation)
         if self._in_order:  # for one row, a tenth of the time
             return np.multiply(observation, self.scale, dtype=np.float32)
-        table = observation.reshape(-1, self.features)
-        read = self._rows(table, np.arange(len(table)))
+        table = np.ascontiguousarray(observation).reshape(-1, self.features)
+        read = np.zeros((len(table), self.size), dtype=np.float32)
+        _read(table, self.source[: self._used], self.scale, read)
         return read.reshape(*observation.shape[:-1], self.size)
 
-    def rows(self, observation: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """Returns what is read of some rows [N] of observations [M, F]: float32 [N, S], fresh.
-
-        Raises:
-            RulesError: They are of another shape, or there is no such row.
-        """
-        self._check(observation, 2)
-        return self._rows(observation, arguments.rows(rows, len(observation)))
-
-    def _rows(self, observation: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        out = np.zeros((len(rows), self.size), dtype=np.float32)
-        _read(observation, rows, self.source[: self._used], self.scale, out)
-        return out
-
-    def _check(self, observation: np.ndarray, dimensions: int | None = None) -> None:
+    def _check(self, observation: np.ndarray) -> None:
         shape = getattr(observation, "shape", ())
-        if not shape or shape[-1] != self.features or len(shape) != (dimensions or len(shape)):
+        if not shape or shape[-1] != self.features:
             raise RulesError(
                 f"this reading is of observations of {self.features} features, got the shape "
                 f"{shape}; make it for the number of seats of the table"
@@ -233,12 +219,11 @@ def _features(part: Part) -> range:
 
 
 @kernel
-def _read(observation, rows, source, scale, out):
-    """Writes [N, S] numbers, read from rows of features; what nothing is read into stays."""
+def _read(observation, source, scale, out):
+    """Writes [N, S] numbers, read from features [N, F]; what nothing is read into stays."""
     for number in range(out.shape[0]):
-        row = rows[number]
         for place in range(source.shape[0]):
             value = scale[place]
             if source[place] >= 0:
-                value *= np.float32(observation[row, source[place]])
+                value *= np.float32(observation[number, source[place]])
             out[number, place] = value

@@ -18,7 +18,7 @@ import numpy as np
 
 from kille_env.core import arguments
 from kille_env.core.batch import Batch
-from kille_env.core.floats import FEATURES, Reading, reading_of
+from kille_env.core.floats import FEATURES, reading_of
 from kille_env.errors import KilleError, RulesError
 from kille_env.play.functions import Network
 from kille_env.play.play import Players
@@ -27,11 +27,6 @@ from kille_env.play.streams import END, SeatStreams, Transitions
 
 PolicyFunction = Callable[[np.ndarray, np.ndarray], Any]
 """From observations [N, F] and masks [N, A] to probabilities [N, A], an array or a tensor."""
-
-
-def _rows_of(seen: np.ndarray, rows: np.ndarray, reading: Reading | None) -> np.ndarray:
-    """Returns rows [M] of observations [N, F], fresh: uint8 [M, F], or what is read of them."""
-    return seen[rows] if reading is None else reading.rows(seen, rows)
 
 
 def _is_function(policy: Any) -> bool:
@@ -207,12 +202,13 @@ class Collector:
         final[ends], truncated[ends] = np.arange(len(mask), len(seen)), cut_off
         over, truncated = next_rows == END, truncated[rows]
         after = np.where(over, final[rows], next_rows)
+        read = self._reading or (lambda shown: shown)
         return Transitions(
-            observation=_rows_of(seen, rows, self._reading),
+            observation=read(seen[rows]),
             mask=mask[rows],
             action=action[rows],
             reward=reward,
-            next_observation=_rows_of(seen, after, self._reading),
+            next_observation=read(seen[after]),
             next_mask=masks[after],
             terminated=over & ~truncated,
             truncated=truncated,

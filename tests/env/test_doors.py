@@ -77,14 +77,6 @@ REFUSED = {
         "make it for the number of seats",
     ),
     "reading_of_a_number": (lambda _: _reading("seats", 3)(np.uint8(1)), r"got the shape \(\)"),
-    "rows_beyond": (
-        lambda tables: _reading("seats", 3).rows(tables.observation, np.array([4])),
-        "tables are 0 to 3",
-    ),
-    "rows_of_one": (
-        lambda tables: _reading("seats", 3).rows(tables.observation[0], np.array([0])),
-        "got the shape",
-    ),
 }
 
 

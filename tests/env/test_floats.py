@@ -71,7 +71,7 @@ def test_both_readings_of_a_batch() -> None:
     rows = np.array([3, 3, 0])
     for kind in READINGS:
         reading = READINGS[kind](batch.spec, 4)
-        assert np.array_equal(reading.rows(batch.observation, rows), batch.read(kind)[rows])
+        assert np.array_equal(reading(batch.observation[rows]), batch.read(kind)[rows])
         assert np.array_equal(reading(batch.observation[5]), batch.read(kind)[5])
     with pytest.raises(RulesError, match=r"kind is 'box', expected float or seats"):
         batch.read("box")
