@@ -5,7 +5,7 @@ determinizations.
 """
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -162,6 +162,8 @@ class Decisions:
         keys: Any,
         history: History | None = None,
         memory: np.ndarray | None = None,
+        *,
+        due: bool = False,
     ) -> None:
         """Takes decisions of a batch.
 
@@ -171,38 +173,23 @@ class Decisions:
             keys: [M] whole numbers from 0 to 2**64 - 1.
             history: What has been decided at these tables in the deals so far.
             memory: See above; None is [M, 0].
+            due: Whether `Players` has found rows and keys, arrays, to be due: to check them takes
+                as long as an answer.
 
         Raises:
             RulesError: There is no such table, nobody is to act at one, or there is not one key
                 for each.
         """
-        rows = arguments.rows(rows, batch.num_tables)
-        seats = batch.seat[rows]
-        if (seats < 0).any():
-            raise RulesError(f"nobody is to act at table {rows[seats.argmin()]}")
-        keys = arguments.words("keys", keys, len(rows), "decisions")
-        self._take(batch, rows, keys, history, memory)
-
-    def _take(
-        self, batch: Batch, rows: np.ndarray, keys: np.ndarray, history: Any, memory: Any
-    ) -> Self:
+        if not due:
+            rows = arguments.rows(rows, batch.num_tables)
+            seats = batch.seat[rows]
+            if (seats < 0).any():
+                raise RulesError(f"nobody is to act at table {rows[seats.argmin()]}")
+            keys = arguments.words("keys", keys, len(rows), "decisions")
         self._batch, self._history, self._rows, self.keys = batch, history, rows, keys
         self.observation, self.mask = batch.observation[rows], batch.mask[rows]
         self.seats = batch.seat[rows].astype(np.int64)
         self.memory = np.zeros((len(rows), 0), np.float32) if memory is None else memory
-        return self
-
-    @classmethod
-    def that_are_due(
-        cls,
-        batch: Batch,
-        rows: np.ndarray,
-        keys: np.ndarray,
-        history: History | None,
-        memory: np.ndarray | None,
-    ) -> Self:
-        """Returns what `Players` has found to be due; to check that takes as long as an answer."""
-        return cls.__new__(cls)._take(batch, rows, keys, history, memory)
 
     @property
     def game(self) -> str:

@@ -202,7 +202,7 @@ class Players(Fixed):
             seats = batch.seat[rows]
             memory = self._memories.before(rows, seats, self.decided[rows, seats] == 0, size)
         history = self._history if self.remember else None
-        decisions = Decisions.that_are_due(batch, rows, keys, history, memory)
+        decisions = Decisions(batch, rows, keys, history, memory, due=True)
         probabilities = decide(player, decisions)
         if size:
             self._memories.ask(rows, keys, decisions.memory)
