@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
 from typing import Any
@@ -16,7 +16,7 @@ from kille_env.core.spec import Rules
 from kille_env.core.table import OVER
 from kille_env.errors import CardError, IllegalActionError
 from kille_env.records.notation import check_record, check_result, join, recorded_chance, refuse
-from kille_env.records.recorder import Watch, returns
+from kille_env.records.recorder import returns
 from kille_env.words.text import counted, printable
 
 
@@ -122,7 +122,6 @@ Look = Callable[[Batch, int | None], None]
 
 def replay(
     record: Mapping[str, Any],
-    watch: Watch | None = None,
     look: Look | None = None,
     *,
     observation: str = "box",
@@ -146,7 +145,6 @@ def replay(
 
     Args:
         record: The record; it may stop anywhere.
-        watch: Called with the table before and after every deal and every action.
         look: Called with the batch, one table, before the first deal and after every deal and every
             action, and with the number of the action that comes next; None where none does.
         observation: What steps show, as in the environments: "box", "float", "seats" or "dict".
@@ -160,19 +158,17 @@ def replay(
         IllegalActionError: An action is not legal, or another seat is to act.
         RulesError: There is no such kind of observation.
     """
-    return _Replayer(record, watch, look, observation).run()
+    return _Replayer(record, look, observation).run()
 
 
 class _Replayer:
     """One table at which a record is played again."""
 
-    def __init__(
-        self, record: Mapping[str, Any], watch: Watch | None, look: Look | None, observation: str
-    ) -> None:
+    def __init__(self, record: Mapping[str, Any], look: Look | None, observation: str) -> None:
         game, rules = check_record(record)
         self.kind = one_of("observation", observation, OBSERVATION)
         self.reading = reading_of(observation, game.spec, record["num_players"])
-        self.record, self.watch, self.look = record, watch, look
+        self.record, self.look = record, look
         self.where = getattr(record, "source", "")
         self.batch = Batch(game, 1, record["num_players"], rules, 0, restart=False)
         self.table = self.batch.tables[0]
@@ -242,7 +238,6 @@ class _Replayer:
 
     def _move(self, move: Callable[[], None], deal: Mapping[str, Any], where: str) -> None:
         """Deals or plays, and checks that no card was drawn beyond the recorded ones."""
-        before = self.table.copy() if self.watch else None
         move()
         drawn = self.batch.drawn_cards()
         if len(drawn) > len(deal["deck"]):
@@ -255,8 +250,6 @@ class _Replayer:
                 if pack.code(drawn[position]) != deal["deck"][position]:
                     card = f"card {position} of the deck is {deal['deck'][position]}"
                     raise CardError(join(where, f"{card}, which is not in the new talon", ": "))
-        if self.watch:
-            self.watch(before, self.table.copy())
 
     def _compare_deal(self, number: int, recorded: Mapping[str, Any] | None) -> None:
         if recorded is None:
@@ -312,10 +305,24 @@ def describe(record: Mapping[str, Any], look: Look | None = None) -> tuple[Repla
     Raises:
         KilleError: As `replay` does.
     """
+    played, moves = narrate(record, record.get("names"), look)
+    return played, [line for move in moves for line in move]
+
+
+def narrate(
+    record: Mapping[str, Any], names: Sequence[str] | None = None, look: Look | None = None
+) -> tuple[Replay, list[list[str]]]:
+    """Replays a record, and returns the lines about each deal and each action; see `describe`."""
     game, rules = check_record(record)
-    lines: list[str] = []
+    moves: list[list[str]] = []
+    before: list[np.record] = []
 
-    def watch(before: Any, after: Any) -> None:
-        lines.extend(game.narrate(before, after, rules, record.get("names")))
+    def tell(batch: Batch, action: int | None) -> None:
+        after = batch.tables[0].copy()
+        if before:
+            moves.append(game.narrate(before.pop(), after, rules, names))
+        before.append(after)
+        if look:
+            look(batch, action)
 
-    return replay(record, watch, look), lines
+    return replay(record, tell), moves

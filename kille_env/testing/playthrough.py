@@ -28,7 +28,8 @@ from pathlib import Path
 from typing import Any
 
 from kille_env.errors import RecordError
-from kille_env.records import FORMAT, Record, Replay, check_record, replay
+from kille_env.records import FORMAT, Record, Replay, check_record
+from kille_env.records.playback import narrate
 
 _HEAD = {
     "game": "game",
@@ -109,12 +110,7 @@ def write_playthrough(record: Record, comment: Sequence[str]) -> str:
     Raises:
         KilleError: As `kille_env.records.replay` does.
     """
-    game, rules = check_record(record)
-    told: list[list[str]] = []
-    played = replay(
-        record,
-        watch=lambda before, after: told.append(game.narrate(before, after, rules)),
-    )
+    played, told = narrate(record)
     given = record.get("rules") or {}
     words = [f"{name}={v if isinstance(v, str) else json.dumps(v)}" for name, v in given.items()]
     lines = [

@@ -478,10 +478,10 @@ def test_a_record_knows_its_game_and_rules():
 # Watching and telling
 
 
-def test_a_replay_shows_the_table_before_and_after_every_deal_and_action():
-    seen = []
-    replay(example(), watch=lambda before, after: seen.append((before["deals"], after["deals"])))
-    assert seen == [(0, 1)] + [(1, 1)] * 5 + [(1, 2)] + [(2, 2)] * 2
+def test_a_replay_shows_the_table_before_the_first_deal_and_after_every_deal_and_action():
+    seen: list[tuple[int, int | None]] = []
+    replay(example(), lambda batch, action: seen.append((int(batch.tables["deals"][0]), action)))
+    assert seen == [(0, None), *((1, a) for a in (1, 0, 1, 0, 9, None)), (2, 1), (2, 0), (2, None)]
 
 
 def test_control_characters_of_names_do_not_reach_the_text():
