@@ -238,6 +238,7 @@ def free_places_first(place: Position, expected: Counter[Kinds]) -> list[float]:
     return [ways * free[kinds[1]] / seconds[kinds[1:]] for kinds, ways in expected.items()]
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("wrong", [kinds_not_cards, free_places_first])
 def test_a_sampler_that_is_nearly_right_is_noticed(wrong):
     place = position("byteskille", 2, BOUNDED)
