@@ -33,8 +33,8 @@ def train(
     the results. With --seeds as many runs learn at a time as there are cores, each in a process
     with one thread; `kille compare` compares two such folders.
     """
+    from kille_training import train as train_policy  # says which extra is missing
     from kille_training.learn.runs import seed_runs
-    from kille_training.learn.training import train as train_policy
     from kille_training.progress import Bars
 
     seeds = seeds or len(seed_runs(Path(config))) or None
