@@ -206,8 +206,6 @@ def test_every_game_has_its_page_twin_golden_text_test_and_recipe(game: str, pat
 def test_every_game_has_the_same_files(game: str) -> None:
     files = {file.name for file in (ROOT / "kille_env/games" / game).glob("*.py")}
     parts = {"spec", "rules", "observe", "determinize", "words"}
-    if game == "byteskille":  # the largest: its turns and its manual stand by themselves
-        parts |= {"exchange", "manual"}
     assert files == {"__init__.py", *(f"{part}.py" for part in parts)}
 
 

@@ -8,21 +8,18 @@ decides; the numbers D-E01 to D-E26 are explained on the game's page. Beyond the
 - A hand that is dealt again pays no further ante: it belongs to the same deal.
 - Chopped players who hold a hidden gok are asked to call like any other holder.
 - Under `dealer_after_inn` the dealer acts after whatever the talon did but a gok.
-
-The record of a table and what happens are in `rules`, the turns in `exchange`; who sees what is in
-`observe`, what a seat deems possible in `determinize`, the texts in `words` and `manual`.
 """
 
 from kille_env.games.byteskille.determinize import relabel, resample
-from kille_env.games.byteskille.exchange import apply, passed_over
-from kille_env.games.byteskille.manual import describe_rules
 from kille_env.games.byteskille.observe import full_state, information_state, observe
 from kille_env.games.byteskille.rules import (
+    apply,
     begin,
     deal,
     dealt_again,
     legal_actions,
     outcome,
+    passed_over,
     redeals,
     retired,
 )
@@ -31,6 +28,7 @@ from kille_env.games.byteskille.words import (
     change,
     choice,
     describe,
+    describe_rules,
     narrate,
     question,
     result,
