@@ -104,7 +104,7 @@ def _picture(scene: Scene, words: str) -> np.ndarray:
         Item("words", width / 2, STRIP / 2, 1.0, width, STRIP, text),
     )
     strip = Scene(width, STRIP, items, words)
-    return np.vstack([pixels(scene, "light", ZOOM), pixels(strip, "light", ZOOM)])
+    return np.vstack([pixels(scene, ZOOM), pixels(strip, ZOOM)])
 
 
 def write_gif(film: Sequence[Picture], file: Path) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 
 from kille_env.extras import missing
 from kille_env.pictures.scene import Item, Scene
-from kille_env.pictures.style import COLOURS, Theme
+from kille_env.pictures.style import COLOURS
 from kille_env.pictures.svg import definitions
 
 os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")  # a library prints nothing
@@ -31,49 +31,46 @@ _EDGE = 3.0
 """Units around a drawing's box that its outlines may reach into."""
 
 
-def pixels(scene: Scene, theme: Theme = "light", zoom: float = 1.0) -> np.ndarray:
+def pixels(scene: Scene, zoom: float = 1.0) -> np.ndarray:
     """Returns a scene as pixels, [H, W, 3] uint8; equal scenes are equal pixels.
 
     Args:
         scene: The scene.
-        theme: "light" or "dark".
         zoom: Pixels per unit.
     """
-    canvas = paint(scene, theme, zoom)
+    canvas = paint(scene, zoom)
     width, height = canvas.get_size()
     seen = np.frombuffer(pygame.image.tobytes(canvas, "RGB"), dtype=np.uint8)
     return seen.reshape(height, width, 3).copy()
 
 
-def paint(scene: Scene, theme: Theme = "light", zoom: float = 1.0) -> pygame.Surface:
+def paint(scene: Scene, zoom: float = 1.0) -> pygame.Surface:
     """Returns a scene as a surface of pygame, for a window; the arguments are those of `pixels`."""
     ground, *things = scene.items
-    canvas = _ground(ground, theme, zoom).copy()
+    canvas = _ground(ground, zoom).copy()
     for item in things:
-        _put(canvas, item, theme, zoom)
+        _put(canvas, item, zoom)
     return canvas
 
 
 @lru_cache(maxsize=8)
-def _ground(item: Item, theme: Theme, zoom: float) -> pygame.Surface:
+def _ground(item: Item, zoom: float) -> pygame.Surface:
     """Returns the lowest item on the colour of a page; copying is faster than blending it."""
     canvas = pygame.Surface((round(item.width * zoom), round(item.height * zoom)))
-    canvas.fill(COLOURS["page"][theme == "dark"])
-    _put(canvas, item, theme, zoom)
+    canvas.fill(COLOURS["page"][0])
+    _put(canvas, item, zoom)
     return canvas
 
 
-def _put(canvas: pygame.Surface, item: Item, theme: Theme, zoom: float) -> None:
+def _put(canvas: pygame.Surface, item: Item, zoom: float) -> None:
     """Puts an item where it belongs, to the pixel."""
-    drawn = _drawn(item.scale, item.width, item.height, item.drawing, theme, zoom)
+    drawn = _drawn(item.scale, item.width, item.height, item.drawing, zoom)
     width, height = drawn.get_size()
     canvas.blit(drawn, (round(item.x * zoom - width / 2), round(item.y * zoom - height / 2)))
 
 
 @lru_cache(maxsize=1024)
-def _drawn(
-    scale: float, width: float, height: float, drawing: str, theme: Theme, zoom: float
-) -> pygame.Surface:
+def _drawn(scale: float, width: float, height: float, drawing: str, zoom: float) -> pygame.Surface:
     """Returns what an item shows."""
     size = scale * zoom
     across, along = (ceil((length + 2 * _EDGE) * size) for length in (width, height))
@@ -81,7 +78,7 @@ def _drawn(
     document = (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{across}" height="{along}" '
         f'viewBox="{left} {top} {across / size} {along / size}">'
-        f"{definitions([drawing], theme)}{drawing}</svg>"
+        f"{definitions([drawing], 'light')}{drawing}</svg>"
     )
     image = resvg_py.svg_to_bytes(
         svg_string=document,

@@ -8,7 +8,7 @@ an outline and fills nothing. Widths of lines stand in the drawings.
 from collections.abc import Callable
 from typing import Literal
 
-Theme = Literal["light", "dark", "both"]
+Theme = Literal["light", "both"]
 
 COLOURS = {
     "paper": ("#fffdf6", "#e9e2d2"),
@@ -43,12 +43,12 @@ def style(theme: Theme) -> str:
     """Returns the style sheet of pictures.
 
     Args:
-        theme: "light" and "dark" hold plain colours, for renderers that know no variables; "both"
-            is for pages: it follows the reader's choice, or `data-theme` at the page's root.
+        theme: "light" holds plain colours, for renderers that know no variables; "both" is for
+            pages: it follows the reader's choice, or `data-theme` at the page's root.
     """
     if theme == "both":
         return _variables() + _rules(lambda name: f"var(--picture-{name})")
-    return _rules(lambda name: COLOURS[name][theme == "dark"])
+    return _rules(lambda name: COLOURS[name][0])
 
 
 def _rules(colour: Callable[[str], str]) -> str:

@@ -33,7 +33,7 @@ def document(scene: Scene, theme: Theme = "light") -> str:
 
     Args:
         scene: The scene.
-        theme: "light", "dark" or "both" (what the reader prefers).
+        theme: "light", or "both" (what the reader prefers).
     """
     drawings, title = "".join(map(_group, scene.items)), escape(scene.title)
     return (

@@ -3,7 +3,6 @@
 from kille_env.errors import KilleError
 from kille_env.pictures.raster import paint, pygame
 from kille_env.pictures.scene import Scene
-from kille_env.pictures.style import Theme
 
 
 class Window:
@@ -13,15 +12,13 @@ class Window:
     window of pygame: where several are shown, they take turns in it.
     """
 
-    def __init__(self, title: str, theme: Theme = "light") -> None:
+    def __init__(self, title: str) -> None:
         """Opens nothing yet; the first scene does.
 
         Args:
             title: What stands above the window.
-            theme: "light" or "dark".
         """
         self.title = title
-        self.theme: Theme = theme
         self._opened = self._closed = False
         self._scene: Scene | None = None
 
@@ -66,7 +63,7 @@ class Window:
         screen = pygame.display.get_surface()
         width, height = screen.get_size()
         zoom = max(0.1, min(width / self._scene.width, height / self._scene.height))
-        picture = paint(self._scene, self.theme, zoom)
+        picture = paint(self._scene, zoom)
         screen.fill("black")
         screen.blit(picture, picture.get_rect(center=screen.get_rect().center))
         pygame.display.flip()

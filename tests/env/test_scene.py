@@ -107,12 +107,12 @@ def test_names_are_cut_and_escaped() -> None:
 
 def test_a_document_stands_alone() -> None:
     scene = arrange(full_view("knack", 4, 0), kille_env.spec("knack"))
-    whole = document(scene, "dark")
+    whole = document(scene, "both")
     assert ElementTree.fromstring(whole).get("aria-label") == "A title. seat 1 is to act."
     used = {node.get("href") for node in ElementTree.fromstring(whole).iter() if node.get("href")}
     held = {f"#{node.get('id')}" for node in ElementTree.fromstring(whole).iter()}
     assert used and used <= held
-    assert document(scene, "dark") == whole != document(scene, "light")
+    assert document(scene, "both") == whole != document(scene)
 
 
 def test_frames_say_what_moved_between_two_pictures(game: str) -> None:
