@@ -389,14 +389,13 @@ class Batch(SeenTables):
         """Restores saved tables, which continue exactly as they would have.
 
         `reward`, `terminated` and `truncated` then show no step: they belonged to the last one.
-        What the records hold is not checked, and kernels rely on it: a checksum finds damage, not
-        malice. Restore only what you, or somebody whom you trust, saved.
 
         Raises:
-            KilleError: The bytes are of another game, rule set or shape, or damaged; nothing has
-                changed then.
+            KilleError: The bytes are of another game, rule set or shape, or hold a table that
+                cannot have come about by the rules; nothing has changed then.
         """
         tables = saving.decoded(saved, self._identity(), self.spec.table)
+        saving.check_tables(self.game, self.rules, self.num_players, tables)
         with self._use:
             self._tables[:] = tables
             self._began = True

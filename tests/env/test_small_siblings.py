@@ -12,7 +12,7 @@ from env.counted import BY_CHANCE, p_value
 from env.trick_tables import play
 from kille_env.cards.sets import members
 from kille_env.core.spec import PackSwitch
-from kille_env.errors import CardError, RulesError
+from kille_env.errors import CardError, KilleError, RulesError
 from kille_env.records import Recorder, replay
 
 PRESETS = [
@@ -66,6 +66,19 @@ def test_a_recorded_match_replays_without_a_difference(game, preset):
     again = replay(record)
     assert again.differences == []
     assert again.results == [deal["result"] for deal in record["deals"]]
+
+
+@pytest.mark.parametrize(("game", "preset"), PRESETS)
+def test_a_saved_table_holds_the_small_pack(game, preset):
+    batch = kille_env.make_batch(game, 2, 2, rules=preset, seed=3)
+    batch.reset()
+    other = kille_env.make_batch(game, 2, 2, rules=preset, seed=4)
+    other.restore(batch.save())
+    assert (other.tables == batch.tables).all()
+    deck = batch._tables["deck"][0]
+    deck[[0, -1]] = deck[[-1, 0]]
+    with pytest.raises(KilleError, match="other cards in front of the pack than are left out"):
+        other.restore(batch.save())
 
 
 # Values that are refused, with a way out

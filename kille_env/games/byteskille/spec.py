@@ -2,6 +2,7 @@
 
 from kille_env.cards.pack import KILLE_PACK
 from kille_env.core.spec import GameSpec, Rules, Switch, member_names
+from kille_env.games.byteskille.determinize import bounds
 from kille_env.games.byteskille.observe import (
     full_state_parts,
     information_state_parts,
@@ -239,5 +240,6 @@ SPEC = GameSpec(
     secret_actions=(Action.WAIT,),
     meanings=MEANINGS,
     notes=NOTES,
+    bounds=bounds,
     result_keys=RESULT_KEYS,
 )

@@ -2,6 +2,7 @@
 
 from kille_env.cards.pack import KILLE_PACK, pack_switch
 from kille_env.core.spec import GameSpec, Rules, Switch, member_names
+from kille_env.games.femkortskille.determinize import bounds
 from kille_env.games.femkortskille.observe import (
     full_state_parts,
     information_state_parts,
@@ -93,6 +94,7 @@ SPEC = GameSpec(
     max_decisions=_max_decisions,
     meanings=MEANINGS,
     notes=NOTES,
+    bounds=bounds,
     cards_needed=_cards_needed,
     result_keys=RESULT_KEYS,
 )

@@ -2,6 +2,7 @@
 
 from kille_env.cards.pack import pack_switch
 from kille_env.core.spec import GameSpec, Rules, Switch, member_names
+from kille_env.games.knack.determinize import bounds
 from kille_env.games.knack.observe import (
     full_state_parts,
     information_state_parts,
@@ -104,6 +105,7 @@ SPEC = GameSpec(
     covered_actions=tuple(range(Action.PLAY_DOWN, len(ACTIONS))),
     meanings=MEANINGS,
     notes=NOTES,
+    bounds=bounds,
     cards_needed=_cards_needed,
     result_keys=RESULT_KEYS,
 )

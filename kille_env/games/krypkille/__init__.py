@@ -9,7 +9,7 @@ D-R02 to D-R09, are explained on the game's page. Beyond them:
   same, with one answer.
 """
 
-from kille_env.games.krypkille.determinize import relabel, resample
+from kille_env.games.krypkille.determinize import action_before, can_go_on, relabel, resample
 from kille_env.games.krypkille.observe import full_state, information_state, observe
 from kille_env.games.krypkille.rules import apply, begin, deal, legal_actions, retired
 from kille_env.games.krypkille.spec import SPEC
@@ -26,3 +26,4 @@ from kille_env.games.krypkille.words import (
     verdict,
     view,
 )
+from kille_env.tricktaking.saved import undeal

@@ -11,6 +11,8 @@ can tell who had discarded what others drew. All ways in which the cards can hav
 lie are equally likely.
 """
 
+from typing import Any
+
 import numpy as np
 
 from kille_env.cards.arrange import card_from, deal_places, relabel_cards, relabel_set
@@ -19,6 +21,8 @@ from kille_env.cards.seats import seat_left_of
 from kille_env.cards.sets import card_bit, how_many, in_cards, lowest_card, nth_card, without_lowest
 from kille_env.core.jit import index, kernel
 from kille_env.core.rng import below
+from kille_env.core.spec import Rules
+from kille_env.games.krypkille.rules import TRICKS, Action, Phase, who_is_out
 from kille_env.tricktaking.hidden import (
     NOTHING,
     by_seat,
@@ -32,7 +36,15 @@ from kille_env.tricktaking.hidden import (
     some_cards,
     try_hands,
 )
-from kille_env.tricktaking.tricks import NOT_YET, WHOLE_PACK
+from kille_env.tricktaking.saved import (
+    Bounds,
+    card_played,
+    discard_bounds,
+    discard_made,
+    hands_fit,
+    trick_bounds,
+)
+from kille_env.tricktaking.tricks import HAND, NOT_YET, WHOLE_PACK
 
 _FINE = 1 << 32  # in how many steps chances are drawn
 
@@ -323,3 +335,42 @@ def _share_discards(table, begin, viewer, mine, first, second):
         table["dealt"][index(seat)] = dealt
         for turn in range(how_many(dealt)):
             table["deck"][index(begin + place + turn * number)] = nth_card(dealt, turn)
+
+
+# Saved tables: bounds of their fields, and the actions of a hand
+
+
+def bounds(num_players: int) -> Bounds:
+    """Returns the bounds of the fields of a table."""
+    seat = (-1, num_players - 1)
+    return {
+        **trick_bounds(num_players, TRICKS),
+        **discard_bounds(),
+        "next_dealer": seat,
+        "declarer": seat,
+        "talons": (0, 2),
+        "talon_of": (0, 2),
+        "drawn_from": (0, HAND),
+    }
+
+
+def can_go_on(table: Any, rules: Rules) -> bool:
+    """Returns whether at least two seats are in where cards are to be dealt, or have been.
+
+    No hand may be larger than its places either, see `hands_fit`.
+    """
+    if not hands_fit(table):
+        return False
+    if table["phase"] == Phase.OVER:
+        return True
+    dealt = table["phase"] != Phase.DEAL or table["next_dealer"] >= 0
+    return bool(dealt) and int(table["num_players"]) - len(who_is_out(table, rules)) >= 2
+
+
+def action_before(table: Any, saved: Any) -> int:
+    """Returns what the seat to act did on the way to a saved table."""
+    if table["phase"] == Phase.LEAD:
+        return card_played(table, saved, Action.PLAY)
+    if table["phase"] == Phase.DISCARD:
+        return discard_made(table, saved, Action.DISCARD)
+    return Action.PASS if int(saved["passed"]) >> int(table["seat"]) & 1 else -1

@@ -4,6 +4,7 @@ from typing import Any
 
 from kille_env.cards.pack import KILLE_PACK, Kind, pack_switch
 from kille_env.core.spec import GameSpec, Rules, Switch, member_names
+from kille_env.games.krypkille.determinize import bounds
 from kille_env.games.krypkille.observe import (
     full_state_parts,
     information_state_parts,
@@ -134,6 +135,7 @@ SPEC = GameSpec(
     covered_actions=tuple(range(Action.DISCARD + 1, Action.PLAY)),
     meanings=MEANINGS,
     notes=NOTES,
+    bounds=bounds,
     cards_needed=_cards_needed,
     result_keys=RESULT_KEYS,
 )

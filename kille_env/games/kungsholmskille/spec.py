@@ -2,6 +2,7 @@
 
 from kille_env.cards.pack import KILLE_PACK, pack_switch
 from kille_env.core.spec import GameSpec, Rules, Switch, member_names
+from kille_env.games.kungsholmskille.determinize import bounds
 from kille_env.games.kungsholmskille.observe import (
     full_state_parts,
     information_state_parts,
@@ -96,6 +97,7 @@ SPEC = GameSpec(
     covered_actions=tuple(range(Action.DISCARD + 1, Action.PLAY)),
     meanings=MEANINGS,
     notes=NOTES,
+    bounds=bounds,
     cards_needed=_cards_needed,
     result_keys=RESULT_KEYS,
 )
