@@ -19,6 +19,7 @@ EXTRAS: dict[str, dict[str, str]] = {
         "jinja2": "jinja2",
         "matplotlib": "matplotlib",
         "pandas": "pandas",
+        "pyarrow": "pyarrow",
         "pydantic": "pydantic",
         "scipy": "scipy",
     },

@@ -1,17 +1,21 @@
 """What is kept is whole, each deal once, whatever ends the process that keeps it."""
 
+import json
 import random
 import shutil
 from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from kille_env.core.keys import deal_seeds
 from kille_env.files import read_arrays, write_arrays
 from kille_env.registry import Table
 from kille_training.arena import store as arena_store
 from kille_training.arena.entrants import Entrant
+from kille_training.arena.parquet import remove_unkept, write_shard
 from kille_training.arena.play import Shard
 from kille_training.arena.schedule import Draw
 from kille_training.arena.store import Store, StoreError
@@ -19,6 +23,7 @@ from kille_training.statistics.tally import Tally
 from reference.tallies import same
 
 ASKED = {"table": Table.of("byteskille", 2).as_dict(), "seed": 5}
+RULES = ASKED["table"]["rules"]
 NAMES = ["anna", "bo", "cecilia"]
 KEYS = {0: 71, 1: 3, 2: 40}
 STAGES = [[(0, 1), (1, 2)], [(1, 2)]]
@@ -268,3 +273,27 @@ def test_a_tally_of_other_tables_is_refused(whole, tmp_path, change):
     write_arrays(file, about, arrays)
     with pytest.raises(StoreError, match="holds what no tournament writes"):
         Store(file, readonly=True)
+
+
+def test_shards_are_parquet_files_with_every_table_once(store):
+    folder = store.path.parent / "results"
+    parts = [result(0, 0, 4), result(0, 4, 2, without=(1,))]
+    for part in parts:
+        write_shard(folder, store, *part)
+        store.keep(*part)
+    write_shard(folder, store, *result(0, 6, 3))  # interrupted before it was kept
+    (folder / ".stage-0-row-0-deals-9-12.parquet.x1").touch()  # killed while writing
+    remove_unkept(folder, store)
+    assert len([*folder.iterdir()]) == len(parts)
+    frame = pd.read_parquet(folder)
+    assert set(frame["num_players"]) == {2} and set(frame["stage"]) == {0}
+    assert frame["deal_seed"].tolist() == deal_seeds(5, 2, frame["deal"].to_numpy()).tolist()
+    assert set(frame["tournament"]) == {"run"} and json.loads(frame["rules"][0]) == RULES
+    shard, members, earned = (np.array(each) if n else each for n, each in enumerate(parts[0]))
+    whole = frame[frame["deal"] < shard.deals]
+    assert len(whole) == (members[..., 0] >= 0).sum() * 4 and len(frame) > len(whole)
+    for row in whole.itertuples():
+        place = (row.seat + row.rotation) % 2
+        assert row.entrant == NAMES[members[row.deal, row.lineup, place]]
+        assert row.earned == earned[row.deal, row.lineup, row.rotation, row.seat]
+    assert not frame.duplicated(["deal", "lineup", "rotation", "seat"]).any()

@@ -77,6 +77,7 @@ class TournamentSettings:
         time_limit: Seconds that a player may take for one batch of decisions.
         batch_tables: Tables that are played side by side.
         transfer: Whether players may take part that were made for other tables.
+        keep_results: Whether to keep what every seat earned at every table, as Parquet files.
         executor: "local": processes of this machine; "ray": a Ray cluster.
         workers: Work units that are played at a time, each by a process of its own. 0 on this
             machine: in the process of the command itself, without a time limit; 0 on a Ray cluster:
@@ -93,6 +94,7 @@ class TournamentSettings:
     time_limit: Annotated[float, Field(gt=0)] = 60.0
     batch_tables: Annotated[int, Field(ge=1, le=2**24)] = 16_384
     transfer: bool = False
+    keep_results: bool = False
     executor: Literal["local", "ray"] = "local"
     workers: Annotated[int, Field(ge=0)] = 1
     address: str = ""
@@ -183,6 +185,7 @@ class Folder:
         path: Where it is.
         config: The resolved settings.
         results: Everything that has been played.
+        shards: What every seat earned, if that is kept.
         log: What players printed.
         report: The page.
     """
@@ -190,7 +193,8 @@ class Folder:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.config, self.results = path / "config.yaml", path / "results.npz"
-        self.log, self.report = path / "players.log", path / "report.html"
+        self.shards, self.log = path / "results", path / "players.log"
+        self.report = path / "report.html"
 
     def settings(self) -> TournamentSettings:
         """Reads the settings that the tournament was last played with.

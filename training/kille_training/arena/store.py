@@ -382,6 +382,11 @@ class Store(Locked):
         )
         spans[:] = joined
 
+    def has(self, stage: int, row: int, first: int, end: int) -> bool:
+        """Return whether all of some deals have been played."""
+        spans = self._played.get((stage, row), [])
+        return any(a <= first and end <= b for a, b in spans)
+
     def deals(self) -> int:
         """Return how many different deals have been played."""
         spans = _joined([span for spans in self._played.values() for span in spans])

@@ -3,6 +3,7 @@
 runs/NAME/
   config.yaml       the resolved settings, with the versions that made the run
   results.npz       entrants, what has been played, and the tally; see `store`
+  results/          what every seat earned, if the settings say `keep_results`
   players.log       what players printed while they played
   report.html       the page
 """
@@ -26,6 +27,7 @@ from kille_env.play.policy import PlayerLike
 from kille_env.words.text import counted, printable
 from kille_training.arena.entrants import Entrant, entrants_of
 from kille_training.arena.page import write_tournament_page
+from kille_training.arena.parquet import remove_unkept, write_shard
 from kille_training.arena.play import Play, Shard, identified
 from kille_training.arena.results import TournamentResult
 from kille_training.arena.schedule import Draw, Field, Pairing, Swiss, Waves
@@ -119,6 +121,7 @@ class Tournament:
             KilleError: The pool cannot go on, or nobody is left to play; what was played until
                 then is kept.
         """
+        remove_unkept(self._folder.shards, self.store)
         total, left = self._amount()
         told(self._plan(total, left))
         job = "playing observations"
@@ -132,6 +135,8 @@ class Tournament:
                             continue
                         members = shard.members(self._play.seed, self._play.keys)
                         earned = np.asarray(result.get("earned"), dtype=np.float64)
+                        if self.settings.keep_results:
+                            write_shard(self._folder.shards, self.store, shard, members, earned)
                         self.store.keep(shard, members, earned)
                         self.store.write_if_due()
                         progress(job, shard.lineups, total)
@@ -293,6 +298,7 @@ def play_tournament(
     out: str | Path | None = None,
     transfer: bool = False,
     trust: bool = False,
+    keep_results: bool = False,
     progress: Progress | None = None,
 ) -> TournamentResult:
     """Plays a tournament.
@@ -336,6 +342,7 @@ def play_tournament(
         transfer: Whether policies that were made for other tables may take part; the result says
             so.
         trust: Whether model files that can run code may be loaded.
+        keep_results: Whether the folder keeps what every seat earned, as Parquet files.
         progress: Called with how far it is; None shows bars in terminals and notebooks, and prints
             the plan on standard error: lineups and deals.
 
@@ -370,6 +377,7 @@ def play_tournament(
             time_limit=time_limit,
             batch_tables=batch_tables,
             transfer=transfer,
+            keep_results=keep_results,
             workers=workers,
         )
         told = partial(print, file=sys.stderr) if progress is None else ignore
