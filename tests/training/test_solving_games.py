@@ -82,8 +82,7 @@ def assert_same_game(one: Stage, other: Stage) -> None:
             assert response.on_policy == pytest.approx(expected.on_policy, abs=1e-12)
             gained = expected.value - expected.on_policy
             assert losses(one.tree, mine, seat).sum() == pytest.approx(gained, abs=1e-12)
-            for best in (False, True):
-                assert_same_worth(one, mine, other, theirs, seat, best)
+            assert_same_worth(one, mine, other, theirs, seat)
         values = expected_values(other.tree, theirs)
         np.testing.assert_allclose(expected_values(one.tree, mine), values, atol=1e-12)
         reach = summed(there, infoset_reach(other.tree, theirs))
@@ -100,12 +99,12 @@ def summed(keys: list[tuple[int, bytes]], numbers: np.ndarray) -> dict[tuple[int
 
 
 def assert_same_worth(
-    one: Stage, mine: np.ndarray, other: Stage, theirs: np.ndarray, seat: int, best: bool
+    one: Stage, mine: np.ndarray, other: Stage, theirs: np.ndarray, seat: int
 ) -> None:
     """A seat's choices are worth the same in two trees, and are reached as often."""
-    units, often = choice_values(one.tree, mine, seat, best)
+    units, often = choice_values(one.tree, mine, seat)
     here, rows = keys_of(one), dict(zip(keys_of(one), one.by_action(units), strict=True))
-    units, there = choice_values(other.tree, theirs, seat, best)
+    units, there = choice_values(other.tree, theirs, seat)
     reach = summed(keys_of(other), there)
     np.testing.assert_allclose(often, [reach[key] for key in here], rtol=1e-9, atol=1e-15)
     for key, row in zip(keys_of(other), other.by_action(units), strict=True):

@@ -9,7 +9,7 @@ from kille_env.core import arguments
 from kille_env.core.batch import Batch
 from kille_env.core.jit import announce_compilation
 from kille_env.core.spec import Rules
-from kille_env.errors import CardError, KilleError, shortened
+from kille_env.errors import KilleError
 from kille_env.registry import load_game
 from kille_training.progress import ignore
 from kille_training.solving.grow import Growth
@@ -63,7 +63,6 @@ def grow_stage(
     granted: int = 0,
     start: Mapping[str, Any] | None = None,
     cards: Sequence[str] = (),
-    dealt: Sequence[int] = (),
     shared: Sequence[int] = (),
     outcomes: int = 0,
     nodes: bool = False,
@@ -79,7 +78,6 @@ def grow_stage(
         granted: How often the cards of the deal were dealt again before.
         start: Fields of the table at which it is dealt that are different there.
         cards: Codes of the cards that can be dealt and drawn, for checks; none are the whole pack.
-        dealt: The first cards of the pack, which are known; what is drawn after them is not.
         shared: Seats that share all they know and earn: they are the last player of the tree, and
             the other seats are the players before, in order.
         outcomes: How many of the game's outcomes of a hand are told apart; see `Stage.outcomes`.
@@ -99,7 +97,7 @@ def grow_stage(
     together = {arguments.whole("shared", seat, 0, num_players - 1) for seat in shared}
     alone = [seat for seat in range(num_players) if seat not in together]
     owner = [alone.index(s) if s in alone else len(alone) for s in range(num_players)]
-    tables = game.dealt_again(_starts(num_players, rules, cards, dealt), granted)
+    tables = game.dealt_again(_starts(num_players, rules, cards), granted)
     for name, value in (start or {}).items():
         tables[name] = value
     end = len(game.spec.left_out(rules)) + len(cards) if cards else game.spec.pack.size
@@ -121,23 +119,14 @@ def grow_stage(
     return Stage(rules=rules, num_players=num_players, tree=tree, **known)
 
 
-def _starts(
-    num_players: int, rules: Rules, cards: Sequence[str], dealt: Sequence[int]
-) -> np.ndarray:
+def _starts(num_players: int, rules: Rules, cards: Sequence[str]) -> np.ndarray:
     """Returns the tables [K] at which a deal can begin, all equally likely; the last seat deals."""
     game, tables = load_game(rules.game), []
-    size, out = game.spec.pack.size, len(game.spec.left_out(rules))
-    if len(set(dealt) & set(range(size))) != len(dealt):
-        raise CardError(
-            f"the dealt cards are {shortened(dealt)}, expected different ones from 0 to {size - 1}"
-        )
     for start in game.chances(rules, num_players):
         batch = Batch(game, 1, num_players, rules, seed=0, restart=False)
         batch.reset(dealer=num_players - 1, start=start, deal=False)
         table = np.array(batch.tables)
-        deck, _ = game.spec.stack(cards, rules)
-        rest = [card for card in deck[out:].tolist() if card not in dealt]
-        table["deck"] = [*deck[:out].tolist(), *dealt, *rest]
-        table["stacked"] = out + len(dealt)
+        table["deck"], _ = game.spec.stack(cards, rules)
+        table["stacked"] = len(game.spec.left_out(rules))
         tables.append(table)
     return np.concatenate(tables)

@@ -215,9 +215,7 @@ def losses(tree: Tree, strategy: np.ndarray, player: int) -> np.ndarray:
     return lost
 
 
-def choice_values(
-    tree: Tree, strategy: np.ndarray, player: int, best: bool = False
-) -> tuple[np.ndarray, np.ndarray]:
+def choice_values(tree: Tree, strategy: np.ndarray, player: int) -> tuple[np.ndarray, np.ndarray]:
     """Returns what the choices of a player are worth if everybody, itself too, plays on by them.
 
     An information set that chance and the others never lead to has no values: nothing says which of
@@ -227,7 +225,6 @@ def choice_values(
         tree: The game.
         strategy: [S], see `check_strategy`.
         player: The player.
-        best: Whether the player itself plays on by its best response instead.
 
     Returns:
         [S] what the player earns behind each of its sequences, given what it knows there; NaN in
@@ -239,7 +236,7 @@ def choice_values(
     gain, _ = _respond(tree, strategy, player)
     reach = _others_reach(tree, strategy, player)
     given = np.repeat(np.where(reach > 0.0, reach, np.nan), np.diff(tree.first))
-    return gain[int(best), 1:] / given, reach
+    return gain[0, 1:] / given, reach
 
 
 def _others_reach(game: SequenceGame, strategy: np.ndarray, player: int) -> np.ndarray:
