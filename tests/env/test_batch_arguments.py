@@ -113,6 +113,7 @@ CALLS = {
     "reset_which": lambda tables, odd: tables.reset(5, which=odd),
     "step": lambda tables, odd: tables.step(odd),
     "step_which": lambda tables, odd: tables.step(tables.mask.argmax(axis=1), odd),
+    "outside": lambda tables, odd: tables.step([int(tables.mask[0].argmax()), odd]),
     "apply": lambda tables, odd: tables.apply(odd),
     "observe": lambda tables, odd: tables.observe(odd),
     "legal_actions": lambda tables, odd: tables.legal_actions(odd),
@@ -144,6 +145,7 @@ CALLS = {
 
 TAKEN = {  # what is an argument after all, by call
     "seed": ["None", "large"],
+    "outside": ["true"],  # beside a number it is one
     "seed_which": ["None"],
     "reset": ["None", "large"],
     "reset_deck": ["None", "list"],
@@ -170,6 +172,8 @@ REFUSED = {  # more that is refused, and in which words
     "reset_which": ([np.array([True]), np.ones((1, 2), bool), ["x"] * 2], r"which is \[2\] bool"),
     "step": ([[0], [0] * 5, 0, [True] * 2, ["stand"] * 2], r"whole numbers of shape \(2,\)"),
     "step_which": ([np.array([True])], r"which is \[2\] bool"),
+    "outside": ([10, 2**40, -(2**40)], r"action -?\d+ is not legal"),
+    "num_tables": ([0, "3"], "^num_tables is .*, expected a whole number"),
     "observe": ([3, 256, 1.0, [0] * 3, [[0]] * 2], "seats are 0 to 2"),
     "legal_actions": ([3], "seats are 0 to 2"),
     "information_state": ([3], "seats are 0 to 2"),

@@ -67,7 +67,6 @@ REFUSED = {
         r"are \[2, K\] whole numbers from 0",
     ),
     "drawn": (lambda tables: Decisions(tables, [0], [1]).draw(0), "number is 0"),
-    "resample_keys": (lambda tables: tables.resample(0, [1]), "one for each of 4 tables"),
     "float_of_other_seats": (
         lambda tables: _reading("float", 8)(tables.observation),
         r"of observations of \d+ features, got the shape \(4, \d+\)",
