@@ -126,7 +126,8 @@ def drawn_again(table):
     ],
 )
 def test_a_reshuffled_talon_gives_its_cards_once_the_given_ones_first(given, talons):
-    orders, drawn = set(), 42 + sum(len(cards.split()) for cards, _ in talons)
+    orders, order, first = set(), list[str](), ""
+    drawn = 42 + sum(len(cards.split()) for cards, _ in talons)
     for word in range(20):
         table = used_up(given.split(), word)
         assert talon_left(table) == 0
