@@ -45,7 +45,7 @@ TABLES = [
     if preset in spec(game).presets
     for seats in (2, 3)
 ]
-MOST, VISITS = 3000, 6e10
+MOST, VISITS = 3000, 4e10
 """At most this many iterations, and visits of an end by a seat: some minutes."""
 TARGETS = {2: 1e-4, 3: 1e-3}
 """NashConv at which a table is solved, by its seats."""
