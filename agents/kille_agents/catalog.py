@@ -237,8 +237,8 @@ def describe_player(name: str, game: str | None = None) -> About:
         made = "hand-written and tuned by playing; its file gives the reasons"
     else:
         raise PolicyError(
-            f"no player of the suite is called {name!r}. {_suggestion(name, game)} `kille "
-            "evaluate` measures files and players of your own"
+            f"no player of the suite is called {name!r}. {_suggestion(name, game)} "
+            "`kille evaluate` measures files and players of your own"
         )
     where = plays or game
     strength = _measured(name, where) if where else NOT_MEASURED
