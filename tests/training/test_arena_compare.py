@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import kille_training as kt
-from kille_env.errors import ConfigError
+from kille_env.errors import ConfigError, KilleError
 from kille_env.files import read_arrays, write_arrays
 from kille_env.play.play import Players, play_out
 from kille_env.play.policy import UniformPolicy
@@ -185,6 +185,25 @@ def test_what_cannot_be_compared_is_refused(tmp_path, capsys, words, complaint):
     assert main(["compare", *words, "--out", str(tmp_path / "runs")]) == 1
     assert complaint in capsys.readouterr().err
     assert not (tmp_path / "runs").exists()
+
+
+@pytest.mark.parametrize(
+    ("odd", "complaint"),
+    [({"seed": -1}, "seed is -1"), ({"most": 2.5}, "most is 2.5"), ({"bounds": (1,)}, "bounds is")],
+)
+def test_odd_arguments_are_named(odd, complaint):
+    with pytest.raises(KilleError, match=complaint):
+        kt.compare("uniform", "rule_of_thumb", "byteskille", 2, **odd)
+
+
+def test_numbers_of_numpy_are_numbers():
+    given = {"by": np.float64(0.5), "seed": np.int64(3), "most": np.int32(40)}
+    found = kt.compare("uniform", "rule_of_thumb", "byteskille", 2, **given)
+    plain = {name: value.item() for name, value in given.items()}
+    assert (
+        found.as_dict()
+        == kt.compare("uniform", "rule_of_thumb", "byteskille", 2, **plain).as_dict()
+    )
 
 
 @pytest.mark.parametrize("name", ["by", "low", "alpha", "beta"])

@@ -63,6 +63,9 @@ def written(tmp_path):
     ("text", "message"),
     [
         ("name: &n [[x]]\nrules: {a: *n}", "an alias"),
+        ("seed: 1\nseed: 2", "the key seed is written twice"),
+        ("rules: {1: a, '1': b}", "the key 1 is written twice"),
+        ("rules: {yes: a}", "a key is read as True, put it in quotes"),
         ("rules: " + "[" * 5_000, "nested too deep"),
         ("rules: " + "{a: " * 5_000, "nested too deep"),
         ("one: " + "9" * 5_000, "5000 digits"),
@@ -71,7 +74,7 @@ def written(tmp_path):
         ('name: "a\\0b"', "name of a folder"),
         ('name: "\\ud800"', "Invalid JSON"),
         ("name: a\0b", "not valid YAML"),
-        ("? [a]\n: b", "unhashable"),
+        ("? [a]\n: b", "a key is read as"),
         ("name: !!python/object:os.system {}", "could not determine a constructor"),
         ("2: 3", "2 is an unknown key"),
         ("rate: 2026-02-03", "rate is .2026-02-03., expected a number"),

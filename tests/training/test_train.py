@@ -18,6 +18,7 @@ pytest.importorskip("sb3_contrib")
 
 import torch
 
+import kille_training as kt
 from kille_agents.catalog import load_policy
 from kille_env.core.spec import feature_scale
 from kille_env.errors import ConfigError, PolicyError
@@ -237,6 +238,17 @@ def test_a_run_is_never_overwritten(short, tiny):
     for settings in (None, short.settings()):  # it is finished: nothing happens
         train_run(short, settings)
     assert short.checkpoint.read_bytes() == before
+
+
+def test_a_run_that_is_measured_again_has_a_new_page(short, tmp_path):
+    folder = shutil.copytree(short.folder, tmp_path / "run")
+    run = kt.train(folder)
+    before = run.report.read_bytes()
+    config = run.config.read_text(encoding="utf-8")
+    deals = run.settings().measure.final_deals
+    run.config.write_text(config.replace(f"final_deals: {deals}", f"final_deals: {deals + 30}"))
+    run.evaluation.unlink()
+    assert kt.train(folder).report.read_bytes() != before
 
 
 @pytest.mark.parametrize(

@@ -258,7 +258,7 @@ def parse(text: str | bytes, where: str) -> Any:
 
 
 class _Loader(yaml.SafeLoader):
-    """Safe YAML without aliases, which can unfold to gigabytes."""
+    """Safe YAML without aliases, which can unfold to gigabytes, and without repeated keys."""
 
     def compose_node(self, parent: Any, index: Any) -> Any:
         """Composes a node."""
@@ -266,6 +266,17 @@ class _Loader(yaml.SafeLoader):
             at = self.peek_event().start_mark
             raise yaml.YAMLError(f"an alias (*) is refused, write the value out; {at}")
         return super().compose_node(parent, index)
+
+    def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
+        """Constructs a mapping whose keys are different texts, or numbers that stand for texts."""
+        keys = [self.construct_object(key, deep=True) for key, _ in node.value]
+        for number, key in enumerate(keys):
+            at = node.value[number][0].start_mark
+            if isinstance(key, bool) or not isinstance(key, (str, int, float)):
+                raise yaml.YAMLError(f"a key is read as {key!r}, put it in quotes; {at}")
+            if str(key) in map(str, keys[:number]):
+                raise yaml.YAMLError(f"the key {key} is written twice; {at}")
+        return super().construct_mapping(node, deep)
 
 
 _Loader.add_implicit_resolver(  # YAML 1.1 reads 3e-4 as a text

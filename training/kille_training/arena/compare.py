@@ -16,6 +16,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import Field
 
+from kille_env.core import arguments
 from kille_env.errors import ConfigError, shortened
 from kille_env.play.policy import PlayerLike
 from kille_env.registry import Table
@@ -254,6 +255,10 @@ def compare(
     for name, value in given.items():
         if not isinstance(value, Real):
             raise ConfigError(f"{name} is {shortened(value)}, expected a number")
+    low, alpha, beta = (float(given[name]) for name in ("low", "alpha", "beta"))
+    seed, most = arguments.whole("seed", seed, 0, 2**63 - 1), arguments.whole("most", most, 0)
+    if bounds is not None and np.shape(bounds) != (2,):
+        raise ConfigError(f"bounds is {shortened(bounds)}, expected the lowest and highest score")
     if by is not None and not by > 0:
         raise ConfigError(f"by is {by}; expected more than 0: the units that are to be told apart")
     for player in (better, worse):
@@ -269,9 +274,10 @@ def compare(
         names[1] += " (2)"
     table = table_of((better, worse), game, num_players, episode, rules)
     unit = unit_of(table.rules["episode"])
-    least, greatest = bounds or bounds_of(table.rules, table.num_players)
-    uncut = None if bounds else uncut_of(table.rules, table.num_players)
-    by = BY[unit] if by is None else by
+    implied = bounds_of(table.rules, table.num_players)
+    least, greatest = map(float, implied if bounds is None else bounds)
+    uncut = uncut_of(table.rules, table.num_players) if bounds is None else None
+    by = BY[unit] if by is None else float(by)
     hypotheses = Hypotheses(low, low + by, least, greatest, alpha, beta, most, uncut)
     if most == 1:
         raise ConfigError("most is 1; expected 2 deals or more, or 0 for no limit")

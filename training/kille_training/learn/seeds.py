@@ -389,8 +389,10 @@ def open_seeds(
         folder = Path("runs") / f"{settings.name}-seeds" if out is None else Path(out)
     if Run(folder).config.is_file():
         raise ConfigError(f"{folder} is one run; name another folder for several seeds with --out")
-    numbers = range(settings.seed, settings.seed + seeds)
     runs = seed_runs(folder)
+    numbers = [*range(settings.seed, settings.seed + seeds)]
+    if not isinstance(config, TrainSettings) and Path(config) == folder and len(runs) == seeds:
+        numbers = sorted(runs)  # whichever they are
     for number, run in runs.items():
         run.check_same(replace(settings, seed=number, name=run.settings().name))
     for number in numbers:

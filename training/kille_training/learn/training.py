@@ -140,6 +140,8 @@ def finish(
         train_run(run, settings, progress)
     elif settings is not None:
         run.check_same(settings)
+    if not run.evaluation.is_file():
+        run.report.unlink(missing_ok=True)  # a page of an earlier measurement
     measure_run(run, progress)
     if not run.report.is_file():
         from kille_training.learn.page import write_run_page  # loads matplotlib
