@@ -146,7 +146,7 @@ def test_the_bytes_do_not_depend_on_how_results_came(tmp_path):
             shard, members, earned = result(stage, 0, 300)
             whole.add(members.reshape(-1, 2), shard.deal().ravel(), earned.reshape(-1, 2, 2))
         assert same(reader.tally, whole)
-        assert reader.entrants == store.entrants and reader.ends == [300]
+        assert reader.entrants == store.entrants and reader.ends == [(300, 3)]
         with pytest.raises(StoreError, match="not open for writing"):
             reader.write()
 
@@ -229,7 +229,7 @@ def changed(about, arrays, path, value):
 @pytest.mark.parametrize(
     ("path", "value", "words"),
     [
-        (("format",), 4, "has version 4 of the format, this kille-env reads version 6"),
+        (("format",), 4, "has version 4 of the format, this kille-env reads version 7"),
         (("format",), None, "has version None of the format"),
         (("asked", "table", "rules", "stake"), "many", "holds what no tournament writes"),
         (("asked", "table", "game"), "kille", "holds what no tournament writes"),

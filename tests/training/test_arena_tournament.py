@@ -14,7 +14,7 @@ from kille_training.arena.play import identified
 from kille_training.arena.results import TournamentResult
 from kille_training.arena.settings import Folder, TournamentSettings
 from kille_training.arena.store import Store, StoreError
-from kille_training.arena.tournament import Tournament, play_tournament
+from kille_training.arena.tournament import Tournament, finished, play_tournament
 from kille_training.cli.main import main
 from kille_training.pool.jobs import Here
 from kille_training.settings import build
@@ -384,6 +384,24 @@ def test_a_finished_folder_is_shown_without_loading_anybody(tmp_path, capsys, mo
     for more in ("matchmaking.deals=5", "entrants.luck=rule_of_thumb"):
         with pytest.raises(pytest.fail.Exception):
             main(["tournament", str(tmp_path / "t"), "--set", more])
+
+
+@pytest.mark.parametrize("shards", [0, 1])
+def test_an_entrant_whose_wave_was_interrupted_is_not_shown_as_finished(tmp_path, capsys, shards):
+    def at_once(*_):
+        raise KeyboardInterrupt
+
+    words = {"table": {"num_players": 2}, "matchmaking": {"deals": 10}, "batch_tables": 4}
+    play(tmp_path / "t", **words)
+    with pytest.raises(KeyboardInterrupt):
+        play(tmp_path / "t", Spy(shards) if shards else at_once, entrants=FIVE, **words)
+    assert finished(Folder(tmp_path / "t"), settings(entrants=FIVE, **words)) is None
+    assert shown(tmp_path / "t")["caution"].startswith("Not finished")
+    assert main(["tournament", str(tmp_path / "t"), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [row["observations"] for row in found["standings"]] == [4 * 10] * 5
+    assert found["caution"].startswith("Extended, and finished 2 times")
+    assert finished(Folder(tmp_path / "t"), settings(entrants=FIVE, **words)) is not None
 
 
 def test_the_plan_says_who_is_out(tmp_path, capsys):

@@ -131,7 +131,7 @@ ONE_LOOK = (
 
 def caution(store: Store) -> str | None:
     """Returns why a tournament's intervals may not hold; None if it was played in one go."""
-    if store.deals() not in store.ends[-1:]:
+    if not store.ended():
         return f"Not finished: {ONE_LOOK}."
     if len(store.ends) > 1:
         return f"Extended, and finished {len(store.ends)} times: {ONE_LOOK}."

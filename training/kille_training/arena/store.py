@@ -27,7 +27,7 @@ from kille_training.arena.schedule import Draw
 from kille_training.arena.schedule import Field as Present
 from kille_training.statistics.tally import ARRAYS, Tally
 
-FORMAT = 6
+FORMAT = 7
 """Version of the file; it rises too when other lineups would be drawn."""
 LOCK = "results.lock"
 SECONDS = 5.0
@@ -58,14 +58,14 @@ class _Span(Strict):
 class _Content(Strict):
     """What the file holds beside the tally; see `Store`."""
 
-    format: Literal[6]
+    format: Literal[7]
     asked: dict[str, Any]
     made_with: dict[str, str]
     entrants: list[Entrant]
     rounds: list[list[list[Number]]]
     played: list[_Span]
     observations: Number
-    ends: list[Number]
+    ends: list[tuple[Number, Number]]
 
 
 @contextmanager
@@ -212,14 +212,15 @@ class Store(Locked):
     Attributes:
         tally: The sums of all results.
         rounds: Lineups of Swiss rounds.
-        ends: After how many deals all was played that was asked for; each is a look.
+        ends: After how many deals of how many entrants all was played that was asked for; each is a
+            look.
     """
 
     def __init__(self, path: Path, *, create: bool = False, readonly: bool = False) -> None:
         """Open a file of results; see `Locked`."""
         self.tally = Tally.empty(2, 0)
         self.rounds: list[list[tuple[int, ...]]] = []
-        self.ends: list[int] = []
+        self.ends: list[tuple[int, int]] = []
         self._played: dict[tuple[int, int], list[tuple[int, int]]] = {}
         super().__init__(path, create=create, readonly=readonly)
 
@@ -398,9 +399,13 @@ class Store(Locked):
             self.rounds.append(list(draw.groups))
 
     def note_end(self) -> None:
-        """Note after how many deals all was played that was asked for; each is a look."""
-        if self.deals() not in self.ends[-1:]:
-            self.ends.append(self.deals())
+        """Note that all was played that was asked for; each end is a look."""
+        if not self.ended():
+            self.ends.append((self.deals(), len(self.entrants)))
+
+    def ended(self) -> bool:
+        """Return whether nothing has been played, and nobody has entered, since the last end."""
+        return (self.deals(), len(self.entrants)) in self.ends[-1:]
 
 
 def check_unchanged(before: Sequence[Entrant], now: Sequence[Entrant]) -> None:

@@ -272,7 +272,7 @@ def finished(folder: Folder, settings: TournamentSettings) -> TournamentResult |
     with Store(folder.results, readonly=True) as store:
         check_same(store, settings.with_format(store.asked.get("format")))
         new = store.with_new(settings.taking_part()) != store.entrants
-        if new or _asked(settings) not in store.ends[-1:]:
+        if new or not store.ended() or store.deals() != _asked(settings):
             return None
         return TournamentResult.of(store)
 
