@@ -21,8 +21,9 @@ from kille_agents.rules_of_thumb.byteskille import (
 from kille_env import make_batch
 from kille_env.cards.pack import Kind
 from kille_env.core.batch import Batch
+from kille_env.games.byteskille.rules import Action
 
-STAND, SWAP = 0, 1
+STAND, SWAP, ASK = (int(Action[name]) for name in ("STAND", "SWAP", "ASK"))
 
 
 def play_both_ways(
@@ -40,7 +41,11 @@ def play_both_ways(
         total = np.zeros(batch.num_tables)
         used = np.zeros(batch.num_tables, dtype=bool)
         while (batch.seat >= 0).any():
-            actions = policy.probabilities(batch.observation, batch.mask).argmax(axis=1)
+            live = batch.seat >= 0
+            mask = batch.mask[live]
+            mask[:, ASK] = 0  # whoever would ask for better cards swaps
+            actions = np.zeros(batch.num_tables, dtype=np.int64)
+            actions[live] = policy.probabilities(batch.observation[live], mask).argmax(axis=1)
             seen = policy.see(batch.observation)
             free = (batch.seat == seat) & (batch.mask[:, STAND] == 1) & ~used
             free &= ~knows_a_lower(seen)
@@ -62,7 +67,7 @@ def measure(num_players: int, deals: int, rounds: int, table: np.ndarray) -> Non
         gains = np.zeros((2, num_players, 21))
         seeds = np.arange(deals) + number * deals
         for seat in range(num_players):
-            policy = ByteskilleRuleOfThumb(num_players, batch.rules, table, asks=False)
+            policy = ByteskilleRuleOfThumb(num_players, batch.rules, table)
             gain, held, taken, to_come = play_both_ways(batch, policy, seat, seeds)
             asked = held >= 0
             np.add.at(gains, (taken[asked], to_come[asked], held[asked]), gain[asked])

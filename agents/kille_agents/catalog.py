@@ -126,7 +126,7 @@ def as_policy(
             - a policy or bot of OpenSpiel, see `kille_agents.open_spiel`;
             - a class of one of these, which is called with (num_players, rules), or with nothing if
               it has no parameters;
-            - a name or path, see `load_policy`.
+            - a name or path, as `kille evaluate` takes it.
         game: The game to be played. None names no table: what measures the player seats it. Names,
             paths and classes need a table.
         num_players: Seats of the table; None is the game's default.
@@ -145,15 +145,17 @@ def as_policy(
         PolicyError: It is none of these, was made for another table, or does not say how it is
             asked.
     """
+    if game is None and not (num_players is None and rules is None):
+        raise PolicyError("num_players and rules are of a table: name its game, too")
     table = None if game is None else Table.of(game, num_players, rules)
     player: Player | None
-    if observation is not None or returns is not None:
+    asked = {"observation": observation, "returns": returns, "features": features}
+    if name or any(value is not None for value in asked.values()):
         if not callable(policy) or isinstance(policy, type) or plays(policy):
             raise PolicyError(
-                f"{shortened(policy)} says itself how it is asked; observation and returns are for "
-                "functions and torch modules"
+                f"{shortened(policy)} says itself how it is asked and called; observation, "
+                "returns, features and name are for functions and torch modules"
             )
-        asked = {"observation": observation, "returns": returns, "features": features}
         player = Network(policy, name=name, **asked)  # type: ignore[arg-type]
     elif table is None and isinstance(policy, (str, Path, type)):
         raise PolicyError(

@@ -263,6 +263,8 @@ def earnings(
     """
     origins = arguments.rows(origins, batch.num_tables)
     actions = arguments.actions(actions, len(origins))
+    searchers = arguments.seats(searchers, batch.num_players, len(origins)).astype(np.int64)
+    numbers = arguments.numbers("numbers", numbers, np.int64, (2, None))
     roll, _ = _loops(batch.game, choose)
     work, fault = np.zeros(1, dtype=batch.tables.dtype), np.zeros(2, dtype=np.int64)
     mask = np.zeros(batch.mask.shape[1], dtype=np.int8)
@@ -308,8 +310,11 @@ def agreement(
 
     Raises:
         PolicyError: The policy's kernel has chosen an illegal action.
+        RulesError: Rows, seats and keys do not fit the tables.
     """
-    rows, seats, own = decisions
+    rows = arguments.rows(decisions[0], batch.num_tables)
+    seats = arguments.seats(decisions[1], batch.num_players, len(rows)).astype(np.int64)
+    own = arguments.words("keys", decisions[2], len(rows), "decisions")
     with np.errstate(over="ignore"):
         keys = own[:, None] + np.arange(1, number + 1, dtype=np.uint64) * GOLDEN
     which, then, actions = earlier

@@ -209,6 +209,15 @@ class TestTorchModules:
             lambda: as_policy("uniform", "knack", 3, RULES, observation="box"),
             "'uniform' says itself how it is asked",
         ),
+        (
+            lambda: as_policy("uniform", "knack", 3, RULES, name="x"),
+            "asked and called; observation",
+        ),
+        (
+            lambda: as_policy(first_legal, "knack", 3, RULES, features=lambda seen, mask: seen),
+            "is told how its function is asked",
+        ),
+        (lambda: as_policy(first_legal, None, 3), "num_players and rules are of a table"),
     ],
 )
 def test_how_a_function_is_asked_is_said_and_not_guessed(call, words):

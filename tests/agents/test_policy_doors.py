@@ -141,6 +141,8 @@ def test_rollouts_refuse_what_does_not_fit(arrays: Any, words: str) -> None:
     origins, actions = arrays
     with pytest.raises(KilleError, match=words):
         earnings(tables(), origins, actions, ONE, (policy, policy))
+    with pytest.raises(KilleError, match="seats are 0 to 2"):
+        earnings(tables(), ONE, ONE, ONE + 3, (policy, policy))
 
 
 def test_weighing_refuses_what_does_not_fit() -> None:
@@ -152,6 +154,11 @@ def test_weighing_refuses_what_does_not_fit() -> None:
         decisions.weigh(2, below, np.zeros(3))
     with pytest.raises(KilleError, match="number is 0"):
         decisions.weigh(0, below, np.zeros(3, int))
+    for name, value in (("seats", np.full(3, 10**9)), ("keys", keys(2))):
+        changed = Decisions(batch, np.arange(3), keys(3), history)
+        setattr(changed, name, value)
+        with pytest.raises(KilleError, match=f"{name} are"):
+            changed.weigh(2, below, np.zeros(3, int))
 
 
 @pytest.mark.parametrize("choose", [below, beyond])

@@ -50,12 +50,14 @@ class RuleOfThumb:
             instead: Habits in place of the kernel, by phase, named as in the game's `phases`.
 
         Raises:
-            PolicyError: The rules are another game's.
+            PolicyError: The rules are another game's, or the class has no kernel.
         """
+        if self.kernel is None:
+            raise PolicyError(f"{type(self).__name__} has no kernel, which chooses its actions")
         if rules.game != self.game:
             raise PolicyError(
                 f"this rule of thumb plays {self.game}, not {rules.game}; "
-                'load_policy("rule_of_thumb", ...) finds each game\'s own'
+                'as_policy("rule_of_thumb", game, ...) finds each game\'s own'
             )
         game = spec(self.game)
         self.num_players, self.rules = game.check_players(num_players), rules

@@ -30,7 +30,7 @@ class Entrant:
     Attributes:
         number: Its number in the tournament, from 0.
         name: What it is called there.
-        player: Name or path of the player, see `load_policy`; or what a Python object is called.
+        player: Name or path of the player; or what a Python object is called.
         play: "sampled": by its probabilities; "greedy": always the most likely action.
         wave: Entrants that entered together are a wave; the founders are wave 0.
         out: Why it is out; None while it is in.
