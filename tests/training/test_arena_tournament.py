@@ -226,6 +226,22 @@ def test_swiss_rounds_follow_the_standings_and_go_on_with_more(tmp_path):
     assert same(kept(tmp_path / "a"), kept(tmp_path / "b"))
 
 
+def test_a_swiss_tournament_grows_by_rounds(tmp_path):
+    rounds = {"format": "swiss", "rounds": 2, "deals": 6}
+    words = {"table": {"num_players": 2}, "entrants": TRIO}
+    play(tmp_path / "a", **words, matchmaking=rounds)
+    before = (tmp_path / "a" / "results.npz").read_bytes()
+    with pytest.raises(ConfigError, match=r"rounds of 6 deals, .* for 12; a .* grows by rounds"):
+        play(tmp_path / "a", **words, matchmaking={**rounds, "deals": 12})
+    words["entrants"] = {**TRIO, "late": "uniform"}
+    with pytest.raises(ConfigError, match=r"'late' would play nothing: .* more matchmaking.rounds"):
+        play(tmp_path / "a", **words, matchmaking=rounds)
+    assert (tmp_path / "a" / "results.npz").read_bytes() == before
+    play(tmp_path / "a", **words, matchmaking={**rounds, "rounds": 3})
+    assert kept(tmp_path / "a").count[:, 3].sum() == 6
+    assert not play(tmp_path / "a", **words, matchmaking={**rounds, "rounds": 3}).deals
+
+
 @pytest.mark.parametrize(
     ("changes", "words"),
     [

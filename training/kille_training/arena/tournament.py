@@ -90,6 +90,7 @@ class Tournament:
                 settings = settings.with_format(store.asked.get("format"))
                 check_same(store, settings)
                 entrants = store.with_new(entrants)
+                _check_all_can_play(store, settings, entrants)
             self.store, self.settings = store, settings.with_format()
             self._schedule = _schedule(self.settings, entrants)
             # Tables that cannot be filled are refused before anything is written.
@@ -231,6 +232,7 @@ def _identity(settings: TournamentSettings) -> dict[str, Any]:
         "fill": chosen.fill if chosen.format in ("round_robin", "gauntlet") else None,
         "hero": chosen.hero,
         "lineups": chosen.lineups if chosen.format == "random" else None,
+        "deals": chosen.deals if chosen.format == "swiss" else None,  # where its rounds begin
     }
 
 
@@ -246,13 +248,36 @@ def check_same(store: Store, settings: TournamentSettings) -> None:
     Raises:
         ConfigError: The message says what differs.
     """
-    store.check_same(_identity(settings))
+    asked, kept = _identity(settings), store.asked
+    if asked["format"] == kept.get("format") == "swiss" and asked["deals"] != kept.get("deals"):
+        raise ConfigError(
+            f"{store.path.parent} holds Swiss rounds of {kept.get('deals')} deals, and the "
+            f"settings ask for {asked['deals']}; a Swiss tournament grows by rounds, so leave "
+            "matchmaking.deals and ask for more matchmaking.rounds, or choose another name"
+        )
+    store.check_same(asked)
     if store.deals() > _asked(settings):
         raise ConfigError(
             f"{store.path.parent} holds results of {store.deals():,} deals, and the settings ask "
             f"for {_asked(settings):,}; what has been played stays, so ask for at least as much, "
             "or choose another name"
         )
+
+
+def _check_all_can_play(
+    store: Store, settings: TournamentSettings, entrants: Sequence[Entrant]
+) -> None:
+    """Refuse entrants of a Swiss tournament that enter after its last round has been drawn."""
+    chosen = settings.matchmaking
+    if chosen.format != "swiss" or len(store.rounds) < chosen.rounds:
+        return
+    drawn = {number for lineups in store.rounds for lineup in lineups for number in lineup}
+    for each in entrants:
+        if each.wave and each.out is None and each.number not in drawn:
+            raise ConfigError(
+                f"{each.name!r} would play nothing: {store.path.parent} has drawn all "
+                f"{chosen.rounds:,} rounds without it; ask for more matchmaking.rounds too"
+            )
 
 
 def finished(folder: Folder, settings: TournamentSettings) -> TournamentResult | None:
