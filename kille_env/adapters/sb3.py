@@ -36,7 +36,7 @@ with needs("train"):
     from gymnasium import spaces
     from stable_baselines3.common.vec_env import VecEnv
 
-from kille_env.adapters.sb3_asking import LivePolicy
+from kille_env.adapters.sb3_asking import LivePolicy, check_last_seen
 from kille_env.adapters.sb3_buffer import SeatStreamBuffer
 from kille_env.adapters.sb3_models import algorithm_that_steps, memory_size
 from kille_env.adapters.spaces import Observations
@@ -605,6 +605,7 @@ class SeatVecEnv(TableVecEnv):
                 "call follow(model), or choose other opponents"
             )
         self.follow(learner)
+        check_last_seen(learner)
 
     def state(self) -> dict[str, np.ndarray]:
         """Returns everything that `load_state` needs, as arrays, but the model."""

@@ -50,6 +50,7 @@ from kille_env.play.policy import UniformPolicy, at_table, masked_softmax, with_
 from kille_env.registry import Table, spec
 
 MEMBER, FORMAT, FORMAT_WITH_FEATURES = "kille.json", "kille-sb3 1", "kille-sb3 2"
+SAME = 1e-4
 PASS_ON = (VecMonitor, VecCheckNan)
 """Wrappers of vector environments that leave observations and actions as they are."""
 PASS_ON_ONE = (
@@ -329,6 +330,32 @@ class SB3Policy(Network):
         seen = self.asking.wrapped(shown, decisions.mask)
         logits, decisions.memory = scores_with_memory(self.model, seen, decisions.memory)
         return masked_softmax(self.name, logits, decisions.mask)
+
+
+def check_last_seen(model: Any) -> None:
+    """Refuse a model that saw other observations than it would be shown, while it learns.
+
+    Nothing else finds an environment that was changed from within, as by a subclass. To be called
+    while a rollout is collected, when what it saw last is what stands on the tables. Of tables of
+    several sizes the first ones are compared.
+
+    Raises:
+        PolicyError: They differ.
+    """
+    env, last = model.get_env().unwrapped, model._last_obs
+    tables = getattr(env, "tables", env)
+    if last is None or not hasattr(tables, "batch"):
+        return  # nothing was seen yet, or single environments
+    batch = tables.batch
+    features = batch.observation if tables is env else tables.observation()
+    player = SB3Policy(model).at_table(batch.spec.name, batch.num_players)
+    seen = player.asking.wrapped(player.shown(features, batch.mask), batch.mask)
+    first = last[: len(seen)]
+    if seen.shape != first.shape or not np.allclose(seen, first, atol=SAME):
+        raise PolicyError(
+            f"the {type(model).__name__} saw other observations in its environment than it would "
+            f"be shown for the same decisions; {BY_HAND}"
+        )
 
 
 class LivePolicy:

@@ -632,6 +632,38 @@ def test_the_callback_measures_where_and_as_the_model_learns() -> None:
         model.learn(64, callback=elsewhere)
 
 
+class Flipped(SelfPlayVecEnv):
+    """Shows other observations than it says, from within."""
+
+    def _observe(self) -> np.ndarray:
+        return 1 - super()._observe()
+
+
+class FlippedSeat(SeatVecEnv):
+    """The same of one seat."""
+
+    def _observe(self) -> np.ndarray:
+        return 1 - super()._observe()
+
+
+def test_a_model_that_sees_other_observations_than_it_would_be_shown_is_refused() -> None:
+    options: dict[str, Any] = {"n_steps": 8, "batch_size": 32, "seed": 1, "device": "cpu"}
+    streams: dict[str, Any] = {**options, "rollout_buffer_class": SeatStreamBuffer}
+    watched = MaskablePPO("MlpPolicy", Flipped("byteskille", 8, **HERE), **streams)
+    alone: dict[str, Any] = {"opponents": "self", "illegal": "lose", **HERE}
+    for model, callback in (
+        (watched, kt.NashConvCallback()),
+        (PPO("MlpPolicy", FlippedSeat("byteskille", 8, **alone), **options), None),
+    ):
+        with pytest.raises(KilleError, match="saw other observations in its environment"):
+            model.learn(64, callback=callback)
+    rules = {"fraga": "off"}
+    venv = SelfPlayVecEnv("byteskille", 8, (2, 3), observation="seats", rules=rules, seed=1)
+    mixed, here = MaskablePPO("MlpPolicy", venv, **streams), kt.NashConvCallback(**HERE)
+    mixed.learn(64, callback=here)
+    assert [decisions for decisions, _ in here.found] == [0, 64]
+
+
 @pytest.mark.parametrize("way", ["module", "model under VecNormalize", SAVED[-1]])
 def test_a_comparison_says_the_same_number(way: str) -> None:
     player, ask = WAYS[way]()

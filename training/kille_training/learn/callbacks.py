@@ -5,6 +5,7 @@ from typing import Any
 from stable_baselines3.common.callbacks import BaseCallback
 
 from kille_agents.greedy import PLAYS
+from kille_env.adapters.sb3_asking import check_last_seen
 from kille_env.errors import ConfigError
 from kille_env.play.options import one_of
 from kille_env.play.policy import resolve
@@ -93,6 +94,7 @@ class NashConvCallback(BaseCallback):
 
     def _on_rollout_start(self) -> None:
         if self.num_timesteps >= self._next:
+            check_last_seen(self.model)
             self._measure()
             while self._next <= self.num_timesteps:
                 self._next += self.every
