@@ -262,6 +262,20 @@ def test_another_tournament_does_not_go_on_in_the_folder(tmp_path, changes, word
     assert (tmp_path / "a" / "config.yaml").read_bytes() == before
 
 
+@pytest.mark.parametrize("keep", [False, True])
+def test_what_every_seat_earned_is_kept_of_all_deals_or_of_none(tmp_path, keep):
+    with pytest.raises(KeyboardInterrupt):
+        play(tmp_path / "a", Spy(1), keep_results=keep, batch_tables=9)
+    for _ in range(2):  # interrupted, and finished
+        with pytest.raises(ConfigError, match=f"keep_results is {not keep}; .* another folder"):
+            play(tmp_path / "a", keep_results=not keep)
+        play(tmp_path / "a", keep_results=keep)
+    with pytest.raises(ConfigError, match=f"keep_results is {not keep}"):
+        finished(Folder(tmp_path / "a"), settings(keep_results=not keep))
+    deals = {int(each.stem.split("-")[-1]) for each in Folder(tmp_path / "a").shards.glob("*")}
+    assert max(deals, default=0) == (6 if keep else 0)
+
+
 def test_another_player_of_the_same_name_is_refused(tmp_path):
     play(tmp_path / "a")
     with pytest.raises(StoreError, match="'bold'"):

@@ -233,6 +233,7 @@ def _identity(settings: TournamentSettings) -> dict[str, Any]:
         "hero": chosen.hero,
         "lineups": chosen.lineups if chosen.format == "random" else None,
         "deals": chosen.deals if chosen.format == "swiss" else None,  # where its rounds begin
+        "keep_results": settings.keep_results,
     }
 
 
@@ -255,7 +256,14 @@ def check_same(store: Store, settings: TournamentSettings) -> None:
             f"settings ask for {asked['deals']}; a Swiss tournament grows by rounds, so leave "
             "matchmaking.deals and ask for more matchmaking.rounds, or choose another name"
         )
-    store.check_same(asked)
+    if store.deals() and asked["keep_results"] != kept.get("keep_results"):
+        said = "holds" if kept.get("keep_results") else "does not hold"
+        raise ConfigError(
+            f"{store.path.parent} {said} what every seat earned, and keep_results is "
+            f"{settings.keep_results}; it is kept of all deals or of none, so choose another folder"
+        )
+    # Before anything has been played, the choice is free.
+    store.check_same({**asked, "keep_results": kept.get("keep_results")})
     if store.deals() > _asked(settings):
         raise ConfigError(
             f"{store.path.parent} holds results of {store.deals():,} deals, and the settings ask "
