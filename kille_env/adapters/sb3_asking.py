@@ -75,15 +75,20 @@ class Asking:
     Attributes:
         observation: What its environment showed it; see `kille_env.adapters.spaces.Observations`.
         tables: Where it learned; empty where nobody has said.
-        steps: What each `VecNormalize` made of the observations, the innermost first.
+        steps: What each `VecNormalize` makes of the observations, the innermost first: the wrapper
+            itself where it is at hand, so that what becomes of it is followed.
         features: What its environment made of observations and masks, before `steps`; of a file
             that has not been trusted yet, where the function is, "module:name".
     """
 
     observation: str
     tables: tuple[Table, ...] = ()
-    steps: tuple["Normalization", ...] = ()
+    steps: tuple["Normalization | VecNormalize", ...] = ()
     features: Features | str | None = None
+
+    def normalizations(self) -> list["Normalization"]:
+        """Return what the steps make of observations now."""
+        return [Normalization.of(step) for step in self.steps]
 
     def wrapped(self, shown: np.ndarray, mask: np.ndarray) -> Any:
         """Return what the model saw, [N, ...] or a mapping of such arrays.
@@ -95,7 +100,7 @@ class Asking:
         seen: Any = shown
         if self.observation == "dict":
             seen = {"observation": shown, "action_mask": mask}
-        for step in self.steps:
+        for step in self.normalizations():
             seen = step(seen)
         return seen
 
@@ -122,7 +127,7 @@ class Asking:
             **({} if place is None else {"features": place}),
             "observation": self.observation,
             "tables": [table.as_dict() for table in self.tables],
-            "steps": [step.as_dict() for step in self.steps],
+            "steps": [step.as_dict() for step in self.normalizations()],
         }
 
 
@@ -132,7 +137,6 @@ class Normalization:
 
     Attributes:
         parts: Mean and variance, [F] each, by the key of a mapping; "" is an observation by itself.
-            Those of an environment go on changing with it.
         epsilon: Added to variances.
         clip: Largest absolute value.
     """
@@ -142,11 +146,13 @@ class Normalization:
     clip: float
 
     @classmethod
-    def of(cls, wrapper: VecNormalize) -> Self:
-        """Return what a wrapper makes of observations, now and later."""
-        found: Any = wrapper.obs_rms if wrapper.norm_obs else {}
+    def of(cls, step: "Normalization | VecNormalize") -> "Normalization":
+        """Return what a wrapper makes of observations now; what was read from a file is kept."""
+        if isinstance(step, Normalization):
+            return step
+        found: Any = step.obs_rms if step.norm_obs else {}
         parts = found if isinstance(found, dict) else {"": found}
-        return cls(parts, wrapper.epsilon, float(wrapper.clip_obs))
+        return cls(parts, step.epsilon, float(step.clip_obs))
 
     def __call__(self, seen: Any) -> Any:
         """Return normalized observations."""
@@ -193,10 +199,10 @@ def asking_of(model: Any) -> Asking:
             f"the {name} has no environment that says how it is asked; load it with the one that "
             f"it learned in, wrappers included: {name}.load(path, env=venv)"
         )
-    outside: list[Normalization] = []
+    outside: list[VecNormalize] = []
     while isinstance(env, VecEnvWrapper):
         if type(env) is VecNormalize:
-            outside.append(Normalization.of(env))
+            outside.append(env)
         elif type(env) not in PASS_ON:
             raise PolicyError(_unknown(name, env))
         env = env.venv

@@ -4,6 +4,7 @@ The reference asks a model exactly as its environment did, written here from the
 distribution, and goes through the tree by itself.
 """
 
+import copy
 import importlib
 import subprocess
 import sys
@@ -630,6 +631,22 @@ def test_the_callback_measures_where_and_as_the_model_learns() -> None:
     elsewhere = kt.NashConvCallback("byteskille", 2, rules="wikipedia")
     with pytest.raises(KilleError, match="does not fit this table"):
         model.learn(64, callback=elsewhere)
+
+
+def test_a_player_follows_the_wrapper_of_its_model() -> None:
+    model, ask = made_normalized()
+    venv, player = model.get_env(), as_policy(model, "byteskille", 2, TABLE.rules)
+    batch = kille_env.make_batch("byteskille", 8, 2, rules=TABLE.rules, seed=2)
+    batch.reset()
+    seen, mask = batch.observation, batch.mask
+    found = [player.probabilities(seen, mask)]
+    other = copy.deepcopy(venv.obs_rms)
+    other.mean = other.mean + 0.5
+    for name, value in (("obs_rms", other), ("norm_obs", False)):
+        setattr(venv, name, value)
+        found.append(player.probabilities(seen, mask))
+        assert found[-1] == pytest.approx(ask(seen, mask), abs=1e-5)
+        assert np.abs(found[-1] - found[-2]).max() > 1e-3
 
 
 class Flipped(SelfPlayVecEnv):
