@@ -23,6 +23,7 @@ order to add the value of the last observation, and at a cap the rules pay every
 nothing is left to estimate.
 """
 
+import copy
 import time
 from collections.abc import Mapping, Sequence
 from math import inf
@@ -204,12 +205,21 @@ class _Kind:
             "decisions": self.decisions.copy(),
         }
 
-    def load_state(self, state: Mapping[str, np.ndarray]) -> None:
-        """Goes on where `state` was taken."""
+    def checked(self, state: Mapping[str, np.ndarray]) -> tuple[bytes, np.ndarray, np.ndarray]:
+        """Returns what `put_back` takes of a state; nothing has changed.
+
+        Raises:
+            KilleError: The state is of other tables.
+        """
         tables = arguments.saved(state, "tables", np.uint8, (None,))
         returns = arguments.saved(state, "returns", np.float64, self.returns.shape)
         decisions = arguments.saved(state, "decisions", np.int64, self.decisions.shape)
-        self.batch.restore(tables.tobytes())
+        copy.deepcopy(self.batch).restore(tables.tobytes())  # refuses what cannot go on here
+        return tables.tobytes(), returns, decisions
+
+    def put_back(self, tables: bytes, returns: np.ndarray, decisions: np.ndarray) -> None:
+        """Goes on where a state was taken that has been checked."""
+        self.batch.restore(tables)
         self.returns[:], self.decisions[:] = returns, decisions
 
 
@@ -434,11 +444,20 @@ class SelfPlayVecEnv(TableVecEnv):
         """Goes on where `state` was taken, exactly.
 
         Raises:
-            KilleError: The state is of other tables.
+            KilleError: The state is of other tables; nothing has changed.
         """
-        for place, kind in enumerate(self._kinds):
-            names = [name for name in state if name.startswith(f"{place}/")]
-            kind.load_state({name.partition("/")[2]: state[name] for name in names})
+        parts: dict[str, dict[str, np.ndarray]] = {}
+        for name, array in state.items():
+            place, _, own = name.partition("/")
+            parts.setdefault(place, {})[own] = array
+        if parts.keys() != {str(place) for place in range(len(self._kinds))}:
+            raise KilleError(
+                f"the state is of {len(parts)} kinds of tables, expected the {len(self._kinds)} of "
+                "this environment; pass what `state` returned"
+            )
+        found = [kind.checked(parts[str(place)]) for place, kind in enumerate(self._kinds)]
+        for kind, checked in zip(self._kinds, found, strict=True):
+            kind.put_back(*checked)
         if self.buffer is not None:
             self.buffer.forget()
 

@@ -110,6 +110,27 @@ def test_it_goes_on_where_a_state_was_taken() -> None:
             assert np.array_equal(mine, its)
 
 
+def test_a_state_of_other_kinds_is_refused_and_nothing_changes() -> None:
+    venv, rng = mixed(), np.random.default_rng(2)
+    venv.reset()
+    before = venv.state()
+    for _ in range(7):
+        venv.step(random_legal(venv.action_masks(), rng))
+    second = {name: array for name, array in venv.state().items() if not name.startswith("0/")}
+    broken = {**venv.state(), "2/tables": before["2/tables"][:-1]}
+    more = SelfPlayVecEnv("byteskille", 16, (*SIZES, 7), observation="seats", episode="deal")
+    more.reset()
+    venv.load_state(before)
+    for state, words in (
+        (more.state(), "the state is of 4 kinds of tables, expected the 3"),
+        (second, "the state is of 2 kinds of tables, expected the 3"),
+        (broken, "cut off"),
+    ):
+        with pytest.raises(KilleError, match=words):
+            venv.load_state(state)
+    assert all(np.array_equal(array, before[name]) for name, array in venv.state().items())
+
+
 def test_an_illegal_action_is_played_nowhere() -> None:
     venv = mixed()
     seen = venv.reset()
