@@ -219,6 +219,9 @@ def whole(tmp_path_factory):
     return path
 
 
+SPAN = {"stage": 0, "row": 0, "first": 0, "end": 4}
+
+
 def changed(about, arrays, path, value):
     *keys, last = path
     for key in keys:
@@ -242,6 +245,11 @@ def changed(about, arrays, path, value):
         (("entrants", 0, "more"), 1, r"entrants\.0\.more"),
         (("played", 0, "end"), 10**30, r"played\.0\.end"),
         (("played", 0, "first"), -4, r"played\.0\.first"),
+        (("played", 0, "end"), 0, "says out of order that it has played"),
+        (("played",), [SPAN, {**SPAN, "first": 3, "end": 9}], "says out of order"),
+        (("played",), [{**SPAN, "first": 6, "end": 9}, SPAN], "says out of order"),
+        (("rounds", 0, 0), [0, 7], r"its rounds have the lineup \(0, 7\)"),
+        (("rounds", 0, 0), [0], "its rounds have the lineup"),
         (("ends",), ["x"], r"ends\.0"),
     ],
 )

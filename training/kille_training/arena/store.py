@@ -243,8 +243,14 @@ class Store(Locked):
         if (self.tally.seats, self.tally.entrants) != (self.table.num_players, len(numbers)):
             raise ValueError("the tally is of other tables")
         self.rounds = [[tuple(lineup) for lineup in each] for each in content.rounds]
+        for lineup in (lineup for each in self.rounds for lineup in each):
+            if len(lineup) != self.tally.seats or max(lineup) >= len(numbers):
+                raise ValueError(f"its rounds have the lineup {shortened(lineup)}")
         for span in content.played:
-            self._played.setdefault((span.stage, span.row), []).append((span.first, span.end))
+            spans = self._played.setdefault((span.stage, span.row), [])
+            if span.first >= span.end or (spans and span.first <= spans[-1][1]):
+                raise ValueError(f"it says out of order that it has played {shortened(span)}")
+            spans.append((span.first, span.end))
 
     def _save(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         content = _Content(
