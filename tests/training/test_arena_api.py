@@ -176,6 +176,7 @@ def test_a_player_that_draws_at_random_plays_without_a_folder_and_that_is_said(t
         kt.play_tournament(players, out=tmp_path / "t", **words)
     found = kt.play_tournament(players, **words)
     assert found.as_dict()["remarks"] == {"mine": "draws at random or keeps state"}
+    assert "mine draws at random or keeps state." in found.report.read_text(encoding="utf-8")
     assert "mine draws at random or keeps state" in str(found)
     assert "rule draws" not in str(found)
     compared = kt.compare(dice, "rule_of_thumb", num_players=2, by=0.2, most=100)

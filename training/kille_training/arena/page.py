@@ -4,7 +4,7 @@ Everything on it is computed from the stored results; nothing is played again, a
 give an equal page, byte for byte.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from shlex import quote
@@ -48,11 +48,12 @@ FIELD = (
 )
 
 
-def write_tournament_page(folder: Folder) -> Path:
+def write_tournament_page(folder: Folder, remarks: Mapping[str, str] | None = None) -> Path:
     """Writes the page of a tournament, as far as it has been played, and returns where it is.
 
     Args:
         folder: The tournament's; commands on the page name it by its path as it is.
+        remarks: What is to be said of entrants, by name.
 
     Raises:
         KilleError: Nothing has been played, the results cannot be read, or the page cannot be
@@ -60,7 +61,7 @@ def write_tournament_page(folder: Folder) -> Path:
     """
     settings = folder.settings()
     with Store(folder.results, readonly=True) as store:
-        found, versions = TournamentResult.of(store), store.made_with
+        found, versions = TournamentResult.of(store, remarks), store.made_with
     again = " ".join(["kille", "tournament", quote(str(folder.path))])
     if not found.tally.observations:
         raise ConfigError(f"nothing has been played in {folder.path} yet; play with: {again}")
@@ -68,7 +69,7 @@ def write_tournament_page(folder: Folder) -> Path:
         "arena/tournament.html.j2",
         name=folder.path.resolve().name,
         found=found,
-        about=[truth(settings), FIELD],
+        about=[truth(settings), FIELD, *(f"{who} {said}." for who, said in found.remarks.items())],
         game=spec(found.table.game),
         settings=settings,
         settings_lines=yaml_lines(plain(settings)),

@@ -453,7 +453,7 @@ def play_in_folder(
         with tournament.store as store:
             tournament.play(progress, told)
             result = TournamentResult.of(store, tournament.remarks)
-    write_tournament_page(folder)
+    write_tournament_page(folder, result.remarks)
     return result
 
 
