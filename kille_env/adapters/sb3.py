@@ -45,7 +45,7 @@ from kille_env.core import arguments
 from kille_env.core.batch import Batch
 from kille_env.core.floats import FEATURES
 from kille_env.core.spec import Rules
-from kille_env.errors import KilleError, RulesError
+from kille_env.errors import KilleError, RulesError, shortened
 from kille_env.play.options import (
     OPPONENTS,
     SeatOptions,
@@ -98,11 +98,15 @@ class TableVecEnv(VecEnv):
 
     def _take_options(self) -> dict[str, Any]:
         """Returns the options for the next reset, and uses them up."""
-        first, *others = self._options
+        given: Any = self._options
         self._reset_options()
-        if any(other != first for other in others):
-            raise RulesError("all tables begin alike: give set_options one mapping")
-        return reset_options(first, RESET_OPTIONS)
+        several = isinstance(given, (list, tuple)) and len(given) == self.num_envs
+        if not several or any(other != given[0] for other in given):
+            raise RulesError(
+                "all tables begin alike: give set_options one mapping, or a list of "
+                f"{self.num_envs} that are the same, got {shortened(given)}"
+            )
+        return reset_options(given[0], RESET_OPTIONS)
 
     def _tell(
         self, infos: list[dict[str, Any]], ended: list[int], results: Any, lengths: Any, **told: Any
@@ -295,7 +299,7 @@ class SelfPlayVecEnv(TableVecEnv):
         check_names(SelfPlayVecEnv, options, game)
         sizes, episode = _several(num_players), _several(options.pop("episode", None))
         kinds = [(size, each) for size in sizes for each in episode]
-        divided = [1.0] * len(kinds) if spreads is None else list(spreads)
+        divided = [1.0] * len(kinds) if spreads is None else spreads
         _check_kinds(num_tables, kinds, divided)
         seed, self._kinds = options.pop("seed", None), list[_Kind]()
         seeds: list[int | None] = [seed] * len(kinds)
@@ -479,9 +483,12 @@ def _check_kinds(num_tables: int, kinds: Sequence[Any], spreads: Sequence[float]
         raise KilleError("num_players and episode are one value or several, got none")
     if len(kinds) > 1 and num_tables % len(kinds):
         raise KilleError(f"num_tables is {num_tables}, expected a multiple of {len(kinds)} kinds")
-    if len(spreads) != len(kinds) or not all(0 < spread < inf for spread in spreads):
+    given = arguments.array(spreads)
+    numbers = given is not None and given.shape == (len(kinds),) and given.dtype.kind in "iuf"
+    if not numbers or not all(0 < spread < inf for spread in spreads):
         raise KilleError(
-            f"each of the {len(kinds)} kinds of tables has a spread above 0, got {list(spreads)}"
+            f"spreads are {len(kinds)} numbers above 0, one for each kind of tables, "
+            f"got {shortened(spreads)}"
         )
 
 

@@ -258,9 +258,11 @@ def test_seeds_and_options_of_a_reset(form: Callable[..., Any]) -> None:
     assert set(batch.tables["dealer"].tolist()) <= {1} or form is one_seat
     venv.reset()
     assert len(set(batch.tables["deck"][:, 0].tolist())) > 1
-    venv.set_options([{"dealer": 1}, {}, {}, {}])
-    with pytest.raises(RulesError, match="all tables begin alike: give set_options one mapping"):
-        venv.reset()
+    odd: Any
+    for odd in ([{"dealer": 1}, {}, {}, {}], [{"dealer": 1}], [], 5):
+        venv.set_options(odd)
+        with pytest.raises(RulesError, match=r"all tables begin alike: .* a list of 4 that are"):
+            venv.reset()
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -149,8 +149,9 @@ def test_what_cannot_be_mixed_is_refused() -> None:
     ):
         with pytest.raises(KilleError, match=words):
             SelfPlayVecEnv("byteskille", **{"num_tables": 4, **options})  # type: ignore[arg-type]
-    for spreads in ((1.0,), (1.0, 0.0, 1.0), (1.0, np.inf, 1.0)):
-        with pytest.raises(KilleError, match="each of the 3 kinds of tables has a spread above 0"):
+    odd: tuple[Any, ...] = ((1.0,), (1.0, 0.0, 1.0), (1.0, np.inf, 1.0), 2.0, ("a", 1, 1))
+    for spreads in odd:
+        with pytest.raises(KilleError, match="spreads are 3 numbers above 0, one for each kind"):
             mixed(spreads)
     with pytest.raises(KilleError, match="rollout_buffer_class=SeatStreamBuffer"):
         learner(mixed()).learn(96)
