@@ -85,6 +85,13 @@ def test_a_folder_takes_more_seeds_and_no_other_configuration(pair, short, tmp_p
         kt.train(folder)
 
 
+def test_a_folder_resumes_the_seeds_that_it_has(short, tmp_path):
+    for seed, count in ((1, 2), (5, 1)):
+        open_seeds(replace(short, seed=seed), count, out=tmp_path / "a")
+    assert list(open_seeds(tmp_path / "a", 3)) == [1, 2, 5]
+    assert list(open_seeds(tmp_path / "a", 4)) == [1, 2, 3, 4]
+
+
 @pytest.mark.slow
 def test_a_seed_that_fails_stops_no_other(short, tmp_path):
     runs = open_seeds(short, 2, out=tmp_path / "a")

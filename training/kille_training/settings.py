@@ -269,13 +269,14 @@ class _Loader(yaml.SafeLoader):
 
     def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
         """Constructs a mapping whose keys are different texts, or numbers that stand for texts."""
-        keys = [self.construct_object(key, deep=True) for key, _ in node.value]
-        for number, key in enumerate(keys):
-            at = node.value[number][0].start_mark
+        seen = set[str]()
+        for written, _ in node.value:
+            key, at = self.construct_object(written, deep=True), written.start_mark
             if isinstance(key, bool) or not isinstance(key, (str, int, float)):
                 raise yaml.YAMLError(f"a key is read as {key!r}, put it in quotes; {at}")
-            if str(key) in map(str, keys[:number]):
+            if str(key) in seen:
                 raise yaml.YAMLError(f"the key {key} is written twice; {at}")
+            seen.add(str(key))
         return super().construct_mapping(node, deep)
 
 

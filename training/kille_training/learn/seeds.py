@@ -384,15 +384,15 @@ def open_seeds(
         if out is not None or seed is not None or set:
             raise ConfigError(f"{config} holds runs by seed; they keep their place and settings")
         folder, settings = Path(config), next(iter(kept.values())).settings()
+        numbers = sorted(kept) if len(kept) == seeds else None  # whichever they are
     else:
         settings = load_named(config, out=out, seed=seed, set=set)
         folder = Path("runs") / f"{settings.name}-seeds" if out is None else Path(out)
+        numbers = None
     if Run(folder).config.is_file():
         raise ConfigError(f"{folder} is one run; name another folder for several seeds with --out")
     runs = seed_runs(folder)
-    numbers = [*range(settings.seed, settings.seed + seeds)]
-    if not isinstance(config, TrainSettings) and Path(config) == folder and len(runs) == seeds:
-        numbers = sorted(runs)  # whichever they are
+    numbers = numbers or list(range(settings.seed, settings.seed + seeds))
     for number, run in runs.items():
         run.check_same(replace(settings, seed=number, name=run.settings().name))
     for number in numbers:
