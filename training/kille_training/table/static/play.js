@@ -169,6 +169,8 @@
   function settle() {
     if (!state) return;
     const idle = !queue.length && !showing;
+    const seats = table.frame?.seats ?? [];
+    $("standings").textContent = seats.map(({chips}, seat) => `${table.names[seat]} ${chips}`).join(" · ");
     marked = [];
     $("undo").disabled = !state.undo;
     [$("question").textContent, $("hint").textContent] = ["", ""];
@@ -303,8 +305,6 @@
 
   $("rules").addEventListener("click", () => $("sheet").showModal());
   $("more").addEventListener("click", () => {
-    const seats = table.frame?.seats ?? [];
-    $("standings").textContent = seats.map(({chips}, seat) => `${table.names[seat]} ${chips}`).join(" · ");
     $("standings").after(...$("side").children);
     $("menu-sheet").showModal();
     toLast();
