@@ -21,9 +21,8 @@ from kille_env.errors import ConfigError
 from kille_env.play.policy import Policy
 from kille_env.registry import spec
 from kille_training.learn.methods.maskable_ppo import Learner
-from kille_training.learn.runs import versions
 from kille_training.learn.settings import TableSettings, TrainSettings
-from kille_training.settings import plain
+from kille_training.settings import plain, versions
 from kille_training.solving.build import build_deal
 from kille_training.solving.policies import nash_conv
 from kille_training.solving.stages import DealStages

@@ -35,7 +35,7 @@ from kille_training.benchmark.runs import path_of
 from kille_training.benchmark.tables import TABLES
 from kille_training.evaluation.duplicate import payoff
 from kille_training.evaluation.exact import can_be_asked, exact_rows
-from kille_training.learn.runs import versions
+from kille_training.settings import versions
 
 DOCS = Path(__file__).parent
 PAGE, DATA = DOCS / "leaderboard.md", DOCS / "data" / "leaderboard.jsonl"

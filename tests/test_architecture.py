@@ -209,9 +209,15 @@ def test_every_game_has_the_same_files(game: str) -> None:
     assert files == {"__init__.py", *(f"{part}.py" for part in parts)}
 
 
-TRAINING = """
-import kille_training.cli.train, kille_training.learn.page
-import kille_training.learn.training, kille_training.learn.methods.maskable_ppo
+UPDATE = """
+import kille_training.cli.train
+from kille_training.learn.runs import open_run
+from kille_training.learn.training import Training
+Training(*open_run("demo", set={"measure.every": 0, "learner.num_tables": 64})).update()
+"""
+TRAINING = f"""
+{UPDATE}
+import kille_training.learn.page
 kt.evaluate("uniform", "knack", 4, baselines="uniform", deals=2, play="sampled")
 """
 EXACT = f"{TRAINING}\nimport kille_training.evaluation.exact\n"
@@ -223,15 +229,16 @@ from kille_training.arena.settings import Folder
 kt.play_tournament(["uniform", "rule_of_thumb"], "knack", num_players=2, deals=5, out="run")
 write_tournament_page(Folder(Path("run")))
 """
-EVERY = """
-    labels progress results settings tables statistics.intervals cli.command
-    pages.page
+ANY = "labels progress results settings cli.command"
+"""What each command loads of training."""
+UPDATES = f"""
+    {ANY} cli.train learn.method learn.methods.maskable_ppo learn.runs learn.settings learn.training
 """
-"""What each run loads of training."""
+EVERY = f"{ANY} tables statistics.intervals pages.page"
+"""What each run loads that measures and has a page."""
 LEARNS = f"""
-    {EVERY} cli.train pages.plots solving.size evaluation.api evaluation.duplicate
-    evaluation.results learn.method learn.methods.maskable_ppo learn.page learn.runs
-    learn.settings learn.training
+    {UPDATES} {EVERY} pages.plots solving.size evaluation.api evaluation.duplicate
+    evaluation.results learn.measuring learn.page
 """
 MEASURES_EXACTLY = f"""
     {LEARNS} evaluation.exact solving.build solving.grow solving.policies solving.slots
@@ -246,7 +253,13 @@ PLAYS = f"""
 
 @pytest.mark.compiled
 @pytest.mark.parametrize(
-    ("code", "modules"), [(TRAINING, LEARNS), (EXACT, MEASURES_EXACTLY), (TOURNAMENT, PLAYS)]
+    ("code", "modules"),
+    [
+        (UPDATE, UPDATES),
+        (TRAINING, LEARNS),
+        (EXACT, MEASURES_EXACTLY),
+        (TOURNAMENT, PLAYS),
+    ],
 )
 def test_a_run_loads_only_the_modules_that_it_uses(code: str, modules: str, tmp_path: Path) -> None:
     found = subprocess.run(

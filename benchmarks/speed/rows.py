@@ -70,7 +70,7 @@ def random_actions(mask: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 def machine() -> dict[str, str]:
     """Returns what the figures were measured on."""
-    from kille_training.learn.runs import versions  # it brings what evaluates runs
+    from kille_training.settings import versions
 
     model = platform.processor() or platform.machine()
     with contextlib.suppress(OSError):

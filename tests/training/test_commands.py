@@ -13,7 +13,8 @@ pytest.importorskip("sb3_contrib")
 
 from kille_env.errors import ConfigError
 from kille_training.cli.main import main
-from kille_training.learn.runs import Run, measure_run
+from kille_training.learn.measuring import measure_run
+from kille_training.learn.runs import Run
 from kille_training.progress import Bars
 
 TINY = """

@@ -23,14 +23,8 @@ from kille_agents.catalog import load_policy
 from kille_env.core.spec import feature_scale
 from kille_env.errors import ConfigError, PolicyError
 from kille_env.registry import make_batch, spec
-from kille_training.learn.runs import (
-    MEASUREMENTS,
-    PROGRESS,
-    Run,
-    Table,
-    TensorBoard,
-    read_checkpoint,
-)
+from kille_training.learn.measuring import measurements_of
+from kille_training.learn.runs import PROGRESS, GrowingCSV, Run, TensorBoard, read_checkpoint
 from kille_training.learn.settings import MeasureSettings
 from kille_training.learn.training import Training, interruptible, learner_of, train_run
 
@@ -312,24 +306,25 @@ def test_a_damaged_table_is_named_with_what_to_do(tmp_path, name, content):
     with pytest.raises(ConfigError) as refused:
         if name == "evaluation.json":
             run.read_evaluation()
+        elif name == "progress.csv":
+            GrowingCSV(run.progress, PROGRESS).read()
         else:
-            columns = PROGRESS if name == "progress.csv" else MEASUREMENTS
-            Table(tmp_path / name, columns).read()
+            measurements_of(run).read()
     assert str(tmp_path / name) in str(refused.value)
     assert re.search("Delete it|Move it away", str(refused.value))
 
 
 def test_words_of_older_versions_are_refused(tmp_path):
     run = Run(tmp_path)
-    Table(run.measurements, MEASUREMENTS).begin(0)
+    measurements_of(run).begin(0)
     with run.measurements.open("a") as file:
         file.write("128,1.0,uniform,argmax,0.1,0.0,0.2,10\n")
     with pytest.raises(ConfigError, match="play is 'argmax', expected one of greedy"):
-        Table(run.measurements, MEASUREMENTS).read()
+        measurements_of(run).read()
 
 
 def test_a_line_that_is_cut_off_is_dropped(tmp_path):
-    table = Table(tmp_path / "progress.csv", ("decisions", "seconds"))
+    table = GrowingCSV(tmp_path / "progress.csv", ("decisions", "seconds"))
     table.begin(0)
     table.add({"decisions": 128, "seconds": 1.5})
     text = table.path.read_text()

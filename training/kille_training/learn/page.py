@@ -15,7 +15,8 @@ from kille_env.registry import spec
 from kille_training.evaluation.duplicate import DETERMINISTIC, PLAYS, Row
 from kille_training.evaluation.results import MOST_POSITIONS, ExactNashConv
 from kille_training.labels import measure_of, plural_of, position_names, unit_of
-from kille_training.learn.runs import EXACT, MEASUREMENTS, PROGRESS, Run, Table
+from kille_training.learn.measuring import exact_of, measurements_of
+from kille_training.learn.runs import PROGRESS, GrowingCSV, Run
 from kille_training.pages.page import (
     GREEDY,
     LEAST,
@@ -55,8 +56,8 @@ def write_run_page(run: Run) -> Path:
     rules = table.resolve()
     measure = measure_of(table.game, table.episode)
     rows, exact = evaluation.rows, evaluation.exact or ()
-    measurements = Table(run.measurements, MEASUREMENTS).read()
-    points = Table(run.exact, EXACT).read()
+    measurements = measurements_of(run).read()
+    points = exact_of(run).read()
     yardsticks = _yardsticks(table.num_players, rules) if exact else {}
     page = render(
         "learn/training.html.j2",
@@ -85,7 +86,7 @@ def write_run_page(run: Run) -> Path:
         curve_caption=f"{measure.capitalize()} against each baseline, with 95% intervals, over "
         f"the same {plural_of(unit_of(table.episode))} at every point.",
         nash_conv=plot(lambda width: nash_conv_curve(points, measure, width)) if points else None,
-        updates=Table(run.progress, PROGRESS).read(),
+        updates=GrowingCSV(run.progress, PROGRESS).read(),
         deals=evaluation.deals,
         measured_with=evaluation.seed,
     )

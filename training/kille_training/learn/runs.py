@@ -1,11 +1,11 @@
-"""The folder of a run: which file holds what, and how it is opened and measured.
+"""The folder of a run: which file holds what, and how it is opened.
 
 runs/NAME/
   config.yaml              the resolved settings, with the seed and the versions that made the run
   checkpoint.safetensors   everything needed to resume exactly
   progress.csv             one line per update
-  measurements.csv         what the policy earned against the baselines while it learned
-  exact.csv                exact NashConv while it learned, where that was measured
+  measurements.csv         what the policy earned against the baselines while it learned, and
+  exact.csv                exact NashConv, where these were measured
   tensorboard/             the same two for TensorBoard
   policy.safetensors       the policy, see `kille_agents.network`
   policy.json              its metadata
@@ -23,10 +23,12 @@ import hashlib
 import io
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from safetensors import SafetensorError
@@ -34,14 +36,13 @@ from safetensors.numpy import load, save
 
 from kille_env.errors import ConfigError, PolicyError, shortened
 from kille_env.files import parse_json, write_whole
-from kille_training.evaluation.api import evaluate
-from kille_training.evaluation.duplicate import known_play
-from kille_training.evaluation.results import Evaluation
 from kille_training.learn.method import Learner, below
 from kille_training.learn.settings import TrainSettings, differences, load_settings
-from kille_training.progress import Progress
 from kille_training.results import Result, TextTable
 from kille_training.settings import Overrides, as_yaml, changed, find_settings, plain, versions
+
+if TYPE_CHECKING:
+    from kille_training.evaluation.results import Evaluation
 
 SEED_PREFIX = "seed-"
 """What the folders of runs begin with that differ in nothing but their seed, see `seeds`."""
@@ -57,12 +58,6 @@ PROGRESS = (
     "decisions_per_second",
 )
 """First columns of progress.csv, one line per update; then come those of the method."""
-MEASUREMENTS = ("decisions", "seconds", "against", "play", "mean", "low", "high", "deals")
-"""Columns of measurements.csv: units per deal with a 95% interval."""
-EXACT = ("decisions", "seconds", "play", "nash_conv")
-"""Columns of exact.csv: NashConv in units per deal."""
-TEXTS = ("against", "play")
-"""Columns that hold no numbers."""
 
 
 class Run(Result):
@@ -94,14 +89,17 @@ class Run(Result):
         """Returns the results of a finished run as JSON can hold them.
 
         Raises:
-            ConfigError: The run is not finished.
+            ConfigError: The run is not finished or has not been measured.
         """
-        found = {"run": str(self.folder), "report": str(self.report), "speed": self.speed()}
-        return found | measure_run(self).as_dict()
+        found = self.read_evaluation()
+        if found is None:
+            raise ConfigError(unfinished(self) or f"{self.folder} has not been measured")
+        files = {"run": str(self.folder), "report": str(self.report)}
+        return files | {"speed": self.speed()} | found.as_dict()
 
     def speed(self) -> str:
         """Returns how fast the run has learned, as a sentence."""
-        rows = Table(self.progress, PROGRESS).read()
+        rows = GrowingCSV(self.progress, PROGRESS).read()
         if not rows:
             return "How fast it learned is not known: progress.csv is gone."
         rate = int(rows[-1]["decisions"]) / float(rows[-1]["seconds"])
@@ -148,13 +146,17 @@ class Run(Result):
         self.folder.mkdir(parents=True, exist_ok=True)
         write_whole(self.config, (head + as_yaml(content)).encode())
 
-    def read_evaluation(self) -> Evaluation | None:
+    def read_evaluation(self) -> "Evaluation | None":
         """Returns the measurement at the end, None before there is one.
 
         Raises:
             ConfigError: The file is damaged.
         """
-        return Evaluation.read(self.evaluation) if self.evaluation.is_file() else None
+        if not self.evaluation.is_file():
+            return None
+        from kille_training.evaluation.results import Evaluation  # brings what evaluates
+
+        return Evaluation.read(self.evaluation)
 
 
 def seed_runs(folder: Path) -> dict[int, Run]:
@@ -223,45 +225,26 @@ def unfinished(run: Run) -> str | None:
     )
 
 
-def measure_run(run: Run, progress: Progress | None = None) -> Evaluation:
-    """Measures the policy of a finished run, once: later calls read what was found.
-
-    Raises:
-        ConfigError: The run is not finished, or its evaluation.json is damaged.
-    """
-    settings, found = run.settings(), run.read_evaluation()
-    if found is not None:
-        kept, wanted = (
-            (found.deals, found.seed),
-            (settings.measure.final_deals, settings.measure.seed),
-        )
-        if kept != wanted:
-            raise ConfigError(
-                f"{run.evaluation} was measured over {kept[0]:,} deals of seed {kept[1]}, and "
-                f"measure.final_deals and measure.seed are {wanted[0]:,} and {wanted[1]} now; "
-                "delete it to measure again, or set them back"
-            )
-        return found
-    if said := unfinished(run):
-        raise ConfigError(said)
-    table, measure = settings.table, settings.measure
-    found = evaluate(
-        run.folder, table.game, table.num_players, rules=table.resolve(), episode=table.episode,
-        baselines=measure.baselines, deals=measure.final_deals, seed=measure.seed,
-        progress=progress,
-    )  # fmt: skip
-    write_whole(run.evaluation, (json.dumps(found.as_dict(), indent=1) + "\n").encode())
-    return found
-
-
-class Table:
+class GrowingCSV:
     """A CSV file that grows by a line at a time; its first column counts decisions.
 
-    The file may have more columns than are asked for, behind these.
+    A resumed run continues it. The file may have more columns than are asked for, behind these.
     """
 
-    def __init__(self, path: Path, columns: tuple[str, ...]) -> None:
-        self.path, self.columns = path, columns
+    def __init__(
+        self,
+        path: Path,
+        columns: tuple[str, ...],
+        texts: Mapping[str, Callable[[str], object]] = MappingProxyType({}),
+    ) -> None:
+        """Name a file, which need not exist.
+
+        Args:
+            path: The file.
+            columns: Its first columns.
+            texts: Columns that hold texts, with what refuses a wrong one; others hold numbers.
+        """
+        self.path, self.columns, self.texts = path, columns, texts
 
     def begin(self, up_to: int) -> None:
         """Keeps the lines up to a number of decisions; later ones will be computed again."""
@@ -303,14 +286,13 @@ class Table:
             raise ValueError(f"expected the columns {', '.join(self.columns)}")
         for number, row in enumerate(rows, start=2):
             for name, value in row.items():
+                if name in self.texts:
+                    self.texts[name](value)
+                    continue
                 try:
-                    if name not in TEXTS:
-                        float(value)
+                    float(value)
                 except (TypeError, ValueError):
                     raise ValueError(f"line {number} has no number under {name}") from None
-        if "play" in self.columns:
-            for row in rows:
-                known_play(row["play"])
 
 
 class TensorBoard:
@@ -408,3 +390,8 @@ def restore(learner: Learner, arrays: Mapping[str, np.ndarray]) -> None:
 def decisions_of(path: Path) -> int:
     """Return the decisions that a checkpoint was written after; 0 without one."""
     return int(read_checkpoint(path)[0]["decisions"]) if path.is_file() else 0
+
+
+def warn(text: str) -> None:
+    """Say on standard error what does not stop a run."""
+    print(f"kille: {text}", file=sys.stderr)

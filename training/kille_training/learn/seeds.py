@@ -31,11 +31,11 @@ from kille_env.words.text import counted
 from kille_training.evaluation.api import Evaluation
 from kille_training.evaluation.duplicate import DETERMINISTIC, deal_scores
 from kille_training.labels import measure_of
+from kille_training.learn.measuring import measure_run
 from kille_training.learn.runs import (
     SEED_PREFIX,
     Run,
     load_named,
-    measure_run,
     seed_runs,
 )
 from kille_training.learn.settings import TrainSettings

@@ -2,7 +2,8 @@
 
 `train` opens one run, or several seeds of one configuration. `finish` brings a run to its end:
 `train_run` makes its updates, then it is measured, and its page is written. `Training` is a run in
-memory, `runs` its folder, and a file of `methods` what makes an update.
+memory, `runs` its folder, and a file of `methods` what makes an update. `measuring` and `page` are
+loaded when a measurement or the page is due.
 
 Checkpoints are written between two updates of the method, where the state of the run is complete:
 an interruption waits for the current update to end (a second one does not). So an interrupted run
@@ -10,10 +11,9 @@ that is resumed ends with the same bytes as one that never stopped.
 """
 
 import signal
-import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -25,26 +25,21 @@ from filelock import FileLock, Timeout
 from kille_agents.catalog import load_policy
 from kille_env.errors import ConfigError
 from kille_env.registry import spec
-from kille_training.evaluation.duplicate import PLAYS, Row, payoff_table
-from kille_training.labels import measure_of
 from kille_training.learn.method import Learned, Learner, method_named, save_policy, settings_of
 from kille_training.learn.runs import (
-    EXACT,
-    MEASUREMENTS,
     PROGRESS,
+    GrowingCSV,
     Run,
-    Table,
     TensorBoard,
-    measure_run,
     open_run,
     read_checkpoint,
     restore,
+    warn,
     write_checkpoint,
 )
 from kille_training.learn.settings import DEFAULT_METHOD, TrainSettings, differences
 from kille_training.progress import Progress, part_of, resumable, shown, teller
 from kille_training.settings import Overrides, build, plain, versions
-from kille_training.solving.size import is_exact
 
 if TYPE_CHECKING:
     from kille_training.learn.seeds import SeedRuns
@@ -142,6 +137,8 @@ def finish(
         run.check_same(settings)
     if not run.evaluation.is_file():
         run.report.unlink(missing_ok=True)  # a page of an earlier measurement
+    from kille_training.learn.measuring import measure_run  # brings what evaluates
+
     measure_run(run, progress)
     if not run.report.is_file():
         from kille_training.learn.page import write_run_page  # loads matplotlib
@@ -155,23 +152,22 @@ class Training:
     def __init__(self, run: Run, settings: TrainSettings) -> None:
         """Begins a run; `load` resumes one."""
         table, measure = settings.table, settings.measure
-        self.run, self.settings, self.rules = run, settings, table.resolve()
+        self.run, self.settings = run, settings
         self.learner = learner_of(settings)
         self.seconds = 0.0
         self.updates = 0
-        self.next_measurement = measure.every
-        self.baselines = [
-            load_policy(name, table.game, table.num_players, self.rules)
+        self.next_measurement = 0
+        # Those of the measurement at the end, too, are refused before anything is learned.
+        baselines = [
+            load_policy(name, table.game, table.num_players, table.resolve())
             for name in measure.baselines
         ]
-        self.deal = None
-        if measure.exact and is_exact(table.num_players, self.rules):
-            from kille_training.solving.build import build_deal
+        self.measurements = None
+        if measure.every:
+            from kille_training.learn.measuring import Measurements  # brings what evaluates
 
-            self.deal = build_deal(table.num_players, self.rules)
-        self.progress = Table(run.progress, (*PROGRESS, *self.learner.figures))
-        self.measurements = Table(run.measurements, MEASUREMENTS)
-        self.exact = Table(run.exact, EXACT)
+            self.measurements = Measurements(run, settings, baselines)
+        self.progress = GrowingCSV(run.progress, (*PROGRESS, *self.learner.figures))
 
     @property
     def decisions(self) -> int:
@@ -187,11 +183,10 @@ class Training:
         """Updates until the run is done or interrupted; writes its tables and checkpoints."""
         kept = self.decisions or -1  # the measurement before the first decision is done again too
         self.progress.begin(kept)
-        self.measurements.begin(kept)
-        if self.deal is not None:
-            self.exact.begin(kept)
-        if self.settings.measure.every and self.decisions == 0:
-            self.measure(board, tell)
+        if self.measurements is not None:
+            self.measurements.begin(kept)
+        if self.decisions == 0:
+            self._measure_if_due(board, tell)
         saved = time.monotonic()
         with interruptible() as interrupted:
             while not self.done:
@@ -200,8 +195,7 @@ class Training:
                 self.progress.add(row)
                 board.add("train", row, (*PROGRESS[3:], *self.learner.figures))
                 advance(self.decisions - before)
-                if self._measurement_is_due():
-                    self.measure(board, tell)
+                self._measure_if_due(board, tell)
                 overdue = time.monotonic() - saved > self.settings.checkpoint_seconds
                 if overdue or self.done or interrupted():
                     self.save()
@@ -232,49 +226,13 @@ class Training:
         """Returns the current policy."""
         return self.learner.policy(self.settings.name)
 
-    def measure(self, board: TensorBoard, tell: Tell) -> None:
-        """Measures the current policy, without touching the random generators of training."""
-        policy, measure = self.policy(), self.settings.measure
-        seats = self.settings.table.num_players
-        rows = payoff_table(
-            policy, self.baselines, seats, self.rules, deals=measure.deals, seed=measure.seed
-        )
-        now = {"decisions": self.decisions, "seconds": round(self.seconds, 3)}
-        for row in rows:
-            line = now | {
-                "against": row.against,
-                "play": row.play,
-                "mean": round(row.estimate.mean, 6),
-                "low": round(row.estimate.low, 6),
-                "high": round(row.estimate.high, 6),
-                "deals": row.estimate.groups,
-            }
-            self.measurements.add(line)
-            board.add(f"against_{row.against}/{row.play}", line, ("mean",))
-        if self.deal is not None:
-            from kille_training.evaluation.exact import exact_rows
-
-            for row in exact_rows(policy, seats, self.rules, PLAYS, deal=self.deal):
-                line = now | {"play": row.play, "nash_conv": round(row.nash_conv, 9)}
-                self.exact.add(line)
-                board.add(f"exact/{row.play}", line, ("nash_conv",))
-        tell(self._earned(rows))
-
-    def _earned(self, rows: Sequence[Row]) -> str:
-        """Returns what the policy earns now, in a line."""
-        measure = measure_of(self.rules.game, self.settings.table.episode)
-        shown = (row for row in rows if row.play != "sampled")
-        earned = "   ".join(f"{row.against} {row.estimate}" for row in shown)
-        return f"after {self.decisions:>10,} decisions, {measure} against {earned}"
-
-    def _measurement_is_due(self) -> bool:
-        """Returns whether it is time to measure, and schedules the next time."""
-        every = self.settings.measure.every
-        if not every or self.decisions < self.next_measurement:
-            return False
+    def _measure_if_due(self, board: TensorBoard, tell: Tell) -> None:
+        """Measures the current policy if it is time to, and schedules the next time."""
+        if self.measurements is None or self.decisions < self.next_measurement:
+            return
         while self.next_measurement <= self.decisions:
-            self.next_measurement += every
-        return True
+            self.next_measurement += self.settings.measure.every
+        tell(self.measurements.measure(self.policy(), self.decisions, self.seconds, board))
 
     def save(self) -> None:
         """Writes the checkpoint and the current policy."""
@@ -307,9 +265,7 @@ class Training:
             if installed.get(name) != version
         ]
         if other:
-            _warn(
-                "the run resumes, but not to the same bits: it was begun with " + ", ".join(other)
-            )
+            warn("the run resumes, but not to the same bits: it was begun with " + ", ".join(other))
         restore(self.learner, arrays)
         self.seconds, self.updates = header["seconds"], header["updates"]
         self.next_measurement = header["next_measurement"]
@@ -360,18 +316,12 @@ def train_run(
     training = Training(run, settings or run.settings())
     if settings is not None:
         run.write_settings(settings)
-    if training.settings.measure.exact and training.deal is None:
-        _warn("exact NashConv is not measured: no tree of this table fits into memory")
     with _alone(run):
         if run.checkpoint.is_file():
             training.load()
         with closing(TensorBoard(run.tensorboard, training.decisions)) as board:
             advance = part_of(progress, "training", training.settings.total, training.decisions)
             training.learn(board, teller(progress), advance)
-
-
-def _warn(text: str) -> None:
-    print(f"kille: {text}", file=sys.stderr)
 
 
 @contextmanager

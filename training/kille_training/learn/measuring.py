@@ -1,0 +1,137 @@
+"""What a run earns while it learns, and at its end.
+
+Training loads this module when a measurement is due: it brings what plays deals, evaluates and
+solves. Measuring touches no random generator of training.
+"""
+
+import json
+from collections.abc import Sequence
+
+from kille_env.errors import ConfigError
+from kille_env.files import write_whole
+from kille_env.play.policy import Player
+from kille_training.evaluation.api import evaluate
+from kille_training.evaluation.duplicate import PLAYS, Row, known_play, payoff_table
+from kille_training.evaluation.results import Evaluation
+from kille_training.labels import measure_of
+from kille_training.learn.method import Learned
+from kille_training.learn.runs import GrowingCSV, Run, TensorBoard, unfinished, warn
+from kille_training.learn.settings import TrainSettings
+from kille_training.progress import Progress
+from kille_training.solving.size import is_exact
+
+TEXTS = {"against": str, "play": known_play}
+
+
+def measurements_of(run: Run) -> GrowingCSV:
+    """Return what the policy earned while it learned: units per deal with a 95% interval."""
+    columns = ("decisions", "seconds", "against", "play", "mean", "low", "high", "deals")
+    return GrowingCSV(run.measurements, columns, TEXTS)
+
+
+def exact_of(run: Run) -> GrowingCSV:
+    """Return exact NashConv while the policy learned, in units per deal."""
+    return GrowingCSV(run.exact, ("decisions", "seconds", "play", "nash_conv"), TEXTS)
+
+
+class Measurements:
+    """The measurements of a run on its way, and the tables that grow by them."""
+
+    def __init__(self, run: Run, settings: TrainSettings, baselines: Sequence[Player]) -> None:
+        """Grow the tree of a deal, if exact NashConv is asked for and a tree fits into memory.
+
+        Args:
+            run: The folder.
+            settings: Settings of the run.
+            baselines: The players in the other seats, those of the settings.
+        """
+        self.settings, self.baselines, self.rules = settings, baselines, settings.table.resolve()
+        self.measurements, self.exact, self.deal = measurements_of(run), exact_of(run), None
+        if not settings.measure.exact:
+            return
+        if is_exact(settings.table.num_players, self.rules):
+            from kille_training.solving.build import build_deal  # grows a tree
+
+            self.deal = build_deal(settings.table.num_players, self.rules)
+        else:
+            warn("exact NashConv is not measured: no tree of this table fits into memory")
+
+    def begin(self, up_to: int) -> None:
+        """Keep what was measured up to a number of decisions; the rest will be measured again."""
+        self.measurements.begin(up_to)
+        if self.deal is not None:
+            self.exact.begin(up_to)
+
+    def measure(self, policy: Learned, decisions: int, seconds: float, board: TensorBoard) -> str:
+        """Measure a policy and write it down.
+
+        Args:
+            policy: The current policy.
+            decisions: Decisions that it has learned from.
+            seconds: Seconds that it has learned for.
+            board: Gets the same numbers.
+
+        Returns:
+            What it earns, in a line.
+        """
+        measure, seats = self.settings.measure, self.settings.table.num_players
+        rows = payoff_table(
+            policy, self.baselines, seats, self.rules, deals=measure.deals, seed=measure.seed
+        )
+        now = {"decisions": decisions, "seconds": round(seconds, 3)}
+        for row in rows:
+            line = now | {
+                "against": row.against,
+                "play": row.play,
+                "mean": round(row.estimate.mean, 6),
+                "low": round(row.estimate.low, 6),
+                "high": round(row.estimate.high, 6),
+                "deals": row.estimate.groups,
+            }
+            self.measurements.add(line)
+            board.add(f"against_{row.against}/{row.play}", line, ("mean",))
+        if self.deal is not None:
+            from kille_training.evaluation.exact import exact_rows  # brings what solves trees
+
+            for exact in exact_rows(policy, seats, self.rules, PLAYS, deal=self.deal):
+                line = now | {"play": exact.play, "nash_conv": round(exact.nash_conv, 9)}
+                self.exact.add(line)
+                board.add(f"exact/{exact.play}", line, ("nash_conv",))
+        return f"after {decisions:>10,} decisions, {self._earned(rows)}"
+
+    def _earned(self, rows: Sequence[Row]) -> str:
+        """Return what a policy earns against each baseline, in words."""
+        measure = measure_of(self.rules.game, self.settings.table.episode)
+        shown = (row for row in rows if row.play != "sampled")
+        return f"{measure} against " + "   ".join(f"{row.against} {row.estimate}" for row in shown)
+
+
+def measure_run(run: Run, progress: Progress | None = None) -> Evaluation:
+    """Measures the policy of a finished run, once: later calls read what was found.
+
+    Raises:
+        ConfigError: The run is not finished, or its evaluation.json is damaged.
+    """
+    settings, found = run.settings(), run.read_evaluation()
+    if found is not None:
+        kept, wanted = (
+            (found.deals, found.seed),
+            (settings.measure.final_deals, settings.measure.seed),
+        )
+        if kept != wanted:
+            raise ConfigError(
+                f"{run.evaluation} was measured over {kept[0]:,} deals of seed {kept[1]}, and "
+                f"measure.final_deals and measure.seed are {wanted[0]:,} and {wanted[1]} now; "
+                "delete it to measure again, or set them back"
+            )
+        return found
+    if said := unfinished(run):
+        raise ConfigError(said)
+    table, measure = settings.table, settings.measure
+    found = evaluate(
+        run.folder, table.game, table.num_players, rules=table.resolve(), episode=table.episode,
+        baselines=measure.baselines, deals=measure.final_deals, seed=measure.seed,
+        progress=progress,
+    )  # fmt: skip
+    write_whole(run.evaluation, (json.dumps(found.as_dict(), indent=1) + "\n").encode())
+    return found
