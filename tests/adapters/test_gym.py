@@ -28,11 +28,9 @@ def make(**options: Any) -> KilleEnv:
     return KilleEnv("byteskille", **{"episode": "match", **options})
 
 
-def test_importing_registers_and_loads_no_compiler() -> None:
+def test_importing_registers() -> None:
     code = f"""
-import sys, kille_env
-print("numba" in sys.modules, "torch" in sys.modules)
-import gymnasium
+import kille_env, gymnasium
 print(gymnasium.make({ID!r}).spec.id)
 from kille_env import knack_v0
 print(knack_v0.env().unwrapped.metadata["name"])
@@ -40,7 +38,7 @@ print(knack_v0.env().unwrapped.metadata["name"])
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
     )
-    assert done.stdout.split("\n")[:3] == ["False False", "kille_env/byteskille-v0", "knack_v0"]
+    assert done.stdout.split() == ["kille_env/byteskille-v0", "knack_v0"]
 
 
 def play(env: KilleEnv, steps: int, seed: int = 0) -> list[Any]:

@@ -8,7 +8,10 @@ import numpy as np
 import pytest
 
 import kille_env
+from adapters.spies import stable_baselines
+from env.players import network_metadata, network_weights
 from kille_agents.catalog import load_policy
+from kille_agents.network import NetworkPolicy
 from kille_agents.rules_of_thumb import rule_of_thumb
 from kille_env.adapters.vector import SeatVectorEnv
 from kille_env.core.floats import seat_layout
@@ -126,31 +129,48 @@ def a_collector(policy: Any) -> Collector:
     return Collector(batch, [policy, "uniform"], seating=np.array([0, 1]))
 
 
+def a_live_opponent(policy: Any) -> SeatVectorEnv:
+    live = LiveOpponent(policy.probabilities, observation="box", returns="probabilities")
+    return SeatVectorEnv("byteskille", 2, 2, opponents=live)
+
+
+def a_network(**rules: Any) -> NetworkPolicy:
+    made_for = network_metadata("byteskille", 2, kille_env.spec("byteskille").resolve(**rules))
+    return NetworkPolicy(made_for, network_weights(made_for))
+
+
+SEATS: dict[str, Callable[[Any], Any]] = {
+    "resolve": lambda policy: resolve(policy, "byteskille", 2, RULES),
+    "players": lambda policy: Players(players().batch, [policy], np.array(0)),
+    "tables": lambda policy: SeatTables("byteskille", 2, 2, opponents=policy),
+    "vector": lambda policy: SeatVectorEnv("byteskille", 2, 2, opponents=policy),
+    "gymnasium": lambda policy: gymnasium.make(
+        "kille_env:kille_env/byteskille-v0", num_players=2, opponents=policy
+    ),
+    "sb3": lambda policy: stable_baselines().SeatVecEnv("byteskille", 2, 2, opponents=policy),
+    "collector": a_collector,
+    "live": a_live_opponent,
+}
+
+
+@pytest.mark.parametrize("seat", SEATS)
 @pytest.mark.parametrize(
-    "sit",
+    ("policy", "words"),
     [
-        lambda policy: resolve(policy, "byteskille", 2, RULES),
-        lambda policy: Players(players().batch, [policy], np.array(0)),
-        lambda policy: SeatTables("byteskille", 2, 2, opponents=policy),
-        lambda policy: SeatVectorEnv("byteskille", 2, 2, opponents=policy),
-        lambda policy: gymnasium.make(
-            "kille_env:kille_env/byteskille-v0", num_players=2, opponents=policy
-        ),
-        a_collector,
+        (rule_of_thumb(20, RULES), "2 seats instead of 20"),
+        (rule_of_thumb(2, kille_env.spec("knack").resolve()), "byteskille instead of knack"),
+        (load_policy("byteskille/stone", "byteskille", 3, RULES), "2 seats instead of 3"),
+        (a_network(episode="deal", stake=4), "stake 2 instead of 4"),
+        (a_network(episode="match"), "episode 'deal' instead of 'match'"),
     ],
+    ids=["seats", "game", "bot", "switch", "episode"],
 )
-@pytest.mark.parametrize(
-    "policy",
-    [
-        rule_of_thumb(20, RULES),
-        rule_of_thumb(2, kille_env.spec("knack").resolve()),
-        load_policy("byteskille/stone", "byteskille", 3, RULES),
-    ],
-    ids=["seats", "game", "bot"],
-)
-def test_a_policy_is_refused_at_a_table_that_it_was_not_made_for(sit: Any, policy: Any) -> None:
-    with pytest.raises(PolicyError, match="does not fit this table"):
-        sit(policy)
+def test_a_policy_is_refused_at_a_table_that_it_was_not_made_for(
+    seat: str, policy: Any, words: str
+) -> None:
+    SEATS[seat](a_network(episode="deal"))
+    with pytest.raises(PolicyError, match=rf"does not fit this table: .*{words}"):
+        SEATS[seat](policy)
 
 
 class Stubborn(UniformPolicy):

@@ -207,13 +207,6 @@ def test_beliefs_follow_what_the_others_did():
     assert 0.4 < right[1] < 0.7
 
 
-def test_without_a_history_the_error_says_what_is_missing():
-    player = searcher("knack")
-    batch = tables(player, 2)
-    with pytest.raises(KilleError, match="no history is kept"):
-        decide(player, Decisions(batch, np.arange(2), keys_for(2)))
-
-
 def test_a_search_is_refused_at_another_table():
     player = load_policy("search", "knack", 4, kille_env.spec("knack").resolve())
     other = kille_env.make_batch("knack", 2, 3, seed=1)

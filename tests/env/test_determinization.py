@@ -9,7 +9,7 @@ import kille_env
 from env import knack_tables
 from env.tables import play
 from kille_env.core.batch import Batch
-from kille_env.errors import KilleError, RulesError
+from kille_env.errors import KilleError
 from kille_env.games.byteskille import SPEC
 from kille_env.play.decisions import Decisions, History
 
@@ -109,16 +109,6 @@ def test_between_hands_no_card_is_hidden():
     before = batch.tables["hand"].tolist()
     assert (batch.resample(0, keys(2)) == np.arange(42)).all()
     assert batch.tables["hand"].tolist() == before
-
-
-@pytest.mark.parametrize("seats", [3, -1, [0, 1], 0.5])
-def test_a_determinization_is_drawn_for_a_seat_that_is_there(seats):
-    batch = kille_env.make_batch("byteskille", 3, 3, seed=0)
-    batch.reset()
-    before = batch.save()
-    with pytest.raises(RulesError, match="seats are 0 to 2"):
-        batch.resample(seats, keys(3))
-    assert batch.save() == before
 
 
 # Decisions

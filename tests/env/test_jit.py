@@ -176,16 +176,6 @@ def test_a_second_process_starts_the_game_warm():
     assert (second.stdout.split(), second.stderr) == (["0", "0"], "")
 
 
-def test_facts_and_manuals_of_games_need_no_compiler():
-    code = (
-        "import sys, kille_env\n"
-        "for game in kille_env.list_games():\n"
-        "    kille_env.spec(game), kille_env.registry.describe_rules(game)\n"
-        "assert not {'numba', 'llvmlite'} & set(sys.modules)"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)
-
-
 # Digest
 
 

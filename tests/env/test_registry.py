@@ -1,8 +1,5 @@
 """The games that there are, and what is said of those that there are not."""
 
-import subprocess
-import sys
-
 import pytest
 
 import kille_env
@@ -59,13 +56,6 @@ def test_did_you_mean_names_one_or_all():
     assert errors.did_you_mean("stak", ["stake", "ante"]) == "Did you mean 'stake'?"
     assert errors.did_you_mean("zzz", ["stake", "ante"]) == "Possible are: ante, stake."
     assert errors.did_you_mean("zzz", []) == "There is nothing to choose from."
-
-
-def test_importing_the_library_loads_nothing_heavy():
-    heavy = "{'torch', 'stable_baselines3', 'matplotlib', 'tqdm', 'click'}"
-    code = f"import sys, kille_env; kille_env.spec('byteskille'); print({heavy} & set(sys.modules))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "set()\n"
 
 
 def test_what_is_lazy_is_there_and_what_is_not_is_missed():

@@ -7,7 +7,7 @@ import kille_training
 from kille_agents.catalog import load_policy
 from kille_agents.rules_of_thumb.byteskille import ByteskilleRuleOfThumb
 from kille_env.core.keys import deal_seeds
-from kille_env.errors import KilleError, PolicyError
+from kille_env.errors import KilleError
 from kille_env.play.policy import UniformPolicy
 from kille_env.registry import make_batch, spec
 from kille_training.evaluation.duplicate import estimates, payoff, payoff_table
@@ -160,47 +160,28 @@ def test_a_deterministic_player_has_one_row():
     assert exact.play == "deterministic"
 
 
-@pytest.mark.parametrize("wrong", [np.nan, -1.0, 2.0])
-def test_a_policy_that_talks_nonsense_is_stopped(wrong):
-    class Nonsense:
-        name = "nonsense"
-
-        def probabilities(self, observation, mask):
-            return np.where(mask != 0, wrong, 0.0)
-
-    with pytest.raises(PolicyError, match="'nonsense' returned"):
-        payoff(Nonsense(), UniformPolicy(), 3, DEAL, deals=5)
-
-
 def test_an_unknown_way_to_play_is_refused():
     with pytest.raises(KilleError, match="play is 'best', expected one of greedy, sampled"):
         payoff(First(), First(), 3, DEAL, play="best", deals=5)
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("measure", "options", "said"),
     [
-        ({"deals": 0}, "deals is 0, expected a whole number from 2"),
-        ({"deals": 2.5}, "deals is 2.5"),
-        ({"deals": "x"}, "deals is 'x'"),
-        ({"seed": -1}, "a seed is a whole number"),
-        ({"seed": True}, "a seed is a whole number"),
-        ({"baselines": []}, "baselines is empty"),
+        ("evaluate", {"deals": 0}, "deals is 0, expected a whole number from 2"),
+        ("evaluate", {"deals": 2.5}, "deals is 2.5"),
+        ("evaluate", {"deals": "x"}, "deals is 'x'"),
+        ("evaluate", {"seed": -1}, "a seed is a whole number"),
+        ("evaluate", {"seed": True}, "a seed is a whole number"),
+        ("evaluate", {"baselines": []}, "baselines is empty"),
+        ("best_response", {"decisions": 0}, "decisions is 0, expected at least 1"),
+        ("play_tournament", {"deals": 0}, "deals is 0, expected at least 2"),
     ],
 )
-def test_what_cannot_be_evaluated_is_refused_in_a_sentence(options, said):
+def test_what_cannot_be_measured_is_refused_by_the_name_of_the_setting(measure, options, said):
+    players = ["uniform", "rule_of_thumb"] if measure == "play_tournament" else "uniform"
     with pytest.raises(KilleError, match=said):
-        kille_training.evaluate("uniform", "byteskille", 2, **options)
-
-
-def test_a_response_that_may_not_decide_is_refused():
-    with pytest.raises(KilleError, match="decisions is 0, expected at least 1"):
-        kille_training.best_response("uniform", "byteskille", 2, decisions=0)
-
-
-def test_a_tournament_without_deals_is_refused_by_the_name_of_the_setting():
-    with pytest.raises(KilleError, match="deals is 0, expected at least 2"):
-        kille_training.play_tournament(["uniform", "rule_of_thumb"], "byteskille", deals=0)
+        getattr(kille_training, measure)(players, "byteskille", num_players=2, **options)
 
 
 def test_an_own_reward_is_measured_in_place_of_units():

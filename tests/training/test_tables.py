@@ -12,10 +12,9 @@ import pytest
 
 import kille_env
 import kille_training as kt
-from kille_agents.tabular import TabularPolicy, load_tabular, save_tabular
+from kille_agents.tabular import TabularPolicy, save_tabular
 from kille_env import Table
 from kille_env.errors import ConfigError, PolicyError
-from kille_env.play.play import Players
 from kille_env.records import read_records
 from kille_env.records.notation import check_record
 from kille_training.settings import TableSettings
@@ -178,47 +177,6 @@ def test_a_player_is_measured_where_it_was_made() -> None:
     assert seat([Model()]).table == Table.of("byteskille", 3, "wikipedia")
     with pytest.raises(PolicyError, match="4 seats instead of 3"):
         seat([Model()], num_players=4)
-
-
-def _played(player: Any, game: str = "byteskille", seats: int = 2, **rules: Any) -> Players:
-    batch = kille_env.make_batch(game, 2, seats, seed=1, **rules)
-    return Players(batch, [player], np.zeros(seats, dtype=np.int64))
-
-
-SEATED = {
-    "vector": lambda player, *table, **how: kille_env.SeatVectorEnv(
-        "byteskille", 2, *table, opponents=player, **how
-    ),
-    "gymnasium": lambda player, *table, **how: gymnasium.make(
-        "kille_env/byteskille-v0", num_players=table[0], opponents=player, **how
-    ),
-    "collect": lambda player, *table, **how: kille_env.collect(
-        kille_env.make_batch("byteskille", 2, *table, seed=1, **how), player
-    ),
-    "players": lambda player, *table, **how: _played(player, seats=table[0], **how),
-    "sb3": lambda player, *table, **how: kille_env.sb3.SeatVecEnv(
-        "byteskille", 2, *table, opponents=player, **how
-    ),
-    "live": lambda player, *table, **how: kille_env.SeatVectorEnv(
-        "byteskille", 2, *table, **how,
-        opponents=kille_env.LiveOpponent(
-            player.probabilities, observation="box", returns="probabilities"
-        ),
-    ),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("form", SEATED)
-def test_a_seated_policy_is_refused_at_another_table(form: str, solved: Path) -> None:
-    policy = load_tabular(solved)
-    SEATED[form](policy, 2)
-    for seats, how, words in (
-        (2, {"rules": {"stake": 4}}, "stake"),
-        (2, {"episode": "match"}, "episode"),
-        (3, {}, "2 seats"),
-    ):
-        with pytest.raises(PolicyError, match=words):
-            SEATED[form](policy, seats, **how)
 
 
 def test_exact_nash_conv_names_its_table_and_score_in_json() -> None:

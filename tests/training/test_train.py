@@ -19,7 +19,6 @@ pytest.importorskip("sb3_contrib")
 import torch
 
 import kille_training as kt
-from kille_agents.catalog import load_policy
 from kille_env.core.spec import feature_scale
 from kille_env.errors import ConfigError, PolicyError
 from kille_env.registry import make_batch, spec
@@ -206,25 +205,6 @@ def test_the_exported_policy_is_the_network(tmp_path, tiny):
     assert np.abs(mine - theirs.distribution.probs.numpy()).max() < 1e-5
 
 
-def test_playing_a_trained_policy_needs_no_torch(short):
-    code = (
-        "import sys; sys.modules['torch'] = None\n"
-        "from kille_agents.catalog import load_policy\n"
-        "from kille_env.registry import make_batch\n"
-        "batch = make_batch('byteskille', 4, 2, episode='deal', seed=1)\n"
-        "batch.reset()\n"
-        f"policy = load_policy({str(short.folder)!r}, 'byteskille', 2, batch.rules)\n"
-        "print(policy.probabilities(batch.observation, batch.mask).shape)\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout.strip() == "(4, 10)"
-
-
 def test_a_run_is_never_overwritten(short, tiny):
     with pytest.raises(ConfigError, match=r"other settings \(learner.decisions is 128, not 640"):
         train_run(short, tiny())
@@ -384,11 +364,6 @@ def test_a_diverged_run_says_so_and_keeps_its_checkpoint(tmp_path, tiny):
 def test_a_folder_without_a_run_is_refused(tmp_path):
     with pytest.raises(ConfigError, match="is no run"):
         train_run(Run(tmp_path))
-
-
-def test_a_trained_agent_is_refused_at_another_table(short):
-    with pytest.raises(PolicyError, match="4 seats instead of 2"):
-        load_policy(short.folder, "byteskille", 4, spec("byteskille").resolve(episode="deal"))
 
 
 def test_the_second_interruption_hits_at_once():
