@@ -1,7 +1,6 @@
 """A server and a browser, for tests and for pictures."""
 
 import shutil
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,7 +8,7 @@ from pathlib import Path
 from playwright.sync_api import Browser, sync_playwright
 
 from kille_env.errors import KilleError
-from kille_training.table import server
+from reference.served import served
 
 SCREENS = {"laptop": (1280, 800), "phone": (390, 844), "flat": (844, 390)}
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -18,17 +17,8 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stab
 @contextmanager
 def serving(keep: Path | None = None, port: int = 0) -> Iterator[tuple[str, str]]:
     """Runs a server beside this thread, and yields its address and the token."""
-    house, up = server.House(keep, "kille_test"), threading.Event()
-    listening = server.listen(port)
-    running = server.Server(server.application(house), up.set, house.close)
-    thread = threading.Thread(target=running.run, args=([listening],), daemon=True)
-    thread.start()
-    if not up.wait(120):
-        raise KilleError("the server did not start within 120 s; the log above says why")
-    yield server.address_of(listening), house.token
-    running.should_exit = True
-    thread.join(10)
-    listening.close()
+    with served(keep, port) as (address, house):
+        yield address, house.token
 
 
 @contextmanager

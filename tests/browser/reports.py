@@ -16,8 +16,8 @@ sys.path.append(str(Path(__file__).parents[1]))
 
 import kille_training as kt
 from browser.machine import SCREENS, chromium
-from browser.matches import matches
 from kille_training.evaluation.replay import replay_page
+from reference.matches import matches
 
 FOLDER = Path("runs/screenshots")
 NAMES = ["Astrid", "Bertil", "Cecilia"]
@@ -50,7 +50,7 @@ def tournament(folder: Path) -> Path:
 def replay(folder: Path) -> Path:
     """Records matches, and returns the page that shows them."""
     page = folder / "replay.html"
-    played = [*matches("byteskille", 3, "deal", 12, NAMES, "byteskille/tipsy")]
+    played = matches("byteskille", 3, "deal", 12, NAMES, "byteskille/tipsy")
     page.write_bytes(replay_page(played, source="evening.jsonl"))
     return page
 

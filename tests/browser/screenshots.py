@@ -15,10 +15,10 @@ from playwright.sync_api import Browser
 sys.path.append(str(Path(__file__).parents[1]))
 
 from browser.machine import SCREENS, chromium, serving
-from browser.matches import matches
 from browser.people import click, open_table, phases
 from kille_env.registry import list_games, spec
 from kille_training.evaluation.replay import replay_page
+from reference.matches import matches
 
 FOLDER = Path("runs/screenshots")
 DOCS = {
@@ -65,7 +65,7 @@ def take_replay(browser: Browser) -> Path:
     """Takes the picture of the page of recorded matches, at its largest mistake."""
     file = FOLDER / "replay.html"
     names = ["Astrid", "Bertil", "Cecilia", "David"]
-    played = [*matches("byteskille", 4, "deal", 12, names, "byteskille/tipsy")]
+    played = matches("byteskille", 4, "deal", 12, names, "byteskille/tipsy")
     file.write_bytes(replay_page(played, source="evening.jsonl"))
     page = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
     page.goto(file.absolute().as_uri())

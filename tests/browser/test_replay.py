@@ -7,16 +7,16 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
-from browser.matches import matches
 from kille_env.registry import list_games, load_game
 from kille_training.evaluation.replay import replay_page
+from reference.matches import matches
 
 
 @pytest.fixture(scope="module")
 def solved(tmp_path_factory):
     """The page of single deals that are solved."""
     path = tmp_path_factory.mktemp("replay") / "deals.html"
-    path.write_bytes(replay_page([*matches("byteskille", 3, "deal", 6)], source="deals.jsonl"))
+    path.write_bytes(replay_page(matches("byteskille", 3, "deal", 6), source="deals.jsonl"))
     return path
 
 
@@ -60,7 +60,7 @@ def test_a_mistake_leads_to_its_moment(solved, open_page):
 def test_names_of_strangers_run_nothing(tmp_path, open_page):
     evil = ["<img src=x onerror=document.title=1>", "</script><script>document.title=1</script>"]
     path = tmp_path / "evil.html"
-    path.write_bytes(replay_page([*matches("byteskille", 2, "deal", 1, evil)], source="<b>x"))
+    path.write_bytes(replay_page(matches("byteskille", 2, "deal", 1, evil), source="<b>x"))
     page = opened(open_page, path)
     page.keyboard.press("ArrowRight")
     assert page.title() == "Byteskille: <b>x"
@@ -72,7 +72,7 @@ def test_names_of_strangers_run_nothing(tmp_path, open_page):
 def test_every_game_is_shown_without_a_fault(game, width, tmp_path, open_page):
     path = tmp_path / "match.html"
     seats = load_game(game).spec.default_players
-    path.write_bytes(replay_page([*matches(game, seats, "match", 1)], source="match.jsonl"))
+    path.write_bytes(replay_page(matches(game, seats, "match", 1), source="match.jsonl"))
     page = opened(open_page, path, width)
     for _ in range(12):
         page.keyboard.press("ArrowRight")

@@ -11,28 +11,14 @@ import numpy as np
 import pytest
 
 from kille_agents.catalog import as_policy
-from kille_env.core.batch import Batch
 from kille_env.errors import PolicyError, RecordError
 from kille_env.pictures.frame import frame
-from kille_env.play.play import Players
-from kille_env.records import Recorder, check_record, read_records, replay, write_records
+from kille_env.records import check_record, read_records, replay, write_records
 from kille_env.registry import list_games, load_game
 from kille_training.evaluation import replay as page_of
 from kille_training.evaluation.replay import Asked, Numbered, replay_page, review
 from kille_training.evaluation.worth import worth
-
-
-def match(game="byteskille", seats=3, episode="deal", seed=0, names=None, player="uniform"):
-    """A recorded match, the first of a seed."""
-    rules = load_game(game).spec.resolve(episode=episode)
-    batch = Batch(load_game(game), 1, seats, rules, 0, restart=False)
-    recorder = Recorder(batch, names)
-    recorder.reset(seed=seed)
-    policy = as_policy(player, game, seats, rules)
-    players = Players(batch, [policy], np.zeros(seats, np.int64), recorder.step)
-    while batch.seat[0] >= 0:
-        players.play()
-    return recorder.record()
+from reference.matches import match
 
 
 def paged(*records, **options):

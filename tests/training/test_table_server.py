@@ -14,28 +14,23 @@ from kille_env.errors import KilleError, PolicyError
 from kille_env.play.policy import UniformPolicy
 from kille_training.table import online, server
 from kille_training.table.online import read_order
+from reference.served import served
 
 
 @contextmanager
-def served(keep=None, heartbeat=15.0):
+def at_home(*options):
     """Runs a server beside this thread; yields its house and a browser that has the token."""
-    listening, house, up = server.listen(0), server.House(keep), threading.Event()
-    house.heartbeat = heartbeat
-    running = server.Server(server.application(house), up.set, house.close)
-    thread = threading.Thread(target=running.run, args=([listening],), daemon=True)
-    thread.start()
-    assert up.wait(60)
-    url = server.address_of(listening)
-    with httpx.Client(base_url=url, headers={"origin": url}, timeout=120) as browser:
+    with (
+        served(*options) as (url, house),
+        httpx.Client(base_url=url, headers={"origin": url}, timeout=120) as browser,
+    ):
         browser.get("/", params={"token": house.token}, follow_redirects=True)
         yield house, browser
-    running.should_exit = True
-    thread.join(20)
 
 
 @pytest.fixture(scope="module")
 def table():
-    with served() as (house, browser):
+    with at_home() as (house, browser):
         assert browser.post("/new", json={"game": "byteskille", "seed": 3}).status_code == 200
         yield house, browser
 
@@ -69,7 +64,7 @@ def test_a_cold_start_shows_the_table_before_anything_is_compiled(monkeypatch):
     """Rules, cards and what is being prepared are there while nothing of the game runs yet."""
     compiled = threading.Event()
     monkeypatch.setattr(online, "_preparations", lambda *_: [compiled.wait])
-    with served() as (_, browser):
+    with at_home() as (_, browser):
         began = time.perf_counter()
         browser.post("/new", json={"game": "knack", "players": 3, "seed": 1})
         page = browser.get("/table").text
@@ -199,7 +194,7 @@ def test_every_answer_has_the_headers_that_protect_it(table):
 
 def test_a_sign_of_life_comes_a_fixed_time_after_what_was_sent():
     """What wakes a stream without being told to it, a decision in secret, moves no sign of life."""
-    with served(heartbeat=0.6) as (house, browser):
+    with at_home(None, 0, 0.6) as (house, browser):
         browser.post("/new", json={"game": "krypkille", "players": 2, "seed": 1})
         stop = threading.Event()
 
@@ -217,11 +212,11 @@ def test_a_sign_of_life_comes_a_fixed_time_after_what_was_sent():
 
 
 def test_the_token_and_the_match_outlive_the_server(tmp_path):
-    with served(tmp_path) as (house, browser):
+    with at_home(tmp_path) as (house, browser):
         token = house.token
         browser.post("/new", json={"game": "knack", "players": 3, "seed": 1})
         asked = next(state["asked"] for state in news(browser) if state["asked"])
-    with served(tmp_path) as (house, browser):
+    with at_home(tmp_path) as (house, browser):
         assert house.token == token
         assert "Go on" in browser.get("/").text
         assert next(state["asked"] for state in news(browser) if state["asked"]) == asked
