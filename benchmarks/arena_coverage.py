@@ -29,7 +29,7 @@ from kille_env.play.play import Players, play_out
 from kille_env.play.policy import Player
 from kille_env.registry import make_batch, spec
 from kille_training.arena.entrants import Entrant
-from kille_training.arena.schedule import Pairing, draws
+from kille_training.arena.schedule import Field, Lineups, Random, RoundRobin, Schedule
 from kille_training.labels import most_apart
 from kille_training.statistics.intervals import ScoreRange
 from kille_training.statistics.plackett_luce import fit
@@ -132,26 +132,21 @@ def stored(game: str, seats: int, cache: Path) -> Path:
     return path
 
 
-def add(
-    tally: Tally, population: np.ndarray, drawn: np.ndarray, first: int, members: np.ndarray
-) -> None:
+def add(tally: Tally, population: np.ndarray, drawn: np.ndarray, lineups: Lineups) -> None:
     """Adds what deals of the population earn to a tally.
 
     Args:
         tally: The tally.
         population: [M, E, E, E], or [M, E, E] of two seats.
-        drawn: [D] which of the population's deals they are.
-        first: Number of the first in the tournament; the others follow.
-        members: [D, L, P] who sits at each, as `Draw.lineups` returns it.
+        drawn: [D] which of the population's deals the tournament's are.
+        lineups: Who sits at some of these.
     """
-    seats = members.shape[2]
-    company = [np.roll(members, -place, axis=2) for place in range(seats)]
-    scores = np.stack(
-        [population[(drawn[:, None], *np.moveaxis(each, 2, 0))] for each in company], axis=2
-    )
-    deals = np.repeat(first + np.arange(len(drawn)), members.shape[1])
-    unranked = np.zeros((len(deals), seats, seats))
-    tally.add_scores(members.reshape(-1, seats), deals, scores.reshape(-1, seats), unranked)
+    members, seats = lineups.members, lineups.members.shape[1]
+    company = [np.roll(members, -place, axis=1) for place in range(seats)]
+    at = drawn[lineups.deal]
+    scores = np.stack([population[(at, *each.T)] for each in company], axis=1)
+    unranked = np.zeros((len(at), seats, seats))
+    tally.add_scores(members, lineups.deal, scores, unranked)
 
 
 # --- tournaments ---
@@ -200,9 +195,12 @@ def truth(population: np.ndarray) -> Page:
     """Returns what the page says over everything that was played; intervals mean nothing there."""
     seats, entrants = population.ndim - 1, population.shape[1]
     tally = Tally.empty(seats, entrants)
+    tables = circles(entrants, seats)
     for first in range(0, len(population), 1000):
-        drawn = np.arange(first, min(first + 1000, len(population)))
-        add(tally, population, drawn, first, np.tile(circles(entrants, seats), (len(drawn), 1, 1)))
+        deals = np.arange(first, min(first + 1000, len(population)))
+        row = np.tile(np.arange(len(tables)), len(deals))
+        at = Lineups(tables[row], deals.repeat(len(tables)), row)
+        add(tally, population, np.arange(len(population)), at)
     return page(tally, ScoreRange(0.0, 1))
 
 
@@ -213,44 +211,50 @@ class Design:
     Attributes:
         name: In the table.
         entrants: E.
-        seating: Who sits where in a tournament with some seed and number of deals, [D, L, P].
+        seating: Who sits where in a tournament with some seed and number of deals.
         seats: P.
         games: Those that it is played in.
     """
 
     name: str
     entrants: int
-    seating: Callable[[int, int], np.ndarray]
+    seating: Callable[[int, int], Lineups]
     seats: int = 3
     games: tuple[str, ...] = tuple(PLAYERS)
 
 
-def redrawn(name: str, pairing: Pairing, *waves: int, seats: int = 3) -> Design:
+def redrawn(name: str, schedule: Schedule, *waves: int, seats: int = 3) -> Design:
     """Returns a design with the arena's own draws, anew at every deal.
 
     Args:
         name: In the table.
-        pairing: How lineups are made.
+        schedule: Who meets whom.
         waves: How many players enter together; all play every deal, as late ones catch up.
         seats: P; only Byteskille has a population of two.
     """
-    ends = np.cumsum([0, *waves]).tolist()
-    made = draws(pairing, [range(*each) for each in pairwise(ends)], seats)
-    keys = {number: Entrant(number, f"player {number}", "").key for number in range(ends[-1])}
+    entrants = [
+        Entrant(number, f"player {number}", "", wave=wave)
+        for number, wave in enumerate(np.repeat(np.arange(len(waves)), waves).tolist())
+    ]
+    stages = [schedule.stage(number, Field.of(entrants)) for number in range(len(waves))]
+    keys = {each.number: each.key for each in entrants}
 
-    def seating(seed: int, deals: int) -> np.ndarray:
-        return np.concatenate([draw.lineups(seed, keys, 0, deals) for draw in made], axis=1)
+    def seating(seed: int, deals: int) -> Lineups:
+        parts = [draw.lineups(seed, keys, 0, deals) for draw in stages if draw is not None]
+        return Lineups(*map(np.concatenate, zip(*parts, strict=True)))
 
-    return Design(name, ends[-1], seating, seats, tuple(PLAYERS) if seats == 3 else ("byteskille",))
+    return Design(
+        name, len(entrants), seating, seats, tuple(PLAYERS) if seats == 3 else ("byteskille",)
+    )
 
 
 DESIGNS = (
-    redrawn("all lineups, order by lot", Pairing("round_robin"), 7),
-    redrawn("random lineups, fresh at each deal", Pairing("random", lineups=3), 11),
-    redrawn("random lineups, four enter late", Pairing("random"), 7, 4),
-    redrawn("two seats, all pairs", Pairing("round_robin"), 7, seats=2),
+    redrawn("all lineups, order by lot", RoundRobin(3), 7),
+    redrawn("random lineups, fresh at each deal", Random(3, 3), 11),
+    redrawn("random lineups, four enter late", Random(3), 7, 4),
+    redrawn("two seats, all pairs", RoundRobin(2), 7, seats=2),
     # They differ in about one deal of a thousand.
-    redrawn("two seats, rule_of_thumb and caller", Pairing("round_robin"), 2, seats=2),
+    redrawn("two seats, rule_of_thumb and caller", RoundRobin(2), 2, seats=2),
 )
 
 
@@ -278,10 +282,11 @@ def simulate(
     true, rows = truth(own), []
     for seed in seeds:
         drawn = np.random.default_rng(seed).integers(len(own), size=deals[-1])
-        members = design.seating(seed, deals[-1])
+        lineups = design.seating(seed, deals[-1])
         tally = Tally.empty(design.seats, design.entrants)
         for begin, end in pairwise((0, *deals)):
-            add(tally, own, drawn[begin:end], begin, members[begin:end])
+            there = (begin <= lineups.deal) & (lineups.deal < end)
+            add(tally, own, drawn, Lineups(*(each[there] for each in lineups)))
             told = page(tally, ScoreRange(largest, end))
             held = {
                 kind: np.mean((low <= true.values[kind][0]) & (true.values[kind][0] <= high))

@@ -14,7 +14,7 @@ from kille_env.play.policy import Player
 from kille_env.registry import Table
 from kille_training.arena.entrants import Entrant
 from kille_training.arena.play import Shard, play_shard
-from kille_training.arena.schedule import Pairing, draws
+from kille_training.arena.schedule import Field, Lineups, Random
 from kille_training.arena.store import Store
 from kille_training.statistics.tally import ARRAYS, Tally
 from speed.learning import random_network
@@ -25,7 +25,7 @@ TABLES = 16384
 SEARCHED = 64
 LINEUPS = 16
 """Lineups of a deal, nobody in two of them."""
-Result = tuple[Shard, np.ndarray, np.ndarray]
+Result = tuple[Shard, Lineups, np.ndarray]
 """A shard, who sat where, and what they earned."""
 
 
@@ -39,26 +39,21 @@ def bench_tournament(game: str, players: int, repeats: int) -> Iterator[Row]:
         "search": (FlatSearch(players, where.rules), SEARCHED),
     }
     entrants = [Entrant(n, f"player {n}", "rule_of_thumb") for n in range(LINEUPS * players)]
-    (draw,) = draws(Pairing("random"), [range(len(entrants))], players)
+    draw = Random(players).stage(0, Field.of(entrants))
+    assert draw is not None
     kept: list[Result] = []
     for kind, (player, tables) in kinds.items():
         deals, rates = max(1, tables // (players * LINEUPS)), []
         everybody = dict.fromkeys(range(len(entrants)), player)
         for run in range(1 + repeats):
             shard = Shard(0, draw, run * deals, deals)
-            members = shard.members(1, {each.number: each.key for each in entrants})
+            lineups = shard.lineups(1, {each.number: each.key for each in entrants})
             start = time.process_time()
             units = play_shard(
-                shard,
-                members,
-                where,
-                1,
-                everybody,
-                lambda whose, task, seconds: nullcontext(),
-                60.0,
+                lineups, where, 1, everybody, lambda whose, task, seconds: nullcontext(), 60.0
             )
-            rates.append(shard.lineups * players / (time.process_time() - start))
-            kept += [(shard, members, units)] if player is rule else []
+            rates.append(len(lineups.deal) * players / (time.process_time() - start))
+            kept += [(shard, lineups, units)] if player is rule else []
         yield row(f"{game}, {players} seats, {kind}", rates[1:], "tables/s")
     yield row("tally of a table", list(_tallied(where, entrants, kept))[1:], "µs")
     for number in (10, 100):
@@ -75,8 +70,8 @@ def _tallied(where: Table, entrants: list[Entrant], kept: list[Result]) -> Itera
     ):
         store.asked = {"table": where.as_dict(), "seed": 1}
         store.enter(entrants)
-        for shard, members, units in kept:
+        for shard, lineups, units in kept:
             start = time.process_time()
-            store.keep(shard, members, units)
+            store.keep(shard, lineups, units)
             spent = time.process_time() - start
-            yield 1e6 * spent / (shard.lineups * where.num_players)
+            yield 1e6 * spent / (len(lineups.deal) * where.num_players)

@@ -9,8 +9,8 @@ import pytest
 from kille_agents.catalog import load_policy
 from kille_env.registry import Table, spec
 from kille_training.arena.entrants import Entrant
-from kille_training.arena.play import Shard, play_shard
-from kille_training.arena.schedule import Pairing, draws
+from kille_training.arena.play import play_shard
+from kille_training.arena.schedule import Field, Lineups, Random, RoundRobin
 from reference.scripts import script
 
 ENTRANTS = 6
@@ -35,16 +35,16 @@ def population(benchmark):
 
 @pytest.mark.compiled
 @pytest.mark.parametrize(
-    ("pairing", "waves"),
+    ("schedule", "waves"),
     [
-        pytest.param(Pairing("round_robin"), [ENTRANTS], marks=pytest.mark.slow),
-        pytest.param(Pairing("random", lineups=2), [ENTRANTS], marks=pytest.mark.slow),
-        (Pairing("random", lineups=1), [4, 2]),
+        pytest.param(RoundRobin(3), [ENTRANTS], marks=pytest.mark.slow),
+        pytest.param(Random(3, 2), [ENTRANTS], marks=pytest.mark.slow),
+        (Random(3, 1), [4, 2]),
     ],
     ids=["round robin", "random", "random, two enter late"],
 )
-def test_ninety_five_of_a_hundred_intervals_hold_the_truth(benchmark, population, pairing, waves):
-    design = benchmark.redrawn("", pairing, *waves)
+def test_ninety_five_of_a_hundred_intervals_hold_the_truth(benchmark, population, schedule, waves):
+    design = benchmark.redrawn("", schedule, *waves)
     shares = benchmark.simulate(population, design, range(200), 99.0, DEALS).mean()
     assert (shares[["a wrong arrow", "a wrong place"]] <= 0.05).all()
     held = shares.drop(["deals", "a wrong arrow", "a wrong place"])
@@ -57,7 +57,9 @@ def test_intervals_of_lineups_that_were_drawn_once_would_not(benchmark, populati
 
     def seating(seed, deals):
         lineups = np.array(list(combinations(range(ENTRANTS), 3)), dtype=np.int32)
-        return np.tile(np.random.default_rng(seed).permutation(ENTRANTS)[lineups], (deals, 1, 1))
+        members = np.random.default_rng(seed).permutation(ENTRANTS)[lineups]
+        drawn, row = np.indices((deals, len(lineups))).reshape(2, -1)
+        return Lineups(members[row], drawn, row)
 
     design = benchmark.Design("", ENTRANTS, seating)
     shares = benchmark.simulate(population, design, range(30), 99.0, DEALS).mean()
@@ -69,14 +71,15 @@ def test_a_population_is_what_the_arena_plays(benchmark):
     rules = spec("byteskille").resolve({}, episode="deal")
     players = [load_policy(name, "byteskille", 3, rules) for name in names]
     population = benchmark.play("byteskille", players, np.arange(2, 7), 8)
-    (draw,) = draws(Pairing(), [range(4)], 3)
-    shard, table = Shard(0, draw, 2, 5), Table.of("byteskille", 3, rules)
-    members = shard.members(8, {n: Entrant(n, name, name).key for n, name in enumerate(names)})
+    entrants = [Entrant(n, name, name) for n, name in enumerate(names)]
+    draw = RoundRobin(3).stage(0, Field.of(entrants))
+    assert draw is not None
+    lineups = draw.lineups(8, {each.number: each.key for each in entrants}, 2, 5)
     report = lambda *_: nullcontext()  # noqa: E731
-    units = play_shard(shard, members, table, 8, dict(enumerate(players)), report, 60.0)
-    for deal, lineups in enumerate(members):
-        for lineup, earned in zip(lineups, units[deal], strict=True):
-            for place in range(3):
-                own = np.mean([earned[turn, (place - turn) % 3] for turn in range(3)])
-                one, left, right = np.roll(lineup, -place)
-                assert population[deal, one, left, right] == pytest.approx(own)
+    table = Table.of("byteskille", 3, rules)
+    units = play_shard(lineups, table, 8, dict(enumerate(players)), report, 60.0)
+    for lineup, deal, _, earned in zip(*lineups, units, strict=True):
+        for place in range(3):
+            own = np.mean([earned[turn, (place - turn) % 3] for turn in range(3)])
+            one, left, right = np.roll(lineup, -place)
+            assert population[deal - 2, one, left, right] == pytest.approx(own)

@@ -21,15 +21,16 @@ KEYS = {n: Entrant(n, name, "").key for n, name in enumerate(("rule", "chance", 
 
 def draw(*rows, groups=((0, 1, 2),)):
     """A draw of rows of slots; slots count through the groups."""
-    return Draw(groups, np.array(rows), np.ones(len(rows)))
+    return Draw(groups, np.array(rows))
 
 
 def play(shard, game="byteskille", seed=5, keys=KEYS, **rules):
-    table = Table.of(game, shard.seats, rules)
-    players = {n: load_policy(name, game, shard.seats, table.rules) for n, name in enumerate(NAMES)}
-    members = shard.members(seed, keys)
+    seats = shard.draw.seats
+    table = Table.of(game, seats, rules)
+    players = {n: load_policy(name, game, seats, table.rules) for n, name in enumerate(NAMES)}
+    lineups = shard.lineups(seed, keys)
     report = lambda *_: nullcontext()  # noqa: E731
-    return members, play_shard(shard, members, table, seed, players, report, 60.0)
+    return lineups.members, play_shard(lineups, table, seed, players, report, 60.0)
 
 
 def one(seats=3, first=0, deals=40):
@@ -50,8 +51,8 @@ def test_what_comes_of_a_shard_does_not_depend_on_how_it_is_cut(game, seats):
             play(replace(whole, draw=whole.draw.part(row, row + 1)), game)[number]
             for row in (0, 1)
         ]  # fmt: skip
-        assert np.concatenate(rows, axis=1).tobytes() == what.tobytes()
-    assert earned.any() and members.shape == (30, 2, seats)
+        assert np.stack(rows, axis=1).tobytes() == what.tobytes()
+    assert earned.any() and members.shape == (30 * 2, seats)
 
 
 def test_the_first_deals_of_all_rows_come_first():
@@ -78,14 +79,11 @@ def test_a_deal_has_the_same_cards_in_all_lineups_and_rotations(monkeypatch):
 def test_a_lineup_that_is_left_out_changes_no_other():
     whole = Shard(0, draw((0, 1), (1, 2), (2, 0)), 3, 20)
     members, earned = play(whole)
-    there = ~(members == 2).any(axis=2)
+    there = ~(members == 2).any(axis=1)
     assert there.sum() == 20  # of three rows one, at every deal
     for without, played in [((2,), there), ((0, 1), np.zeros_like(there))]:
         found, units = play(replace(whole, without=without))
-        assert ((found[..., 0] >= 0) == played).all()
-        assert (found[~played] == -1).all() and not units[~played].any()
-        assert (found[played] == members[played]).all()
-        assert (units[played] == earned[played]).all()
+        assert (found == members[played]).all() and (units == earned[played]).all()
 
 
 @pytest.mark.parametrize(
@@ -101,8 +99,13 @@ def test_a_lineup_that_is_left_out_changes_no_other():
 )
 def test_a_shard_is_played_if_those_that_are_left_fill_a_lineup(rows, groups, without, possible):
     shard = Shard(0, draw(*rows, groups=groups), 0, 20, without)
-    assert shard.can_play() == possible
-    assert (shard.members(1, {0: 5, 1: 6, 2: 7}) >= 0).any() == possible
+    assert shard.draw.can_play(without) == possible
+    assert (len(shard.lineups(1, {0: 5, 1: 6, 2: 7}).deal) > 0) == possible
+
+
+def test_nobody_new_is_left_to_play():
+    late = replace(draw((0, 1), (1, 2)), new=(2,))
+    assert late.can_play((0,)) and not late.can_play((2,)) and not late.can_play((0, 1))
 
 
 def test_random_numbers_belong_to_the_deal_and_the_seat_whoever_sits_there():
@@ -120,7 +123,7 @@ def test_the_seed_decides():
 
 def test_matches_are_played_to_their_end():
     _, earned = play(one(deals=20), episode="match")
-    assert np.abs(earned.sum(axis=3)).max() < 1e-6
+    assert np.abs(earned.sum(axis=2)).max() < 1e-6
     assert earned.max() > 1.0
 
 

@@ -31,7 +31,7 @@ STAGES = [[(0, 1), (1, 2)], [(1, 2)]]
 
 
 def draw(stage=0):
-    return Draw(((0, 1, 2),), np.array(STAGES[stage]), np.ones(len(STAGES[stage])))
+    return Draw(((0, 1, 2),), np.array(STAGES[stage]))
 
 
 def entered(*names):
@@ -54,12 +54,12 @@ def store(tmp_path):
 def result(stage, first, deals, without=()):
     """Small whole numbers, so that ties are frequent; what one gains the others lose."""
     shard = Shard(stage, draw(stage), first, deals, without)
+    lineups = shard.lineups(5, KEYS)
     rng = np.random.default_rng(stage)
-    earned = rng.integers(-3, 4, (first + deals, *shard.shape[1:], 2))[first:].astype(float)
+    of_all = rng.integers(-3, 4, (first + deals, len(STAGES[stage]), 2, 2)).astype(float)
+    earned = of_all[lineups.deal, lineups.row]
     earned[..., -1] = -earned[..., :-1].sum(axis=-1)
-    members = shard.members(5, KEYS)
-    earned[members[..., 0] < 0] = 0
-    return shard, members, earned
+    return shard, lineups, earned
 
 
 def missing(store, stage, end):
@@ -100,10 +100,10 @@ def test_no_deal_counts_twice(store):
 
 
 def test_results_that_do_not_fit_their_shard_are_refused(store):
-    shard, members, good = result(0, 4, 4)
+    shard, lineups, good = result(0, 4, 4)
     for earned in (np.full_like(good, np.nan), good[:2]):
         with pytest.raises(StoreError, match=r"expected .* finite units"):
-            store.keep(shard, members, earned)
+            store.keep(shard, lineups, earned)
     assert not store.tally.observations and missing(store, 0, 8) == [(0, 8)]
 
 
@@ -143,8 +143,8 @@ def test_the_bytes_do_not_depend_on_how_results_came(tmp_path):
     with Store(store.path, readonly=True) as reader:
         whole = Tally.empty(2, 3)
         for stage in range(len(STAGES)):
-            shard, members, earned = result(stage, 0, 300)
-            whole.add(members.reshape(-1, 2), shard.deal().ravel(), earned.reshape(-1, 2, 2))
+            _, lineups, earned = result(stage, 0, 300)
+            whole.add(lineups.members, lineups.deal, earned)
         assert same(reader.tally, whole)
         assert reader.entrants == store.entrants and reader.ends == [(300, 3)]
         with pytest.raises(StoreError, match="not open for writing"):
@@ -232,7 +232,7 @@ def changed(about, arrays, path, value):
 @pytest.mark.parametrize(
     ("path", "value", "words"),
     [
-        (("format",), 4, "has version 4 of the format, this kille-env reads version 7"),
+        (("format",), 7, "has version 7 of the format, this kille-env reads version 8"),
         (("format",), None, "has version None of the format"),
         (("asked", "table", "rules", "stake"), "many", "holds what no tournament writes"),
         (("asked", "table", "game"), "kille", "holds what no tournament writes"),
@@ -297,9 +297,11 @@ def test_shards_are_parquet_files_with_every_table_once(store):
     assert set(frame["num_players"]) == {2} and set(frame["stage"]) == {0}
     assert frame["deal_seed"].tolist() == deal_seeds(5, 2, frame["deal"].to_numpy()).tolist()
     assert set(frame["tournament"]) == {"run"} and json.loads(frame["rules"][0]) == RULES
-    shard, members, earned = (np.array(each) if n else each for n, each in enumerate(parts[0]))
+    shard, lineups, earned = parts[0]
+    members = lineups.members.reshape(shard.deals, 2, 2)
+    earned = earned.reshape(shard.deals, 2, 2, 2)
     whole = frame[frame["deal"] < shard.deals]
-    assert len(whole) == (members[..., 0] >= 0).sum() * 4 and len(frame) > len(whole)
+    assert len(whole) == len(lineups.deal) * 4 and len(frame) > len(whole)
     for row in whole.itertuples():
         place = (row.seat + row.rotation) % 2
         assert row.entrant == NAMES[members[row.deal, row.lineup, place]]

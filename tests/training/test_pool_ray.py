@@ -34,7 +34,7 @@ ENTRANTS = (
 
 def shards(*members):
     """At every deal these entrants sit in this order."""
-    draw = Draw(tuple((each,) for each in members), np.array([[0, 1]]), np.ones(1))
+    draw = Draw(tuple((each,) for each in members), np.array([[0, 1]]))
     return [Shard(members[1], draw, first, 5) for first in range(0, 30, 5)]
 
 

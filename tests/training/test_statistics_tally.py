@@ -17,10 +17,9 @@ ENTRANTS, SEATS, DEALS = 6, 3, 40
 
 
 def played(count=300, seats=SEATS, deals=DEALS, seed=0):
-    """Observations with copies, ties, rows that were not played, and an entrant that never sat."""
+    """Observations with copies, ties, and an entrant that never sat."""
     rng = np.random.default_rng(seed)
     members = rng.integers(ENTRANTS - 1, size=(count, seats))
-    members[rng.random(count) < 0.1] = -1
     return members, rng.integers(deals, size=count), rng.integers(-3, 4, (count, seats, seats)) / 7
 
 
@@ -38,8 +37,6 @@ def plainly(members, deal, earned):
     """The observations of each entrant and of each two, as lists of a deal and what was seen."""
     own, cells = defaultdict(list), defaultdict(list)
     for who, number, units in zip(members.tolist(), deal.tolist(), earned.tolist(), strict=True):
-        if who[0] < 0:
-            continue
         found = seen(who, units)
         for one, (score, ranks) in found.items():
             own[one].append((number, score, *ranks))
@@ -61,7 +58,7 @@ def test_statistics_are_those_of_raw_observations_with_deals_as_clusters():
     given = played()
     own, cells = plainly(*given)
     made = counted(*given)
-    assert made.observations == (given[0][:, 0] >= 0).sum()
+    assert made.observations == len(given[0])
     assert (made.folds, made.entrants, made.seats) == (tally.FOLDS, ENTRANTS, SEATS)
     units = standings.units(made)
     finishes = made.finishes.sum(axis=0) / tally.NANO
@@ -101,7 +98,7 @@ def test_numbers_of_entrants_mean_nothing():
     members, deal, earned = played()
     number = np.array([3, 0, 4, 1, 2, 5])
     one = counted(members, deal, earned)
-    other = counted(np.where(members < 0, -1, number[members]), deal, earned)
+    other = counted(number[members], deal, earned)
     cells = np.ix_(number, number)
     for statistic in (standings.units, fit):
         for name in ("low", "high"):

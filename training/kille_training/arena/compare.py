@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import Field
+import pydantic
 
 from kille_env.core import arguments
 from kille_env.errors import ConfigError, shortened
@@ -22,7 +22,7 @@ from kille_env.play.policy import PlayerLike
 from kille_env.registry import Table
 from kille_training.arena.entrants import Entrant, entrants_of, label_of
 from kille_training.arena.play import Identified, Play, Shard, cut, identified
-from kille_training.arena.schedule import Pairing, draws
+from kille_training.arena.schedule import Field, RoundRobin
 from kille_training.arena.store import Locked, Strict, check_unchanged
 from kille_training.arena.tournament import folder_of, how_to_resume, tidy
 from kille_training.evaluation.duplicate import beyond_mean
@@ -344,13 +344,14 @@ def _play_to(deals: int, scores: "Scores", play: Play, pool: Pool) -> None:
     """Play so many deals, those that have been played among them."""
     entrants, seats = scores.entrants, play.table.num_players
     (hero,) = (each.number for each in entrants if each.name == scores.asked["better"])
-    (draw,) = draws(Pairing("gauntlet", "copies", hero), [[0, 1]], seats)
+    draw = RoundRobin(seats, copies=True, hero=hero).stage(0, Field.of(entrants))
+    assert draw is not None  # there are founders
     whole = (Shard(0, draw, first, end - first) for first, end in scores.missing(deals))
     for shard, result in pool.run(play, cut(whole, BATCH_TABLES)):
         if isinstance(result, Failed):
             raise ConfigError(f"{entrants[result.whose].name} cannot be compared: {result.reason}")
-        members = shard.members(play.seed, play.keys)[:, 0]
-        beyond = beyond_mean(_by_place(np.asarray(result["earned"], np.float64)[:, 0]))
+        members = shard.lineups(play.seed, play.keys).members
+        beyond = beyond_mean(_by_place(np.asarray(result["earned"], np.float64)))
         scores.keep(shard.first_deal, beyond[members == hero])
 
 
@@ -371,7 +372,7 @@ class _Content(Strict):
     format: Literal[2]
     asked: dict[str, Any]
     made_with: dict[str, str]
-    entrants: Annotated[list[Entrant], Field(min_length=2, max_length=2)]
+    entrants: Annotated[list[Entrant], pydantic.Field(min_length=2, max_length=2)]
 
 
 class Scores(Locked):

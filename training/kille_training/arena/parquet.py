@@ -10,6 +10,7 @@ import numpy as np
 from kille_env.core.keys import deal_seeds
 from kille_env.files import whole_file
 from kille_training.arena.play import Shard, rotations
+from kille_training.arena.schedule import Lineups
 from kille_training.arena.store import Store
 
 NAME = "stage-{}-row-{}-deals-{}-{}.parquet"
@@ -17,7 +18,7 @@ NAMED = re.compile(r"stage-(\d+)-row-(\d+)-deals-(\d+)-(\d+)\.parquet")
 
 
 def write_shard(
-    folder: Path, store: Store, shard: Shard, members: np.ndarray, earned: np.ndarray
+    folder: Path, store: Store, shard: Shard, lineups: Lineups, earned: np.ndarray
 ) -> None:
     """Write a row for each seat of each table of a shard.
 
@@ -30,16 +31,15 @@ def write_shard(
         folder: Where the file is written.
         store: The tournament's results.
         shard: The shard.
-        members: [D, L, P] numbers of the entrants, see `Shard.members`.
-        earned: [D, L, P, P] units of each seat in each rotation.
+        lineups: Its lineups, K of them.
+        earned: [K, P, P] units of each seat in each rotation.
     """
     import pandas as pd
 
-    table, seats = store.table, shard.seats
-    deal, row = np.nonzero(members[:, :, 0] >= 0)
-    seated = members[deal, row][:, rotations(seats)]
+    table, seats = store.table, shard.draw.seats
+    seated = lineups.members[:, rotations(seats)]
     _, rotation, seat = (each.ravel() for each in np.indices(seated.shape))
-    deals = np.repeat(shard.first_deal + deal, seats * seats)
+    deals = np.repeat(lineups.deal, seats * seats)
     names = [each.name for each in store.entrants]
     count = len(deals)
 
@@ -52,13 +52,13 @@ def write_shard(
         "rules": same(json.dumps(table.rules.as_dict(), sort_keys=True)),
         "num_players": np.full(count, seats, dtype=np.int8),
         "stage": np.full(count, shard.stage, dtype=np.int32),
-        "lineup": np.repeat(shard.draw.first + row, seats * seats).astype(np.int32),
+        "lineup": np.repeat(lineups.row, seats * seats).astype(np.int32),
         "deal": deals.astype(np.int64),
         "deal_seed": deal_seeds(store.asked["seed"], seats, deals),
         "rotation": rotation.astype(np.int8),
         "seat": seat.astype(np.int8),
         "entrant": pd.Categorical.from_codes(seated.ravel(), names),
-        "earned": earned[deal, row].ravel(),
+        "earned": earned.ravel(),
     })  # fmt: skip
     folder.mkdir(exist_ok=True)
     end = shard.first_deal + shard.deals

@@ -35,7 +35,7 @@ from kille_training.arena.entrants import (
     own_fingerprint,
     player_of,
 )
-from kille_training.arena.schedule import Draw
+from kille_training.arena.schedule import Draw, Lineups
 from kille_training.pool.jobs import Arrays, Failed, Here, Pool, Report, WorkerError
 from kille_training.tables import seat
 
@@ -51,10 +51,10 @@ class Shard:
     """Some rows of a draw at consecutive deals.
 
     Attributes:
-        stage: Number of the draw among those of its table size.
-        draw: The rows, L of them, at most `SHARD_ROWS`.
+        stage: Number of the draw.
+        draw: The rows, at most `SHARD_ROWS`.
         first_deal: First deal, from 0.
-        deals: D, how many.
+        deals: How many.
         without: Numbers of entrants that do not take part: lineups with them are left out.
     """
 
@@ -65,48 +65,13 @@ class Shard:
     without: tuple[int, ...] = ()
 
     @property
-    def seats(self) -> int:
-        """P, seats of its tables."""
-        return self.draw.seats
+    def observations(self) -> int:
+        """About how many lineups it has, with those that are left out."""
+        return round(self.deals * self.draw.often)
 
-    @property
-    def lineups(self) -> int:
-        """Lineups of all its deals together, with those that are left out."""
-        return self.deals * len(self.draw.rows)
-
-    @property
-    def shape(self) -> tuple[int, int, int]:
-        """Deals, rows and seats."""
-        return self.deals, *self.draw.rows.shape
-
-    def can_play(self) -> bool:
-        """Return whether those that take part fill the slots of any of its lineups."""
-        sizes = [len(group) for group in self.draw.groups]
-        there = [len(set(group) - {*self.without}) for group in self.draw.groups]
-        filled = np.zeros((len(self.draw.rows), sum(sizes)), dtype=np.int64)
-        filled[np.arange(len(filled))[:, None], self.draw.rows] = 1
-        needed = np.add.reduceat(filled, np.cumsum([0, *sizes[:-1]]), axis=1)
-        return bool((needed <= there).all(axis=1).any())
-
-    def members(self, seed: int, keys: Mapping[int, int]) -> np.ndarray:
-        """Return who sits at its tables.
-
-        Args:
-            seed: Seed of the tournament.
-            keys: Key of every entrant of the draw, by number.
-
-        Returns:
-            [D, L, P] int32, numbers of the entrants in order round the table; a lineup that is not
-            played is all -1.
-        """
-        members = self.draw.lineups(seed, keys, self.first_deal, self.deals)
-        members[np.isin(members, self.without).any(axis=2)] = -1
-        return members
-
-    def deal(self) -> np.ndarray:
-        """Return the number of the deal of each lineup, [D, L]."""
-        deals = np.arange(self.first_deal, self.first_deal + self.deals)
-        return np.repeat(deals[:, None], len(self.draw.rows), axis=1)
+    def lineups(self, seed: int, keys: Mapping[int, int]) -> Lineups:
+        """Return who sits at its tables; see `Draw.lineups`."""
+        return self.draw.lineups(seed, keys, self.first_deal, self.deals, self.without)
 
 
 def cut(shards: Iterable[Shard], size: int) -> Iterator[Shard]:
@@ -115,7 +80,8 @@ def cut(shards: Iterable[Shard], size: int) -> Iterator[Shard]:
     The first deals of all rows come before the next deals of any. A shard is cut at multiples of
     as many deals as fit, so the cuts do not depend on what else there is.
     """
-    pieces = (_pieces(shard, max(1, size // shard.draw.rows.size)) for shard in shards)
+    tables = ((shard, shard.draw.often * shard.draw.seats) for shard in shards)
+    pieces = (_pieces(shard, max(1, int(size / each))) for shard, each in tables)
     return heapq.merge(*pieces, key=lambda piece: (piece.first_deal, piece.draw.first))
 
 
@@ -138,19 +104,17 @@ def rotations(seats: int) -> np.ndarray:
 
 
 def play_shard(
-    shard: Shard,
-    members: np.ndarray,
+    lineups: Lineups,
     table: Table,
     seed: int,
     players: Mapping[int, Player],
     report: Report,
     seconds: float,
 ) -> np.ndarray:
-    """Play a shard: all its tables in one batch, each player asked once per step.
+    """Play lineups: all their tables in one batch, each player asked once per step.
 
     Args:
-        shard: What is played.
-        members: [D, L, P] its `members`.
+        lineups: Who sits together at which deals.
         table: The table.
         seed: Seed of the tournament.
         players: Players by the numbers of their entrants.
@@ -158,22 +122,19 @@ def play_shard(
         seconds: How long a player may think about a batch of decisions.
 
     Returns:
-        [D, L, P, P] units that each seat earned in each rotation, the rotations first; 0 where
-        nothing was played.
+        [K, P, P] units that each seat earned in each rotation, the rotations first.
     """
-    earned = np.zeros((*members.shape, table.num_players))
-    played = members[:, :, 0] >= 0
-    if played.any():
-        seats = table.num_players
-        seated = members[played][:, rotations(seats)].reshape(-1, seats)
-        batch = make_batch(table.game, len(seated), seats, rules=table.rules, seed=0, restart=False)
-        batch.reset(seed=deal_seeds(seed, seats, np.repeat(shard.deal()[played], seats)))
-        numbers, places = np.unique(seated, return_inverse=True)
-        seating = places.reshape(seated.shape)
-        own = [players[number] for number in numbers.tolist()]
-        asked = _Reported(batch, own, seating, numbers.tolist(), report, seconds)
-        earned[played] = play_out(asked).reshape(-1, seats, seats)
-    return earned
+    seats = table.num_players
+    if not len(lineups.deal):
+        return np.zeros((0, seats, seats))
+    seated = lineups.members[:, rotations(seats)].reshape(-1, seats)
+    batch = make_batch(table.game, len(seated), seats, rules=table.rules, seed=0, restart=False)
+    batch.reset(seed=deal_seeds(seed, seats, np.repeat(lineups.deal, seats)))
+    numbers, places = np.unique(seated, return_inverse=True)
+    seating = places.reshape(seated.shape)
+    own = [players[number] for number in numbers.tolist()]
+    asked = _Reported(batch, own, seating, numbers.tolist(), report, seconds)
+    return play_out(asked).reshape(-1, seats, seats)
 
 
 class _Reported(Players):
@@ -268,12 +229,11 @@ class Play:
             _warm_up(self.table)
         if isinstance(item, Identify):
             return self._identify(item, report)
-        members = item.members(self.seed, self.keys)
-        players = {}
-        for number in np.unique(members[members >= 0]).tolist():
+        lineups, players = item.lineups(self.seed, self.keys), {}
+        for number in np.unique(lineups.members).tolist():
             with report(number, "to be loaded", self.patience):
                 players[number] = self._player(number)[0]
-        earned = play_shard(item, members, self.table, self.seed, players, report, self.seconds)
+        earned = play_shard(lineups, self.table, self.seed, players, report, self.seconds)
         return {"earned": earned}
 
     @property

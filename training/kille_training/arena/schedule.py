@@ -1,9 +1,10 @@
-"""Who meets whom: schedules, stage by stage, and the draws of their lineups, deal by deal.
+"""Who meets whom: a schedule makes a draw for each stage, and a draw the lineups of each deal.
 
-Entrants are named by their numbers. Those that enter together are a *wave*, and each wave has a
-draw of its own: exactly the lineups with at least one member of the wave and otherwise entrants of
-earlier waves. So an entrant that enters later plays what is new, and what was played before stays
-as it was. Over all waves together every lineup of the field is played equally often.
+Entrants are named by their numbers. Those that enter together are a *wave*. In every format but
+Swiss a stage is a wave: its draw is the one that everybody who has entered by then would have, and
+only lineups with one that is new are played. So an entrant that enters later plays what is new, and
+what was played before stays as it was. Over all stages together every lineup of the field is played
+equally often; random ones as nearly as whole numbers of lineups allow.
 
 A draw is a template of lineups over *slots*, and entrants in groups that fill the slots. Two random
 permutations are drawn at every deal: of the members of each group, so any of them may be in any of
@@ -17,99 +18,135 @@ A lineup plays a deal from all P positions, so each member has each position onc
 sits to whose left, which matters where cards go to the left, and is drawn.
 
 The random numbers follow from the seed, the table size, the deal and the keys of the entrants,
-which are made of their names. So a draw is the same in whatever order entrants entered, however its
-deals are cut, and whatever else is played.
+which are made of their names. So a draw is the same in whatever order entrants are named, however
+its deals are cut, and whatever else is played.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
-from itertools import combinations, pairwise
-from math import ceil, comb
+from itertools import chain, combinations, permutations
+from math import ceil, comb, perm
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from kille_env.core.keys import derive, uniforms
+from kille_env.core.keys import derive
 from kille_env.errors import ConfigError
 from kille_training.arena.entrants import Entrant
 
-Lineup = tuple[int, ...]
 _DRAWS = 0x64726177
 """Number of the stream of draws below the seed of a tournament: no table size, and no deal."""
-_MEMBERS, _PLACES, _PLAYED = range(3)
+_MEMBERS, _PLACES = range(2)
 MOST_LINEUPS = 100_000
 """Lineups of a draw."""
 _AGAIN = 1e15
 """Makes company worse than any other that still has a seat."""
 
 
+class Lineups(NamedTuple):
+    """Who sits together at which deals: K lineups.
+
+    Attributes:
+        members: [K, P] int32 numbers of the entrants in order round the table, beginning with the
+            first slot of the row.
+        deal: [K] numbers of the deals, from 0.
+        row: [K] numbers of the rows in the whole draw.
+    """
+
+    members: np.ndarray
+    deal: np.ndarray
+    row: np.ndarray
+
+
 @dataclass(frozen=True, eq=False)
 class Draw:
     """A template of lineups, and who fills it.
+
+    Every second row, by the sum of its slots, sits the other way round. So of any two slots the one
+    sits directly left of the other about as often as right. Over all choices of n slots, "left" and
+    "right" differ by at most 2 at three seats, where two slots meet n - 2 times; by n / 2 at four
+    seats and by n at five, where they meet some n**2 / 2 and n**3 / 6 times.
 
     Attributes:
         groups: Numbers of the entrants of each group; their order means nothing.
         rows: [L, P] slots of each lineup. Slots count through the groups one after the other: the
             first slot of the second group comes after the last of the first.
-        often: [L] share of the deals in which a row is played, 1.0 nearly always.
-        orders: [L, P] order of each row round the table, as places of the row, beginning with 0:
-            (0, 2, 1) is the mirror image of (0, 1, 2). The deal's permutation decides which slots
-            these places are. None: (0, 1, ..., P - 1) for all.
+        new: Members of the last group: lineups without any of them are not played. None: all are.
         first: Number of the first row in the draw that this is a part of.
+        first_deal: The first deal that is played.
     """
 
     groups: tuple[tuple[int, ...], ...]
     rows: np.ndarray
-    often: np.ndarray
-    orders: np.ndarray | None = None
+    new: tuple[int, ...] | None = None
     first: int = 0
+    first_deal: int = 0
 
     @property
     def seats(self) -> int:
         """P, seats of the table."""
         return self.rows.shape[1]
 
+    @property
+    def often(self) -> float:
+        """How many of its lineups are played at a deal, in the mean."""
+        if self.new is None:
+            return float(len(self.rows))
+        size, begin = len(self.groups[-1]), sum(map(len, self.groups[:-1]))
+        seated = len({slot for slot in self.rows[0].tolist() if slot >= begin})
+        return len(self.rows) * (1 - comb(size - len(self.new), seated) / comb(size, seated))
+
     def lineups(
-        self, seed: int, keys: Mapping[int, int], first_deal: int, deals: int
-    ) -> np.ndarray:
-        """Returns the lineups of consecutive deals.
+        self,
+        seed: int,
+        keys: Mapping[int, int],
+        first_deal: int,
+        deals: int,
+        without: Collection[int] = (),
+    ) -> Lineups:
+        """Return the lineups that are played at consecutive deals, deal by deal.
 
         Args:
             seed: Seed of the tournament.
             keys: Of the entrants in the groups, by number, see `Entrant.key`.
             first_deal: The first deal, from 0.
-            deals: How many, D.
-
-        Returns:
-            [D, L, P] int32 numbers of entrants in circular order, beginning with the row's first
-            slot; -1 for a row that is not played at a deal.
+            deals: How many.
+            without: Entrants that do not take part: lineups with them are left out.
         """
         rows, seats = self.rows.shape
         stream = derive(derive(np.uint64(seed), _DRAWS), seats)
         numbers = np.arange(first_deal, first_deal + deals)
         members = self._members(derive(derive(stream, _MEMBERS), numbers), keys)
         places = _places(derive(derive(stream, _PLACES), numbers), seats)
-        orders = np.arange(seats) if self.orders is None else self.orders
-        slots = self.rows[np.arange(rows)[:, None], places[:, np.atleast_2d(orders)]]
-        found = members[np.arange(deals)[:, None, None], slots]
-        for row in np.flatnonzero(self.often < 1.0).tolist():
-            drawn = uniforms(derive(derive(derive(stream, _PLAYED), self.first + row), numbers))
-            found[drawn >= self.often[row], row] = -1
-        return found
+        order = np.arange(seats)
+        odd = self.rows.sum(axis=1, keepdims=True) % 2 == 1
+        orders = np.where(odd, -order % seats, order)
+        slots = self.rows[np.arange(rows)[:, None], places[:, orders]]
+        seated = members[np.arange(deals)[:, None, None], slots]
+        played = ~np.isin(seated, list(without)).any(axis=2)
+        if self.new is not None:
+            played &= np.isin(seated, self.new).any(axis=2)
+        deal, row = np.nonzero(played)
+        return Lineups(seated[deal, row], numbers[deal], self.first + row)
+
+    def can_play(self, without: Collection[int]) -> bool:
+        """Return whether those that take part fill the slots of any lineup that is played."""
+        sizes = [len(group) for group in self.groups]
+        there = [len(set(group) - {*without}) for group in self.groups]
+        filled = np.zeros((len(self.rows), sum(sizes)), dtype=np.int64)
+        filled[np.arange(len(filled))[:, None], self.rows] = 1
+        needed = np.add.reduceat(filled, np.cumsum([0, *sizes[:-1]]), axis=1)
+        nobody_new = self.new is not None and {*self.new} <= {*without}
+        return not nobody_new and bool((needed <= there).all(axis=1).any())
 
     def part(self, begin: int, end: int) -> "Draw":
-        """Returns some of the rows, which play what they play in the whole."""
-        return replace(
-            self,
-            rows=self.rows[begin:end],
-            often=self.often[begin:end],
-            orders=None if self.orders is None else self.orders[begin:end],
-            first=self.first + begin,
-        )
+        """Return some of the rows, which play what they play in the whole."""
+        return replace(self, rows=self.rows[begin:end], first=self.first + begin)
 
     def _members(self, deals: np.ndarray, keys: Mapping[int, int]) -> np.ndarray:
-        """Returns who fills each slot at deals with these keys, [D, slots] int32."""
+        """Return who fills each slot at deals with these keys, [D, slots] int32."""
         filled = []
         for group in self.groups:
             own = np.array([keys[number] for number in group], dtype=np.uint64)
@@ -119,303 +156,14 @@ class Draw:
 
 
 def _places(deals: np.ndarray, seats: int) -> np.ndarray:
-    """Returns the permutation of the places at each deal, [D, P]; the first place stays."""
+    """Return the permutation of the places at each deal, [D, P]; the first place stays."""
     words = derive(deals[:, None], np.arange(1, seats))
     return np.pad(1 + np.argsort(words, axis=1), ((0, 0), (1, 0)))
 
 
-@dataclass(frozen=True)
-class Pairing:
-    """How the lineups of a tournament are made.
-
-    Attributes:
-        format: "round_robin", "gauntlet" or "random"; for "swiss" see `swiss_round`.
-        fill: "distinct": different entrants, every choice of them; "copies": one entrant among
-            copies of another. Random lineups are always distinct.
-        hero: Number of the entrant at every table of a gauntlet; None in other formats.
-        lineups: Tables that each founder sits at in every deal, of random lineups.
-    """
-
-    format: str = "round_robin"
-    fill: str = "distinct"
-    hero: int | None = None
-    lineups: int = 1
-
-
-def draws(pairing: Pairing, waves: Sequence[Sequence[int]], seats: int) -> list[Draw]:
-    """Returns the draw of each wave.
-
-    A *choice* is a set of entrants that may sit together. At every deal
-
-    - "distinct" plays every choice of P entrants once;
-    - "copies" plays every pair, each of the two once alone among P - 1 copies of the other;
-    - a gauntlet plays those of these with the hero, who is never among the copies;
-    - "random" plays as many choices as it takes for founders to sit at `lineups` tables each, give
-      or take one, so that all meet about equally often. Choices with members of later waves
-      are played at the same rate as those of founders. If that is no whole number of lineups, the
-      last one is played in some of the deals.
-
-    Waves that are too small to fill a table are joined with the next, and play there.
-
-    Args:
-        pairing: How lineups are made.
-        waves: Numbers of those that entered together, founders first.
-        seats: P.
-
-    Returns:
-        A draw for each wave, without rows for one that is played with the next.
-
-    Raises:
-        ConfigError: There are too few entrants, or too many choices of them.
-    """
-    need = 2 if _copies(pairing, seats) else seats
-    total = sum(map(len, waves))
-    if total < need:
-        other = "a smaller table" if pairing.format == "random" else "matchmaking.fill: copies"
-        raise _too_few(total, seats, other)
-    found, before, founders = [], [], 0
-    for wave in waves:
-        if len(before) + len(wave) < need:
-            found.append(Draw((tuple(before),), np.zeros((0, seats), dtype=np.int64), np.zeros(0)))
-            before = [*before, *wave]
-            continue
-        old, new = (before, list(wave)) if founders else ([], [*before, *wave])
-        founders = founders or len(new)
-        found.append(_draw(pairing, old, new, founders, seats))
-        before = old + new
-    return found
-
-
-def swiss_draw(tables: Sequence[Lineup]) -> Draw:
-    """Returns the draw of a round of a Swiss tournament.
-
-    Args:
-        tables: [L] who sits together, see `swiss_round`.
-    """
-    rows = np.arange(sum(map(len, tables))).reshape(len(tables), -1)
-    return _turned(tuple(map(tuple, tables)), rows, np.ones(len(rows)))
-
-
-def swiss_round(
-    standings: Sequence[int], met: np.ndarray, sat_out: np.ndarray, seats: int
-) -> list[Lineup]:
-    """Returns the tables of the next round of a Swiss tournament.
-
-    The leader is seated first, then those next in the standings that have met the ones at its table
-    least often; then the first of those that are left, and so on.
-
-    Args:
-        standings: [E] numbers, best first; for the first round in a drawn order.
-        met: [E', E'] how often two have met, by number.
-        sat_out: [E'] how often each has sat out.
-        seats: P.
-
-    Returns:
-        Lineups; when the entrants do not fill all tables, those sit out that have done so least
-        often, the last in the standings first.
-
-    Raises:
-        ConfigError: There are fewer entrants than seats.
-    """
-    if len(standings) < seats:
-        raise _too_few(len(standings), seats, "a smaller table")
-    places = {entrant: place for place, entrant in enumerate(standings)}
-    idle = sorted(standings, key=lambda entrant: (sat_out[entrant], -places[entrant]))
-    resting = set(idle[: len(standings) % seats])
-    waiting = np.array([entrant for entrant in standings if entrant not in resting])
-    tables = []
-    while len(waiting):
-        table = [0]
-        most = met[waiting[0], waiting].astype(np.float64)  # of those at the table
-        while len(table) < seats:
-            most[table[-1]] = np.inf
-            table.append(int(np.argmin(most)))
-            most = np.maximum(most, met[waiting[table[-1]], waiting])
-        tables.append(tuple(waiting[table].tolist()))
-        waiting = np.delete(waiting, table)
-    return tables
-
-
-@dataclass(frozen=True)
-class _Slots:
-    """The slots of a draw, and how large the field was at first.
-
-    Attributes:
-        hero: The hero's slot in a gauntlet; otherwise none.
-        old: O slots of entrants that entered before.
-        new: N slots of those that enter.
-        seats: P.
-        founders: F, how many entered first.
-    """
-
-    hero: range
-    old: range
-    new: range
-    seats: int
-    founders: int
-
-    def ways(self, new: int) -> int:
-        """Returns in how many ways a table can be filled with so many new entrants."""
-        return comb(len(self.new), new) * comb(len(self.old), self.others - new)
-
-    @property
-    def others(self) -> int:
-        """Seats that the hero leaves to others."""
-        return self.seats - len(self.hero)
-
-    @property
-    def numbers_of_new(self) -> range:
-        """How many new entrants may sit at a table of the draw."""
-        return range(max(1, self.others - len(self.old)), 1 + min(self.others, len(self.new)))
-
-
-def _copies(pairing: Pairing, seats: int) -> bool:
-    """Returns whether tables are filled with copies; of two players there is nothing to copy."""
-    return pairing.fill == "copies" and pairing.format != "random" and seats > 2
-
-
-def _draw(
-    pairing: Pairing, old: Sequence[int], new: Sequence[int], founders: int, seats: int
-) -> Draw:
-    """Returns the draw of a wave."""
-    hero = () if pairing.hero is None else (pairing.hero,)
-    groups = (hero, *(tuple(who for who in group if who not in hero) for group in (old, new)))
-    ends = np.cumsum([0, *map(len, groups)]).tolist()
-    of_hero, of_old, of_new = (range(*each) for each in pairwise(ends))
-    slots = _Slots(of_hero, of_old, of_new, seats, founders)
-    groups = tuple(filter(None, groups))
-    if _copies(pairing, seats):
-        return Draw(groups, *_among_copies(slots, pairing))
-    template = _some_choices if pairing.format == "random" else _all_choices
-    return _turned(groups, *template(slots, pairing))
-
-
-def _among_copies(slots: _Slots, pairing: Pairing) -> tuple[np.ndarray, np.ndarray]:
-    """Returns rows (one, other, other, ...) with a new entrant, and how often each is played."""
-    everybody = range(slots.new.stop)
-    pairs = [
-        (one, other)
-        for one in slots.hero or everybody
-        for other in everybody
-        if one != other and (one in slots.new or other in slots.new)
-    ]
-    _check_number(len(pairs), slots, pairing)
-    rows = np.repeat(np.array(pairs).reshape(-1, 2), (1, slots.seats - 1), axis=1)
-    return rows, np.ones(len(rows))
-
-
-def _all_choices(slots: _Slots, pairing: Pairing) -> tuple[np.ndarray, np.ndarray]:
-    """Returns every choice with a new entrant, and how often each is played: always."""
-    _check_number(sum(map(slots.ways, slots.numbers_of_new)), slots, pairing)
-    rows = [
-        (*slots.hero, *old, *new)
-        for number in slots.numbers_of_new
-        for old in combinations(slots.old, slots.others - number)
-        for new in combinations(slots.new, number)
-    ]
-    return np.array(rows).reshape(-1, slots.seats), np.ones(len(rows))
-
-
-def _some_choices(slots: _Slots, pairing: Pairing) -> tuple[np.ndarray, np.ndarray]:
-    """Returns choices with a new entrant at the founders' rate, and how often each is played."""
-    every = comb(slots.founders, slots.seats)
-    rate = Fraction(ceil(Fraction(pairing.lineups * slots.founders, slots.seats)), every)
-    if rate >= 1:
-        return _all_choices(slots, pairing)
-    wanted = {number: rate * slots.ways(number) for number in slots.numbers_of_new}
-    _check_number(sum(map(ceil, wanted.values())), slots, pairing)
-    numbers, often = [], []
-    for number, lineups in wanted.items():
-        whole, rest = divmod(lineups, 1)
-        often += [1.0] * whole + [float(rest)] * (rest > 0)
-        numbers += [number] * ceil(lineups)
-    return _balanced(slots, tuple(numbers)), np.array(often)
-
-
-@lru_cache(maxsize=16)  # settings are checked before they are played
-def _balanced(slots: _Slots, numbers: tuple[int, ...]) -> np.ndarray:
-    """Returns choices in which all slots meet about equally often, and sit about equally often.
-
-    Seat by seat it takes the slot that has met those at the table least often (by the sum of the
-    squares), and of these the one that has sat least often. A choice that is there already is taken
-    again only if nobody else could sit in its last seat.
-
-    Args:
-        slots: The slots.
-        numbers: [L] how many new entrants sit in each choice.
-
-    Returns:
-        [L, P] slots, ascending.
-    """
-    count, last = slots.new.stop, slots.seats - 1
-    sat, met = np.zeros(count, dtype=np.int64), np.zeros((count, count), dtype=np.int64)
-    rows = np.zeros((len(numbers), slots.seats), dtype=np.int64)
-    known = set()
-    for row, number in zip(rows, numbers, strict=True):
-        company = np.zeros(count)
-        for seat in range(slots.seats):
-            pool = slots.new if seat < number else slots.old
-            who = _least(company, sat, pool)
-            while seat == last and company[who] < _AGAIN and {*row[:last], who} in known:
-                company[who] += _AGAIN
-                who = _least(company, sat, pool)
-            row[seat] = who
-            company += met[who] ** 2
-            company[who] = np.inf
-        known.add(frozenset(row))
-        sat[row] += 1
-        met[np.ix_(row, row)] += 1
-    return np.sort(rows, axis=1)
-
-
-def _least(company: np.ndarray, sat: np.ndarray, pool: range) -> int:
-    """Returns the slot of a pool with the least company, and of those the one that sat least."""
-    mine = company[pool.start : pool.stop]
-    least = pool.start + np.flatnonzero(mine == mine.min())
-    return int(least[np.argmin(sat[least])])
-
-
-def _turned(groups: tuple[tuple[int, ...], ...], rows: np.ndarray, often: np.ndarray) -> Draw:
-    """Returns the draw of rows whose every second one, by the sum of the slots, is mirrored.
-
-    So of any two slots the one sits directly left of the other about as often as right. Over all
-    choices of n slots, "left" and "right" differ by at most 2 at three seats, where two slots meet
-    n - 2 times; by n / 2 at four seats and by n at five, where they meet some n**2 / 2 and
-    n**3 / 6 times.
-    """
-    seats = np.arange(rows.shape[1])
-    odd = rows.sum(axis=1, keepdims=True) % 2 == 1
-    return Draw(groups, rows, often, np.where(odd, -seats % len(seats), seats))
-
-
-def _check_number(lineups: int, slots: _Slots, pairing: Pairing) -> None:
-    """Refuses more lineups than a draw may have."""
-    if lineups <= MOST_LINEUPS:
-        return
-    who = f"{slots.new.stop} entrants"
-    instead = "matchmaking.format: random or swiss"
-    if pairing.fill == "distinct" and slots.seats > 2:
-        instead += ", or fill: copies"
-    if pairing.format == "random":
-        instead = "fewer matchmaking.lineups"
-    if slots.old:
-        who = f"{len(slots.new)} entrants that join {len(slots.hero) + len(slots.old)} others"
-        instead = "another name, for a tournament that all enter together"
-    raise ConfigError(
-        f"{who} make {lineups:,} lineups at a table of {slots.seats} seats, more than "
-        f"{MOST_LINEUPS:,} at every deal; take {instead}"
-    )
-
-
-def _too_few(entrants: int, seats: int, instead: str) -> ConfigError:
-    return ConfigError(
-        f"{entrants} entrants do not fill a table of {seats} seats; take more of them, or {instead}"
-    )
-
-
 @dataclass(frozen=True, eq=False)
 class Field:
-    """Who takes part at tables of one size, and what is known of them.
+    """Who takes part, and what is known of them.
 
     Attributes:
         waves: Numbers of those that entered together, founders first, those that are out among
@@ -428,55 +176,120 @@ class Field:
     waves: tuple[tuple[int, ...], ...]
     present: tuple[int, ...]
     scores: np.ndarray
-    rounds: Sequence[Sequence[Lineup]] = ()
+    rounds: Sequence[Sequence[tuple[int, ...]]] = ()
 
     @classmethod
     def of(
         cls,
         entrants: Sequence[Entrant],
-        scores: np.ndarray,
-        rounds: Sequence[Sequence[Lineup]] = (),
+        scores: np.ndarray | None = None,
+        rounds: Sequence[Sequence[tuple[int, ...]]] = (),
     ) -> "Field":
         """Return the field of all entrants, by number."""
         waves: list[list[int]] = [[] for _ in range(1 + max(each.wave for each in entrants))]
         for each in entrants:
             waves[each.wave].append(each.number)
         there = sorted((each.name, each.number) for each in entrants if each.out is None)
-        present = tuple(number for _, number in there)
-        return cls(tuple(map(tuple, waves)), present, scores, rounds)
+        known = np.full(len(entrants), np.nan) if scores is None else scores
+        return cls(tuple(map(tuple, waves)), tuple(number for _, number in there), known, rounds)
+
+    def entered(self, stage: int) -> tuple[int, ...]:
+        """Return numbers of those that have entered with a wave or before."""
+        return tuple(chain(*self.waves[: stage + 1]))
+
+    def new(self, stage: int) -> tuple[int, ...] | None:
+        """Return numbers of those that enter with a wave; None for the founders."""
+        return self.waves[stage] if stage else None
+
+
+class Schedule(Protocol):
+    """Who meets whom: `RoundRobin`, `Random` or `Swiss`."""
+
+    def stage(self, number: int, field: Field) -> Draw | None:
+        """Return the draw of a stage, counted from 0; None behind the last.
+
+        Raises:
+            ConfigError: There are too few entrants, or too many choices of them.
+        """
+        ...
 
 
 @dataclass(frozen=True)
-class Waves:
-    """Round robin, gauntlet and random tables: a stage for each wave of entrants.
+class RoundRobin:
+    """Every choice of entrants at every deal.
 
     Attributes:
-        pairing: How lineups are made.
         seats: P.
+        copies: Whether a table of more than two seats has one entrant among copies of another, for
+            every pair both ways, and not every choice of P entrants.
+        hero: Number of the entrant that sits at every table, never as a copy: a gauntlet. None: a
+            round robin.
     """
 
-    pairing: Pairing
     seats: int
+    copies: bool = False
+    hero: int | None = None
 
     def stage(self, number: int, field: Field) -> Draw | None:
-        """Return the draw of a wave; see `draws`."""
-        found = self.drawn(field)
-        return found[number] if number < len(found) else None
+        """Return the draw of a wave; see `Schedule`."""
+        if number >= len(field.waves):
+            return None
+        entered, late = field.entered(number), number > 0
+        copies = self.copies and self.seats > 2
+        _check_enough(
+            len(entered), 2 if copies else self.seats, self.seats, "matchmaking.fill: copies"
+        )
+        hero = () if self.hero is None else (self.hero,)
+        others = tuple(one for one in entered if one not in hero)
+        slots, free = range(len(hero), len(entered)), self.seats - len(hero)
+        instead = "matchmaking.format: random or swiss"
+        if copies:
+            _check_number(
+                perm(len(others), 2 - len(hero)), len(entered), self.seats, instead, late=late
+            )
+            pairs = ((0, other) for other in slots) if hero else permutations(slots, 2)
+            rows = [(one, *[other] * (self.seats - 1)) for one, other in pairs]
+        else:
+            instead += ", or fill: copies" if self.seats > 2 else ""
+            _check_number(comb(len(others), free), len(entered), self.seats, instead, late=late)
+            rows = [(*range(len(hero)), *chosen) for chosen in combinations(slots, free)]
+        groups = tuple(filter(None, (hero, others)))
+        return Draw(groups, np.array(rows), field.new(number))
 
-    def drawn(self, field: Field) -> list[Draw]:
-        """Return the draws of all waves."""
-        return _cached_draws(self.pairing, field.waves, self.seats)
 
-    def later(self, field: Field) -> int:
-        """Return 0: all lineups have been drawn."""
-        return 0
+@dataclass(frozen=True)
+class Random:
+    """Some of all choices of entrants, others at every deal.
 
-    def first_deal(self, number: int) -> int:
-        """Return 0: all waves play the same deals."""
-        return 0
+    Founders sit at `lineups` tables each at every deal, give or take one, and meet about equally
+    often. Choices with later entrants are played at the same rate, to a whole number of lineups.
 
+    Attributes:
+        seats: P.
+        lineups: Tables that each founder sits at in every deal.
+    """
 
-_cached_draws = lru_cache(maxsize=16)(draws)
+    seats: int
+    lineups: int = 1
+
+    def stage(self, number: int, field: Field) -> Draw | None:
+        """Return the draw of a wave; see `Schedule`."""
+        if number >= len(field.waves):
+            return None
+        entered, founders = field.entered(number), len(field.waves[0])
+        _check_enough(founders, self.seats, self.seats, "a smaller table")
+        every = comb(len(entered), self.seats)
+        rate = Fraction(
+            ceil(Fraction(self.lineups * founders, self.seats)), comb(founders, self.seats)
+        )
+        lineups = min(every, round(rate * every))
+        instead = "fewer matchmaking.lineups"
+        _check_number(lineups, len(entered), self.seats, instead, late=number > 0)
+        if lineups < every:
+            rows = _balanced(len(entered), self.seats, lineups)
+        else:
+            rows = np.array(list(combinations(range(len(entered)), self.seats)))
+        return Draw((entered,), rows, field.new(number))
 
 
 @dataclass(frozen=True)
@@ -496,25 +309,16 @@ class Swiss:
     seed: int
 
     def stage(self, number: int, field: Field) -> Draw | None:
-        """Return the draw of a round, which follows from the rounds before."""
+        """Return the draw of a round; one that has not been drawn follows from the standings."""
         if number < len(field.rounds):
-            return self.drawn(field)[number]
-        if number >= self.rounds or (number and len(field.present) < self.seats):
+            tables = field.rounds[number]
+        elif number >= self.rounds or (number and len(field.present) < self.seats):
             return None
-        met, idle = _met(field.rounds, len(field.scores))
-        return swiss_draw(swiss_round(self._order(field), met, idle, self.seats))
-
-    def drawn(self, field: Field) -> list[Draw]:
-        """Return the rounds that have been drawn."""
-        return [swiss_draw(tables) for tables in field.rounds]
-
-    def later(self, field: Field) -> int:
-        """Return how many lineups the other rounds will have if nobody comes or goes."""
-        return max(0, self.rounds - len(field.rounds)) * (len(field.present) // self.seats)
-
-    def first_deal(self, number: int) -> int:
-        """Return the deal at which a round begins."""
-        return number * self.deals
+        else:
+            met, idle = _met(field.rounds, len(field.scores))
+            tables = swiss_round(self._order(field), met, idle, self.seats)
+        rows = np.arange(len(tables) * self.seats).reshape(-1, self.seats)
+        return Draw(tuple(map(tuple, tables)), rows, first_deal=number * self.deals)
 
     def _order(self, field: Field) -> list[int]:
         """Return entrants by what they earned, newcomers in the middle; by lot before any did."""
@@ -527,13 +331,114 @@ class Swiss:
         return sorted(present, key=lambda one: -np.nan_to_num(field.scores[one], nan=middle))
 
 
-def _met(rounds: Sequence[Sequence[Lineup]], entrants: int) -> tuple[np.ndarray, np.ndarray]:
+def _met(
+    rounds: Sequence[Sequence[tuple[int, ...]]], entrants: int
+) -> tuple[np.ndarray, np.ndarray]:
     """Return how often two have met [E, E], and how often each has sat out [E]."""
     met = np.zeros((entrants, entrants), dtype=np.int64)
     idle = np.full(entrants, len(rounds), dtype=np.int64)
-    for lineup in (lineup for lineups in rounds for lineup in lineups):
+    for lineup in chain(*rounds):
         for one in lineup:
             idle[one] -= 1
             for other in lineup:
                 met[one, other] += one != other
     return met, idle
+
+
+def swiss_round(
+    standings: Sequence[int], met: np.ndarray, sat_out: np.ndarray, seats: int
+) -> list[tuple[int, ...]]:
+    """Return the tables of the next round of a Swiss tournament.
+
+    The leader is seated first, then those next in the standings that have met the ones at its table
+    least often; then the first of those that are left, and so on.
+
+    Args:
+        standings: [E] numbers, best first; for the first round in a drawn order.
+        met: [E', E'] how often two have met, by number.
+        sat_out: [E'] how often each has sat out.
+        seats: P.
+
+    Returns:
+        Lineups; when the entrants do not fill all tables, those sit out that have done so least
+        often, the last in the standings first.
+
+    Raises:
+        ConfigError: There are fewer entrants than seats.
+    """
+    _check_enough(len(standings), seats, seats, "a smaller table")
+    places = {entrant: place for place, entrant in enumerate(standings)}
+    idle = sorted(standings, key=lambda entrant: (sat_out[entrant], -places[entrant]))
+    resting = set(idle[: len(standings) % seats])
+    waiting = np.array([entrant for entrant in standings if entrant not in resting])
+    tables = []
+    while len(waiting):
+        table = [0]
+        most = met[waiting[0], waiting].astype(np.float64)  # of those at the table
+        while len(table) < seats:
+            most[table[-1]] = np.inf
+            table.append(int(np.argmin(most)))
+            most = np.maximum(most, met[waiting[table[-1]], waiting])
+        tables.append(tuple(waiting[table].tolist()))
+        waiting = np.delete(waiting, table)
+    return tables
+
+
+@lru_cache(maxsize=16)  # settings are checked before they are played
+def _balanced(count: int, seats: int, lineups: int) -> np.ndarray:
+    """Return choices in which all slots meet about equally often, and sit about equally often.
+
+    Seat by seat it takes the slot that has met those at the table least often (by the sum of the
+    squares), and of these the one that has sat least often. A choice that is there already is taken
+    again only if nobody else could sit in its last seat.
+
+    Args:
+        count: Slots.
+        seats: P.
+        lineups: L.
+
+    Returns:
+        [L, P] slots, ascending.
+    """
+    sat, met = np.zeros(count, dtype=np.int64), np.zeros((count, count), dtype=np.int64)
+    rows = np.zeros((lineups, seats), dtype=np.int64)
+    known = set()
+    for row in rows:
+        company = np.zeros(count)
+        for seat in range(seats):
+            slot = _least(company, sat)
+            while seat == seats - 1 and company[slot] < _AGAIN and {*row[:-1], slot} in known:
+                company[slot] += _AGAIN
+                slot = _least(company, sat)
+            row[seat] = slot
+            company += met[slot] ** 2
+            company[slot] = np.inf
+        known.add(frozenset(row))
+        sat[row] += 1
+        met[np.ix_(row, row)] += 1
+    return np.sort(rows, axis=1)
+
+
+def _least(company: np.ndarray, sat: np.ndarray) -> int:
+    """Return the slot with the least company, and of those the one that sat least."""
+    least = np.flatnonzero(company == company.min())
+    return int(least[np.argmin(sat[least])])
+
+
+def _check_enough(entrants: int, need: int, seats: int, instead: str) -> None:
+    """Refuse a table that cannot be filled."""
+    if entrants < need:
+        raise ConfigError(
+            f"{entrants} entrants do not fill a table of {seats} seats; take more of them, or "
+            f"{instead}"
+        )
+
+
+def _check_number(lineups: int, entrants: int, seats: int, instead: str, *, late: bool) -> None:
+    """Refuse more lineups than a draw may have."""
+    if lineups > MOST_LINEUPS:
+        raise ConfigError(
+            f"{entrants} entrants make {lineups:,} lineups at a table of {seats} seats, more than "
+            f"{MOST_LINEUPS:,} at every deal; take "
+            f"{'another name, and there ' if late else ''}{instead}"
+        )

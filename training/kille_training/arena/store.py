@@ -23,11 +23,10 @@ from kille_env.files import BROKEN, read_arrays, write_arrays
 from kille_env.registry import Table
 from kille_training.arena.entrants import MOST_DEALS, OBJECT, Entrant, Number
 from kille_training.arena.play import SHARD_ROWS, Shard, cut
-from kille_training.arena.schedule import Draw
-from kille_training.arena.schedule import Field as Present
+from kille_training.arena.schedule import Draw, Field, Lineups
 from kille_training.statistics.tally import ARRAYS, Tally
 
-FORMAT = 7
+FORMAT = 8
 """Version of the file; it rises too when other lineups would be drawn."""
 LOCK = "results.lock"
 SECONDS = 5.0
@@ -58,7 +57,7 @@ class _Span(Strict):
 class _Content(Strict):
     """What the file holds beside the tally; see `Store`."""
 
-    format: Literal[7]
+    format: Literal[8]
     asked: dict[str, Any]
     made_with: dict[str, str]
     entrants: list[Entrant]
@@ -333,9 +332,9 @@ class Store(Locked):
         """Numbers of those that are out."""
         return tuple(each.number for each in self.entrants if each.out is not None)
 
-    def field(self) -> Present:
+    def field(self) -> Field:
         """Return who takes part, and what is known of them."""
-        return Present.of(self.entrants, self.tally.means(), tuple(self.rounds))
+        return Field.of(self.entrants, self.tally.means(), tuple(self.rounds))
 
     # Results
 
@@ -361,32 +360,28 @@ class Store(Locked):
                     whole.append(Shard(stage, part, begin, stop - begin))
         for shard in cut(whole, size):
             now = replace(shard, without=self.absent)  # who is out by now
-            if now.can_play():
+            if now.draw.can_play(now.without):
                 yield now
 
-    def keep(self, shard: Shard, members: np.ndarray, earned: np.ndarray) -> None:
+    def keep(self, shard: Shard, lineups: Lineups, earned: np.ndarray) -> None:
         """Take the result of a shard; it is written later, see `write_if_due`.
 
         Args:
             shard: The shard.
-            members: [D, L, P] int32, its `members`.
-            earned: [D, L, P, P] units of each seat in each rotation, the rotations first.
+            lineups: Its lineups, K of them.
+            earned: [K, P, P] units of each seat in each rotation, the rotations first.
 
         Raises:
-            StoreError: Some of it has been played before, or it has other shapes than its shard.
+            StoreError: Some of it has been played before, or it has other shapes than its lineups.
         """
-        seats, row = shard.seats, shard.draw.first
-        if earned.shape != (*shard.shape, seats) or not np.isfinite(earned).all():
-            raise StoreError(
-                f"a result has shape {earned.shape}, expected {(*shard.shape, seats)} finite units"
-            )
+        row, expected = shard.draw.first, (*lineups.members.shape, shard.draw.seats)
+        if earned.shape != expected or not np.isfinite(earned).all():
+            raise StoreError(f"a result has shape {earned.shape}, expected {expected} finite units")
         spans = self._played.setdefault((shard.stage, row), [])
         joined = _joined([*spans, (shard.first_deal, shard.first_deal + shard.deals)])
         if sum(b - a for a, b in joined) != sum(b - a for a, b in spans) + shard.deals:
             raise StoreError(f"deals of {shard} have been played before")
-        self.tally.add(
-            members.reshape(-1, seats), shard.deal().ravel(), earned.reshape(-1, seats, seats)
-        )
+        self.tally.add(lineups.members, lineups.deal, earned)
         spans[:] = joined
 
     def has(self, stage: int, row: int, first: int, end: int) -> bool:

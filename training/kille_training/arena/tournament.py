@@ -30,7 +30,7 @@ from kille_training.arena.page import write_tournament_page
 from kille_training.arena.parquet import remove_unkept, write_shard
 from kille_training.arena.play import Play, Shard, identified
 from kille_training.arena.results import TournamentResult
-from kille_training.arena.schedule import Draw, Field, Pairing, Swiss, Waves
+from kille_training.arena.schedule import Draw, Field, Random, RoundRobin, Schedule, Swiss
 from kille_training.arena.settings import (
     NONE,
     Bots,
@@ -94,7 +94,7 @@ class Tournament:
             self.store, self.settings = store, settings.with_format()
             self._schedule = _schedule(self.settings, entrants)
             # Tables that cannot be filled are refused before anything is written.
-            self._schedule.stage(0, Field.of(entrants, np.full(len(entrants), np.nan)))
+            self._schedule.stage(0, Field.of(entrants))
             self._play = Play(
                 settings.table.table(), settings.seed, entrants, objects or {},
                 seconds=settings.time_limit, transfer=settings.transfer, trust=trust,
@@ -129,18 +129,20 @@ class Tournament:
         progress(job, total - left, total)
         try:
             for stage, draw in self._stages():
+                if isinstance(self._schedule, Swiss):
+                    self.store.note_round(stage, draw)
                 while next(self._missing(stage, draw), None) is not None:
                     for shard, result in self._pool.run(self._play, self._missing(stage, draw)):
                         if isinstance(result, Failed):
                             self._put_out(result, told)
                             continue
-                        members = shard.members(self._play.seed, self._play.keys)
+                        lineups = shard.lineups(self._play.seed, self._play.keys)
                         earned = np.asarray(result.get("earned"), dtype=np.float64)
                         if self.settings.keep_results:
-                            write_shard(self._folder.shards, self.store, shard, members, earned)
-                        self.store.keep(shard, members, earned)
+                            write_shard(self._folder.shards, self.store, shard, lineups, earned)
+                        self.store.keep(shard, lineups, earned)
                         self.store.write_if_due()
-                        progress(job, shard.lineups, total)
+                        progress(job, shard.observations, total)
             self._check_somebody_is_left()
             self.store.note_end()
         finally:
@@ -152,25 +154,22 @@ class Tournament:
             draw = self._schedule.stage(stage, self.store.field())
             if draw is None:
                 return
-            if isinstance(self._schedule, Swiss):
-                self.store.note_round(stage, draw)
             yield stage, draw
 
     def _missing(self, stage: int, draw: Draw) -> Iterator[Shard]:
         """Yield what has not been played of a stage, shard by shard."""
-        first = self._schedule.first_deal(stage)
-        end = first + self.settings.matchmaking.deals
-        return self.store.missing(stage, draw, first, end, self.settings.batch_tables)
+        end = draw.first_deal + self.settings.matchmaking.deals
+        return self.store.missing(stage, draw, draw.first_deal, end, self.settings.batch_tables)
 
     def _amount(self) -> tuple[int, int]:
-        """Return how many observations there are, and how many are left.
+        """Return about how many observations there are, and how many are left.
 
         Swiss rounds that have not been drawn count as if nobody came or went.
         """
-        field, deals = self.store.field(), self.settings.matchmaking.deals
-        drawn, later = self._schedule.drawn(field), self._schedule.later(field) * deals
-        left = (shard.lineups for each in enumerate(drawn) for shard in self._missing(*each))
-        return later + deals * sum(len(draw.rows) for draw in drawn), later + sum(left)
+        stages = [*self._stages()]
+        total = self.settings.matchmaking.deals * sum(draw.often for _, draw in stages)
+        left = sum(shard.observations for each in stages for shard in self._missing(*each))
+        return max(round(total), left), left
 
     def _plan(self, total: int, left: int) -> str:
         """Return what is to be played, in a sentence."""
@@ -213,13 +212,15 @@ class Tournament:
         write_whole(self._folder.config, (text + as_yaml(self.settings)).encode())
 
 
-def _schedule(settings: TournamentSettings, entrants: Sequence[Entrant]) -> Waves | Swiss:
+def _schedule(settings: TournamentSettings, entrants: Sequence[Entrant]) -> Schedule:
     """Return who meets whom."""
     chosen, seats = settings.matchmaking, settings.table.num_players
     if chosen.format == "swiss":
         return Swiss(seats, chosen.rounds, chosen.deals, settings.seed)
+    if chosen.format == "random":
+        return Random(seats, chosen.lineups)
     hero = {each.name: each.number for each in entrants}.get(chosen.hero)
-    return Waves(Pairing(str(chosen.format), chosen.fill, hero, chosen.lineups), seats)
+    return RoundRobin(seats, chosen.fill == "copies", hero)
 
 
 def _identity(settings: TournamentSettings) -> dict[str, Any]:

@@ -101,8 +101,7 @@ class Tally:
         """Adds observations.
 
         Args:
-            members: [G, P] int, numbers of the entrants at the places of each lineup; rows that
-                begin with -1 were not played and are skipped.
+            members: [G, P] int, numbers of the entrants at the places of each lineup.
             deal: [G] int, numbers of the deals, from 0.
             earned: [G, P, P] units earned in each rotation by each seat; in rotation t seat s is
                 taken by place (s + t) % P.
@@ -144,7 +143,7 @@ class Tally:
         self._check(members, deal)
         if scores.shape != members.shape:
             raise KilleError(f"scores has shape {scores.shape}; expected {members.shape}")
-        if not np.isfinite(scores[members[:, 0] >= 0]).all():
+        if not np.isfinite(scores).all():
             raise KilleError("what was earned holds a number that is not finite")
         expected = (*members.shape, self.seats)
         if finishes is None:
@@ -153,16 +152,16 @@ class Tally:
         finishes = _plain(finishes, np.float64)
         if finishes.shape != expected:
             raise KilleError(f"finishes has shape {finishes.shape}; expected {expected}")
-        added = _add(
+        fits = _add(
             members, deal, scores, finishes,
             (self.count, self.total, self.finishes, self.met, self.shared, self.above),
             np.empty(self.seats, np.int64), np.empty((self.seats, self.seats + 2)),
         )  # fmt: skip
-        if added < 0:
+        if not fits:
             raise KilleError(
                 "the sums of scores no longer fit into 64 bits; earn less per deal, or play fewer"
             )
-        self.observations += int(added)
+        self.observations += len(members)
 
     def means(self) -> np.ndarray:
         """Returns the mean score of each entrant, [E] units; NaN for one that has not sat."""
@@ -223,8 +222,7 @@ class Tally:
             )
         if deal.shape != members.shape[:1]:
             raise KilleError(f"deal has shape {deal.shape}; expected {members.shape[:1]}")
-        played = members[:, 0] >= 0
-        if (members[played] < 0).any() or members.max(initial=-1) >= self.entrants:
+        if members.min(initial=0) < 0 or members.max(initial=-1) >= self.entrants:
             raise KilleError(
                 f"members holds numbers that are not those of entrants, 0 to {self.entrants - 1}"
             )
@@ -311,28 +309,24 @@ def _add(members, deal, scores, finishes, sums, who, mine):
         mine: [P, 2 + P] float64, scratch: the copies of each, its score and its finishes.
 
     Returns:
-        How many observations there were; -1 if a sum has run over.
+        Whether no sum has run over.
     """
     count, total, finished, met, shared, above = sums
     seats = members.shape[1]
-    added = 0
     for row in range(len(members)):
-        if members[row, 0] < 0:
-            continue
-        added += 1
         fold = deal[row] % len(count)
         different = _gather(members[row], scores[row], finishes[row], who, mine)
         for a in range(different):
             one, score = who[a], mine[a, 1]
             if not abs(score) < LIMIT / NANO:
-                return -1
+                return False
             nano = np.int64(np.rint(score * NANO))
             count[fold, one] += 1
             total[fold, one] += nano
             for rank in range(seats):
                 finished[fold, one, rank] += np.int64(np.rint(mine[a, 2 + rank] * NANO))
             if max(abs(total[fold, one]), NANO * count[fold, one]) >= LIMIT:
-                return -1
+                return False
             for b in range(different):
                 if b == a:
                     continue
@@ -341,8 +335,8 @@ def _add(members, deal, scores, finishes, sums, who, mine):
                 shared[fold, one, other] += nano
                 above[fold, one, other] += 1 + (gap > EQUAL) - (gap < -EQUAL)
                 if abs(shared[fold, one, other]) >= LIMIT:
-                    return -1
-    return added
+                    return False
+    return True
 
 
 @kernel
