@@ -27,9 +27,9 @@ def test_tournaments_comparisons_evaluations_records_and_tables(monkeypatch, gam
     one, other = names(game)
     keep, results = Store.keep, []
 
-    def noted(store, shard, members, earned):
-        results.append((members[:, 0], earned[:, 0]))
-        keep(store, shard, members, earned)
+    def noted(store, shard, lineups, earned):
+        results.append((lineups.members, earned))
+        keep(store, shard, lineups, earned)
 
     monkeypatch.setattr(Store, "keep", noted)
     found = kt.play_tournament(
