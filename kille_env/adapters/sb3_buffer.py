@@ -100,7 +100,8 @@ class SeatStreamBuffer(MaskableRolloutBuffer):
 
     def _empty(self) -> None:
         """Begins without a decision."""
-        self._streams = SeatStreams(self.n_envs, self._env.num_players)
+        self._credit = np.zeros((self.n_envs, self._env.num_players))
+        self._streams = SeatStreams(self._credit)
         self._stored, self._gap = 0, self.pos > 0
         size = self.n_envs * (self.buffer_size + self._env.num_players)
         self._rows = {
@@ -122,7 +123,8 @@ class SeatStreamBuffer(MaskableRolloutBuffer):
         if self._streams.count != self._stored:  # nobody has said what was decided before
             self._empty()
         self._streams.decide(np.arange(self.n_envs), seats)
-        self._streams.pay(rewards, ended)
+        self._credit += arguments.numbers("rewards", rewards, np.float64, self._credit.shape)
+        self._streams.end(ended)
 
     def add(  # type: ignore[override]
         self,
@@ -213,7 +215,7 @@ class SeatStreamBuffer(MaskableRolloutBuffer):
         open_[open_ >= 0] = np.arange(len(rows))
         return {
             "open": open_,
-            "accrued": streams.accrued.copy(),
+            "accrued": streams.credit.copy(),
             **{name: array[rows] for name, array in self._rows.items()},
         }
 

@@ -1,9 +1,8 @@
 """Experience without a library: every decision of every seat once, complete.
 
-A seat's consecutive decisions in a match are a stream of their own. All that the seat earns until
-its next decision, or until the match ends, is the reward of its last one, and what it earns before
-its first decision of the match (its ante, say) counts with that one. A seat that decides nothing in
-a match has no decision to reward; `Collector.undecided` counts what such seats earn.
+A seat's consecutive decisions in a match are a stream of their own, rewarded by the rule of
+`kille_env.play.streams`. `Collector.undecided` counts what seats earn in matches in which they
+decide nothing.
 
 `collect` plays whole matches, `Collector` a number of steps after which the tables stand in the
 middle of their matches. Both let one policy play all seats, or several play seats that are theirs.
@@ -97,7 +96,7 @@ class Collector:
                 f"seating has a seat of nobody (-1); expected 0 to {len(policies) - 1}, one number "
                 "for each policy"
             )
-        self._streams = SeatStreams(batch.num_tables, batch.num_players)
+        self._streams = SeatStreams(self._players.credit)
         self._blocks = [self._nothing()]
         numbers = np.zeros(0, dtype=np.int64)
         self._ends = [(numbers, batch.truncated[:0], batch.observation[:0])]
@@ -176,7 +175,7 @@ class Collector:
         players.step(actions, which)
         ended = which & (batch.terminated | batch.truncated)
         self._look_back(ended)
-        self._streams.pay(batch.reward, ended)
+        self._streams.end(ended)
         return ended
 
     def _look_back(self, ended: np.ndarray) -> None:

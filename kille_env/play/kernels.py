@@ -15,6 +15,7 @@ from kille_env.core.jit import kernel, loop
 from kille_env.core.rng import derive, mix
 from kille_env.errors import illegal_choice
 from kille_env.play.policy import KernelPolicy, name_of
+from kille_env.play.streams import earn
 
 ROUND = 64
 """Decisions of a table that one call plays at most; there are few rounds of more."""
@@ -82,15 +83,6 @@ def begin_anew(which, decided, credit, returns):
             for seat in range(decided.shape[1]):
                 decided[i, seat] = 0
                 credit[i, seat] = returns[i, seat] = 0.0
-
-
-@kernel
-def earn(rewards, credit, returns):
-    """Adds what a step has brought to both, [N, P] each."""
-    for i in range(rewards.shape[0]):
-        for seat in range(rewards.shape[1]):
-            credit[i, seat] += rewards[i, seat]
-            returns[i, seat] += rewards[i, seat]
 
 
 def play_on(

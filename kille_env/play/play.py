@@ -17,7 +17,7 @@ from kille_env.core.batch import Batch
 from kille_env.core.fixed import Fixed
 from kille_env.errors import KilleError, illegal_choice
 from kille_env.play.decisions import Decisions, History
-from kille_env.play.kernels import ROUND, begin_anew, bound, earn, list_due, mark_due, play_on
+from kille_env.play.kernels import ROUND, begin_anew, bound, list_due, mark_due, play_on
 from kille_env.play.policy import (
     KernelPolicy,
     Player,
@@ -27,6 +27,7 @@ from kille_env.play.policy import (
     name_of,
     pick_actions,
 )
+from kille_env.play.streams import earn
 from kille_env.records import Logbook
 
 Due = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
@@ -92,8 +93,8 @@ class Players(Fixed):
             come from outside (`step`).
         match: [N] uint64, key of the match whose decisions are counted.
         decided: [N, P] how often each seat has decided in it.
-        credit: [N, P] float64, units that seats have earned and nobody has taken; whoever does sets
-            it to 0.
+        credit: [N, P] float64, units that no decision has been given yet; see
+            `kille_env.play.streams`.
         returns: [N, P] float64, units that seats have earned since they sat down, or `forget`.
         remember: Whether a player remembers the deal.
         compiled: Whether `go_on` has kernels play the seats of a `KernelPolicy`; if not, it is

@@ -1,11 +1,8 @@
 """Tables at which the caller plays one seat, and players inside play the others.
 
-The seat's consecutive decisions form its stream: whatever it earns before its next decision, or
-before the end, belongs to its last one. What it earns before its first decision of a match (its
-ante, say) is added to that one's, so that the rewards of a match sum to the seat's net result.
-
-A match that ends before the seat has a decision has nothing to reward. It is passed over, the next
-one begins, and `skipped` counts it.
+The seat's decisions are rewarded by the rule of `kille_env.play.streams`, so that the rewards of a
+match sum to the seat's net result. A match that ends before the seat has a decision has nothing to
+reward. It is passed over, the next one begins, and `skipped` counts it.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -33,6 +30,7 @@ from kille_env.play.options import (
 from kille_env.play.own import check_reward_function, paid
 from kille_env.play.play import Players
 from kille_env.play.policy import Player, PlayerLike, resolve
+from kille_env.play.streams import take
 from kille_env.records import Logbook
 from kille_env.registry import Table, make_batch
 
@@ -66,7 +64,7 @@ _SHARED = TableOptions.__annotations__.keys()
 
 
 @kernel
-def sit_down(tables, chosen, passed, where, distances, seating, streams, credit, returns):
+def sit_down(tables, chosen, passed, where, distances, seating, streams, credit):
     """Seats everybody for the new matches of the chosen tables.
 
     Where the one before was `passed` over, it is counted; else the count begins at 0.
@@ -79,8 +77,7 @@ def sit_down(tables, chosen, passed, where, distances, seating, streams, credit,
         distances: [P] who sits so far to the left of it.
         seating: [N, P] is filled.
         streams: Begin a match.
-        credit: [N, P] likewise.
-        returns: [N, P] likewise.
+        credit: [N, P] what seats have earned in the one before.
 
     Returns:
         The most matches that were passed over at a table.
@@ -92,7 +89,7 @@ def sit_down(tables, chosen, passed, where, distances, seating, streams, credit,
         stream, table, own = streams[i], tables[i], where
         if passed:
             stream["skipped"] += 1
-            stream["skipped_units"] += returns[i, stream["own"]]
+            stream["skipped_units"] += take(credit, i, stream["own"])
         else:
             stream["skipped"], stream["skipped_units"] = 0, 0.0
         most = max(most, stream["skipped"])
@@ -106,8 +103,6 @@ def sit_down(tables, chosen, passed, where, distances, seating, streams, credit,
         stream["over"] = stream["forfeited"] = False
         stream["earned"] = 0.0
         stream["decisions"] = 0
-        for seat in range(num_players):
-            credit[i, seat] = returns[i, seat] = 0.0
     return most
 
 
@@ -155,9 +150,7 @@ def pay(seats, terminated, truncated, chosen, lost, streams, credit):
         ended = seats[i] < 0 and not wrong
         stream["skipped"], stream["skipped_units"] = 0, 0.0
         stream["decisions"] += 1
-        stream["reward"] = lost if wrong else credit[i, stream["own"]]
-        if not wrong:
-            credit[i, stream["own"]] = 0.0
+        stream["reward"] = lost if wrong else take(credit, i, stream["own"])
         stream["earned"] += stream["reward"]
         stream["forfeited"] = wrong
         stream["terminated"] = wrong or (ended and terminated[i])
@@ -377,7 +370,6 @@ class SeatTables(Fixed):
     def _start(self, chosen: np.ndarray, seat: int | None = None, **options: Any) -> None:
         """Deals new matches, and plays nothing."""
         (self.log or self.batch).reset(which=chosen, **options)
-        self.players.forget(chosen)
         self._sit_down(chosen, seat)
 
     def _pass_over(
@@ -400,8 +392,9 @@ class SeatTables(Fixed):
             where = SEATS[where]
         most = sit_down(
             self.batch._tables, chosen, passed, where, self._distances, self.players.seating,
-            self._streams, self.players.credit, self.returns,
+            self._streams, self.players.credit,
         )  # fmt: skip
+        self.players.forget(chosen)
         return int(most)
 
     def step(

@@ -1,7 +1,13 @@
-"""Decisions of seats with all that came of them, and which seat's decision is open.
+"""The rule of credit: what a seat earns belongs to its last decision.
 
-What `kille_env.play.experience` collects, on the CPU, and `kille_env.play.torch_experience`, on a
-GPU.
+All that a seat earns until its next decision, or until the match ends, is the reward of its last
+one. What it earns before its first decision of the match (its ante, say) counts with that one. A
+seat that decides nothing in a match has no decision to reward.
+
+So what a seat earns is added to its credit (`earn`), and the credit is handed over (`take`) when
+the seat decides again, and when the match ends. Everything that rewards decisions does it by these
+kernels: `kille_env.play.seats` for one seat of each table, and `SeatStreams` for all seats, which
+`kille_env.play.experience` and the buffer of `kille_env.sb3` use; a GPU runs them too.
 """
 
 from operator import attrgetter
@@ -150,8 +156,25 @@ def _shown(name: str) -> Any:
     return property(lambda streams: read_only(getattr(streams, name)))
 
 
+@kernel
+def earn(rewards, credit, returns):
+    """Adds what a step has brought to both, [N, P] each."""
+    for i in range(rewards.shape[0]):
+        for seat in range(rewards.shape[1]):
+            credit[i, seat] += rewards[i, seat]
+            returns[i, seat] += rewards[i, seat]
+
+
+@kernel
+def take(credit, table, seat):
+    """Hands over what a seat has earned since its last decision, as this one's reward."""
+    earned = credit[table, seat]
+    credit[table, seat] = 0.0
+    return earned
+
+
 class SeatStreams:
-    """Which seat's decision is open, and what it has earned: N tables, P seats.
+    """Which seat's decision is open, and what completes it: N tables, P seats.
 
     A decision has a row, counted from 0 in the order of decisions. Arrays are read-only views that
     the next call overwrites.
@@ -159,20 +182,24 @@ class SeatStreams:
     Attributes:
         count: Rows so far.
         open: [N, P] row of each seat's open decision, -1 for none.
-        accrued: [N, P] float64, units earned since that decision.
+        credit: [N, P] float64, units that no decision has been given yet.
         undecided: [N, P] float64, units earned in matches in which the seat decided nothing.
     """
 
-    def __init__(self, num_tables: int, num_players: int) -> None:
-        shape = (num_tables, num_players)
+    def __init__(self, credit: np.ndarray) -> None:
+        """Begins without a decision.
+
+        Args:
+            credit: [N, P] float64; whoever plays the tables adds to it what seats earn.
+        """
         self._count = 0
-        self._open = np.full(shape, -1, dtype=np.int64)
-        self._accrued, self._undecided = np.zeros((2, *shape))
-        self._reward = np.zeros(num_tables)
-        self._next = np.full(num_tables, OPEN, dtype=np.int64)
+        self._open = np.full(credit.shape, -1, dtype=np.int64)
+        self._credit, self._undecided = credit, np.zeros(credit.shape)
+        self._reward = np.zeros(len(credit))
+        self._next = np.full(len(credit), OPEN, dtype=np.int64)
 
     count = property(attrgetter("_count"))
-    open, accrued, undecided = map(_shown, ("_open", "_accrued", "_undecided"))
+    open, credit, undecided = map(_shown, ("_open", "_credit", "_undecided"))
 
     def decide(self, tables: np.ndarray, seats: np.ndarray) -> None:
         """Opens the decisions of seats, [M] int64 each, and completes those before them.
@@ -187,7 +214,7 @@ class SeatStreams:
             raise RulesError(f"seats are 0 to {num_players - 1}, got {shortened(seats)}")
         first = self._count
         self._make_room(first + len(tables))
-        open_decisions(tables, seats, first, self._open, self._accrued, self._reward, self._next)
+        open_decisions(tables, seats, first, self._open, self._credit, self._reward, self._next)
 
     def _make_room(self, count: int) -> None:
         """Counts so many rows, with room for what comes of them."""
@@ -196,27 +223,22 @@ class SeatStreams:
             self._reward = np.concatenate([self._reward, np.zeros_like(self._reward)])
             self._next = np.concatenate([self._next, np.full_like(self._next, OPEN)])
 
-    def pay(self, rewards: np.ndarray, ended: np.ndarray) -> None:
-        """Credits what a step brought, and completes the decisions of matches that it ended.
-
-        Args:
-            rewards: [N, P] float64, what each seat earned in the step.
-            ended: [N] bool.
+    def end(self, ended: np.ndarray) -> None:
+        """Completes the decisions of matches that have ended, [N] bool.
 
         Raises:
-            RulesError: They have other shapes.
+            RulesError: It has another shape.
         """
-        rewards = arguments.numbers("rewards", rewards, np.float64, self._open.shape)
-        ended = arguments.which(ended, len(rewards))
-        streams = (self._open, self._accrued, self._undecided, self._reward, self._next)
-        pay_streams(rewards, ended, *streams)
+        ended = arguments.which(ended, len(self._open))
+        streams = (self._open, self._credit, self._undecided, self._reward, self._next)
+        end_decisions(ended, *streams)
 
     def forget(self) -> None:
         """Drops open decisions and what they have earned, where a reset interrupts the matches."""
         self._open[:] = -1
-        self._accrued[:] = 0.0
+        self._credit[:] = 0.0
 
-    def load(self, open_: np.ndarray, accrued: np.ndarray) -> None:
+    def load(self, open_: np.ndarray, credit: np.ndarray) -> None:
         """Goes on with open decisions, rows 0 to O - 1, and what they have earned.
 
         Raises:
@@ -224,13 +246,13 @@ class SeatStreams:
         """
         shape = self._open.shape
         open_ = arguments.numbers("open", open_, np.int64, shape)
-        accrued = arguments.numbers("accrued", accrued, np.float64, shape)
+        credit = arguments.numbers("credit", credit, np.float64, shape)
         rows = open_[open_ >= 0]
         if open_.min() < -1 or not np.array_equal(rows, np.arange(len(rows))):
             raise RulesError(
                 f"open is {shortened(open_)}; expected -1, or else 0, 1, 2, ... in order"
             )
-        self._open[:], self._accrued[:] = open_, accrued
+        self._open[:], self._credit[:] = open_, credit
         self._make_room(len(rows))
         self._next[:] = OPEN
 
@@ -259,31 +281,28 @@ class SeatStreams:
 
 
 @kernel
-def open_decisions(tables, seats, first, open_, accrued, reward, following):
+def open_decisions(tables, seats, first, open_, credit, reward, following):
     """Opens decisions, rows `first` and on, and completes those before them."""
     for number in range(tables.shape[0]):
         table, seat, row = tables[number], seats[number], first + number
         before = open_[table, seat]
         if before >= 0:
-            reward[before] = accrued[table, seat]
+            reward[before] = take(credit, table, seat)
             following[before] = row
-            accrued[table, seat] = 0.0
         open_[table, seat] = row
 
 
 @kernel
-def pay_streams(rewards, ended, open_, accrued, undecided, reward, following):
-    """Credits rewards, and completes the decisions of matches that have ended."""
-    for table in range(rewards.shape[0]):
-        for seat in range(rewards.shape[1]):
-            accrued[table, seat] += rewards[table, seat]
-            if not ended[table]:
-                continue
-            row = open_[table, seat]
+def end_decisions(ended, open_, credit, undecided, reward, following):
+    """Completes the decisions of matches that have ended."""
+    for table in range(ended.shape[0]):
+        if not ended[table]:
+            continue
+        for seat in range(open_.shape[1]):
+            earned, row = take(credit, table, seat), open_[table, seat]
             if row >= 0:
-                reward[row] = accrued[table, seat]
+                reward[row] = earned
                 following[row] = END
             else:
-                undecided[table, seat] += accrued[table, seat]
-            accrued[table, seat] = 0.0
+                undecided[table, seat] += earned
             open_[table, seat] = -1

@@ -1,7 +1,8 @@
 """Experience that never leaves the GPU: `kille_env.collect` at the tables of a `DeviceBatch`.
 
-Decisions, credit and order are those of `kille_env.play.experience`, in tensors of torch. Seats'
-streams are kept by the kernels of that module, a thread for each table.
+Decisions, credit and order are those of `kille_env.play.experience`, in tensors of torch. What
+`SeatStreams` keeps in arrays is kept in tensors here, since they lie on another machine; the rule
+of credit is that of `kille_env.play.streams`: its kernels, a thread for each table.
 """
 
 from collections.abc import Callable
@@ -17,7 +18,7 @@ from kille_env.errors import PolicyError, RulesError
 from kille_env.extras import needs
 from kille_env.play.kernels import chance_of, decision_key
 from kille_env.play.policy import SUM_TOLERANCE
-from kille_env.play.streams import END, OPEN, Transitions, open_decisions, pay_streams
+from kille_env.play.streams import END, OPEN, Transitions, end_decisions, open_decisions
 
 with needs("train"):
     import torch
@@ -92,7 +93,7 @@ class _Collection:
         self._read = _reader(batch, observation)
         self._decided = cuda.to_device(np.zeros(shape, np.int64))
         self._open = cuda.to_device(np.full(shape, -1))
-        self._accrued, self._undecided = (cuda.to_device(np.zeros(shape)) for _ in range(2))
+        self._credit, self._undecided = (cuda.to_device(np.zeros(shape)) for _ in range(2))
         self._reward = torch.zeros(batch.num_tables, dtype=torch.float64, device="cuda")
         self._next = torch.full((batch.num_tables,), OPEN, device="cuda")
         self._count = 0
@@ -124,7 +125,7 @@ class _Collection:
             self._next = torch.cat([self._next, torch.full_like(self._next, OPEN)])
         chances = torch.empty(size, dtype=torch.float64, device="cuda")
         position = torch.empty_like(rows)
-        own = self._decided, self._open, self._accrued
+        own = self._decided, self._open, self._credit
         arrays = map(_array, (rows, seats, chances, position, self._reward, self._next))
         launch(_kernels()["open"], size, batch.tables, first, batch.num_players, *own, *arrays)
         seen, mask = _tensor(batch.observation)[rows], _tensor(batch.mask)[rows]
@@ -144,7 +145,7 @@ class _Collection:
         batch = self._batch
         arrays = (
             self._open,
-            self._accrued,
+            self._credit,
             self._undecided,
             *map(_array, (self._reward, self._next)),
         )
@@ -229,7 +230,7 @@ def _checked(probabilities: Any, mask: torch.Tensor) -> torch.Tensor:
 
 
 def _open(
-    tables, first, num_players, decided, opened, accrued, rows, seats, chances, position, reward,
+    tables, first, num_players, decided, opened, credit, rows, seats, chances, position, reward,
     following,
 ):  # fmt: skip
     """Opens the decision of a seat, and draws its random number."""
@@ -242,17 +243,18 @@ def _open(
         chances[number] = chance_of(key)
         position[number] = (seat - table["dealer"] - 1) % num_players
         open_decisions(
-            rows[number:end], seats[number:end], first + number, opened, accrued, reward, following
+            rows[number:end], seats[number:end], first + number, opened, credit, reward, following
         )
 
 
-def _pay(rewards, ended, opened, accrued, undecided, reward, following):
+def _pay(rewards, ended, opened, credit, undecided, reward, following):
+    """Credits what a step has brought at a table, and completes its decisions if that ended it."""
     i = cuda.grid(1)
     if i < ended.shape[0]:
         j = i + 1
-        pay_streams(
-            rewards[i:j], ended[i:j], opened[i:j], accrued[i:j], undecided[i:j], reward, following
-        )
+        for seat in range(rewards.shape[1]):
+            credit[i, seat] += rewards[i, seat]
+        end_decisions(ended[i:j], opened[i:j], credit[i:j], undecided[i:j], reward, following)
 
 
 @cache

@@ -42,7 +42,7 @@ def tables() -> SeatTables:
 
 
 def streams() -> SeatStreams:
-    return SeatStreams(3, 2)
+    return SeatStreams(np.zeros((3, 2)))
 
 
 def changed(state: dict[str, Any], **values: Any) -> dict[str, Any]:
@@ -84,8 +84,7 @@ def changed(state: dict[str, Any], **values: Any) -> dict[str, Any]:
         (streams, lambda s: s.decide(np.array([3]), np.array([0])), "tables are 0 to 2"),
         (streams, lambda s: s.decide(np.array([0]), np.array([2])), "seats are 0 to 1"),
         (streams, lambda s: s.decide(np.array([0, 1]), np.array([0])), r"seats is int64 \[2\]"),
-        (streams, lambda s: s.pay(np.zeros((3, 3)), SHORT), r"rewards is float64 \[3, 2\]"),
-        (streams, lambda s: s.pay(np.zeros((3, 2)), SHORT), r"which is \[3\] bool"),
+        (streams, lambda s: s.end(SHORT), r"which is \[3\] bool"),
         (streams, lambda s: s.load(np.full((3, 2), 7), np.zeros((3, 2))), "in order"),
         (streams, lambda s: s.load(np.zeros((2, 2), int), np.zeros((2, 2))), r"open is int64"),
     ],
@@ -106,7 +105,7 @@ def test_arrays_that_do_not_fit_are_refused_and_nothing_changes(
     [
         *((players, name) for name in ("batch", "players", "seating", "match", "decided")),
         *((tables, name) for name in ("batch", "players", "seat", "returns", "own", "over")),
-        *((streams, name) for name in ("count", "open", "accrued", "undecided")),
+        *((streams, name) for name in ("count", "open", "credit", "undecided")),
     ],
 )
 def test_what_kernels_rely_on_cannot_be_replaced(make: Callable[[], Any], name: str) -> None:
@@ -116,7 +115,7 @@ def test_what_kernels_rely_on_cannot_be_replaced(make: Callable[[], Any], name: 
 
 
 @pytest.mark.parametrize(
-    ("make", "name"), [(tables, "own"), (tables, "over"), (streams, "open"), (streams, "accrued")]
+    ("make", "name"), [(tables, "own"), (tables, "over"), (streams, "open"), (streams, "credit")]
 )
 def test_what_is_shown_of_them_cannot_be_written(make: Callable[[], Any], name: str) -> None:
     view = getattr(make(), name)
@@ -239,9 +238,11 @@ def test_advantages_of_what_does_not_fit_are_refused(
 
 
 def test_streams_go_on_with_more_open_decisions_than_tables() -> None:
-    gone_on = streams()
+    credit = np.zeros((3, 2))
+    gone_on = SeatStreams(credit)
     gone_on.load(np.arange(6).reshape(3, 2), np.ones((3, 2)))
-    gone_on.pay(np.ones((3, 2)), np.ones(3, np.bool_))
+    credit += 1.0
+    gone_on.end(np.ones(3, np.bool_))
     assert gone_on.completed()[1].tolist() == [2.0] * 6
 
 
