@@ -28,11 +28,10 @@ from kille_env.errors import IllegalActionError, KilleError, shortened
 from kille_env.play.options import (
     ILLEGAL,
     TableOptions,
-    check_reward,
-    illegal_reward,
     one_of,
     reset_options,
 )
+from kille_env.play.options import illegal_reward as reward_of_illegal
 from kille_env.play.own import Function, check_reward_function, paid
 from kille_env.records import Logbook, Record
 from kille_env.registry import Table, make_batch
@@ -101,9 +100,9 @@ class KilleAEC(AECEnv[str, Any, int]):
         """
         super().__init__()
         self.illegal = one_of("illegal", illegal, ILLEGAL)
-        self._illegal_reward = check_reward(illegal_reward)
         self._reward = check_reward_function(reward)
         self._batch = make_batch(game, 1, num_players, restart=False, **options)
+        self.illegal_reward = reward_of_illegal(illegal_reward, self._batch)
         self._renderer = Renderer(self._batch, render_mode)
         self.render_mode = self._renderer.mode
         self._log = Logbook(self._batch)
@@ -152,11 +151,6 @@ class KilleAEC(AECEnv[str, Any, int]):
     def table(self) -> Table:
         """The game, seats and rules."""
         return self._batch.table
-
-    @property
-    def illegal_reward(self) -> float:
-        """What an illegal action earns where it loses, under the rules."""
-        return illegal_reward(self._illegal_reward, self._batch)
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
         """Returns the observation space, the same object each time."""

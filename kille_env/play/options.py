@@ -78,14 +78,18 @@ def check_names(form: type, given: Iterable[str], game: str) -> None:
         raise RulesError(f"{form.__name__} has no option {name!r}. {did_you_mean(name, known)}")
 
 
-def check_reward(given: Any) -> float | None:
-    """Returns the option `illegal_reward`.
+def illegal_reward(given: Any, batch: Batch) -> float:
+    """Returns what an illegal action earns by the option `illegal_reward`.
+
+    None is one unit less than the worst that can follow, a whole match included, so that it is
+    never the cheapest way out of a bad deal. In a match that begins under way, with a larger pot
+    than the rules' own, losses can be larger.
 
     Raises:
         RulesError: It is neither a finite number nor None.
     """
     if given is None:
-        return None
+        return min(0.0, batch.spec.reward_range(batch.rules, batch.num_players)[0]) - 1.0
     try:
         reward = math.nan if isinstance(given, (str, bytes, bool)) else float(given)
     except (TypeError, ValueError, OverflowError):
@@ -96,18 +100,6 @@ def check_reward(given: Any) -> float | None:
             "less than the least reward of a step"
         )
     return reward
-
-
-def illegal_reward(given: float | None, batch: Batch) -> float:
-    """Returns what an illegal action earns, under the rules.
-
-    None is one unit less than the worst that can follow, a whole match included, so that it is
-    never the cheapest way out of a bad deal. In a match that begins under way, with a larger pot
-    than the rules' own, losses can be larger.
-    """
-    if given is not None:
-        return given
-    return min(0.0, batch.spec.reward_range(batch.rules, batch.num_players)[0]) - 1.0
 
 
 def reset_options(options: Mapping[str, Any] | None, known: tuple[str, ...]) -> dict[str, Any]:

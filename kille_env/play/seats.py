@@ -23,7 +23,6 @@ from kille_env.play.options import (
     OPPONENTS,
     SeatOptions,
     TableOptions,
-    check_reward,
     illegal_reward,
     one_of,
 )
@@ -114,18 +113,19 @@ def seat_players(own, distances, seating):
 
 
 @kernel
-def judge(masks, actions, chosen, lenient, streams):
+def judge(seats, masks, actions, chosen, lenient, streams):
     """Marks the illegal actions among those of the chosen tables.
 
     Unless there are some and that is an error (not `lenient`), the other tables then show that
     nothing came of the step.
 
     Returns:
-        How many there are; or -1 less a chosen table whose match is over.
+        How many there are; or -1 less a table at which nothing can be played: a chosen one whose
+        match is over, or any that an error has stopped before the outside's decision.
     """
     wrong = 0
     for i in range(actions.shape[0]):
-        if chosen[i] and streams[i]["over"]:
+        if (chosen[i] and streams[i]["over"]) or _is_stopped(seats[i], streams[i]):
             return -1 - i
         action = actions[i]
         legal = 0 <= action < masks.shape[1] and masks[i, action] != 0
@@ -138,6 +138,12 @@ def judge(masks, actions, chosen, lenient, streams):
             stream["skipped"] = 0
             stream["terminated"] = stream["truncated"] = False
     return wrong
+
+
+@kernel
+def _is_stopped(seat, stream):
+    """Whether a match is not over, and yet it is not the outside's turn."""
+    return not stream["over"] and seat != stream["own"]
 
 
 @kernel
@@ -222,6 +228,7 @@ class SeatTables(Fixed):
         players: Who plays the other seats.
         log: Logbook of the match, None where there are many tables.
         rules: The rules.
+        illegal_reward: What an illegal action earns where it loses.
         own: [N] the caller's seat.
         over: [N] bool, which matches have ended and wait for `begin`.
         reward: [N] float64, what the seat has earned by its last decision, or what the option
@@ -267,14 +274,13 @@ class SeatTables(Fixed):
         self.num_tables, self.num_players = num_tables, self.batch.num_players
         self.seat = self._check_seat(options.get("seat", "rotate"))
         self.illegal = one_of("illegal", options.get("illegal", "raise"), ILLEGAL)
-        self._illegal_reward = check_reward(options.get("illegal_reward"))
+        self.illegal_reward = illegal_reward(options.get("illegal_reward"), self.batch)
         self._reward = check_reward_function(options.get("reward"))
         opponents = options.get("opponents", OPPONENTS)
         players, self._distances = seat_opponents(opponents, game, self.num_players, self.rules)
         self.players = Players(self.batch, players, np.array(-1), log=self.log)
         self._streams = np.zeros(num_tables, dtype=STREAM)
         self._streams["over"] = True
-        self._broken: np.ndarray | None = None
         self._shown = read_only(self._streams)
         self.returns = self.players.returns
 
@@ -288,11 +294,6 @@ class SeatTables(Fixed):
     def table(self) -> Table:
         """The game, seats and rules."""
         return self.batch.table
-
-    @property
-    def illegal_reward(self) -> float:
-        """What an illegal action earns where it loses, under the rules."""
-        return illegal_reward(self._illegal_reward, self.batch)
 
     def _check_seat(self, seat: Any) -> int | str:
         if isinstance(seat, str) and seat in SEATS:
@@ -341,31 +342,21 @@ class SeatTables(Fixed):
     ) -> None:
         self._start(chosen, seat, seed=seed, deck=deck, **options)
         going = True
-        try:
-            while going:
-                going = self.players.go_on()
-                passed = chosen & (self.batch.seat < 0)
-                if np.count_nonzero(passed):
-                    self._pass_over(passed, deck, seat, **options)
-                    going = True
-        except BaseException:
-            self._note_broken()
-            raise
-        if self._broken is not None:
-            left = self._broken & ~chosen
-            self._broken = left if left.any() else None
+        while going:
+            going = self.players.go_on()
+            passed = chosen & (self.batch.seat < 0)
+            if np.count_nonzero(passed):
+                self._pass_over(passed, deck, seat, **options)
+                going = True
 
-    def _note_broken(self) -> None:
-        """Notes where an error has stopped a match before the seat's decision."""
-        stopped = ~self._streams["over"] & (self.batch.seat != self._streams["own"])
-        self._broken = stopped if self._broken is None else self._broken | stopped
-
-    def _check_whole(self) -> None:
-        if self._broken is not None:
-            raise KilleError(
-                f"an error has stopped the match at table {self._broken.argmax()} in the middle: "
-                "begin another one, reset()"
-            )
+    def _refusal(self, table: int) -> KilleError:
+        """Returns the error that nothing can be played at a table; see `judge`."""
+        if self.over[table]:
+            return KilleError(f"the match at table {table} is over: begin another one, reset()")
+        return KilleError(
+            f"an error has stopped the match at table {table} in the middle: begin another one, "
+            "reset()"
+        )
 
     def _start(self, chosen: np.ndarray, seat: int | None = None, **options: Any) -> None:
         """Deals new matches, and plays nothing."""
@@ -419,14 +410,14 @@ class SeatTables(Fixed):
             KilleError: A match is over and has not been begun again, or an error (of an opponent,
                 or about a deck) has stopped one before the seat's decision.
         """
-        self._check_whole()
         actions = arguments.actions(actions, self.num_tables)
         unpaid = self._chosen(which)
         unpaid = unpaid if which is None else unpaid.copy()
         lenient = self.illegal == "lose"
-        wrong = judge(self.batch._shown[2], actions, unpaid, lenient, self._streams)
+        seats, _, masks, *_ = self.batch._shown
+        wrong = judge(seats, masks, actions, unpaid, lenient, self._streams)
         if wrong < 0:
-            raise KilleError(f"the match at table {-1 - wrong} is over: begin another one, reset()")
+            raise self._refusal(-1 - wrong)
         if wrong and not lenient:
             table = int(np.argmax(self._streams["wrong"]))
             self._streams["wrong"] = False
@@ -434,16 +425,12 @@ class SeatTables(Fixed):
         playing = unpaid & ~self._streams["wrong"] if wrong else unpaid
         some = (which is None and not wrong) or np.count_nonzero(playing)
         lost = self.illegal_reward if wrong else 0.0
-        try:
-            going = some and self.players.answer(actions, playing)
-            if again is not None:
-                self._play_and_begin(unpaid, lost, again)
-            else:
-                while going:
-                    going = self.players.go_on()
-        except BaseException:  # a player may be anybody's code
-            self._note_broken()
-            raise
+        going = some and self.players.answer(actions, playing)
+        if again is not None:
+            self._play_and_begin(unpaid, lost, again)
+        else:
+            while going:
+                going = self.players.go_on()
         self._pay(unpaid, lost)
 
     def _play_and_begin(
@@ -510,7 +497,9 @@ class SeatTables(Fixed):
             KilleError: An opponent remembers what has been decided in the deals, or an error has
                 stopped a match in the middle.
         """
-        self._check_whole()
+        stopped = ~self.over & (self.batch.seat != self.own)
+        if stopped.any():
+            raise self._refusal(int(stopped.argmax()))
         return {
             "tables": np.frombuffer(self.batch.save(), dtype=np.uint8).copy(),
             "streams": np.frombuffer(self._streams.tobytes(), dtype=np.uint8).copy(),
@@ -534,7 +523,6 @@ class SeatTables(Fixed):
         tables = arguments.saved(state, "tables", np.uint8, (None,))
         played = self.players.checked(state)
         self.batch.restore(tables.tobytes())
-        self._broken = None
         self.players.put_back(played)
         self._streams[:], self.players.credit[:], self.returns[:] = streams, credit, returns
         for own, seating in zip(self.own, self.players.seating, strict=True):

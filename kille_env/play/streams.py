@@ -193,8 +193,8 @@ class SeatStreams:
             credit: [N, P] float64; whoever plays the tables adds to it what seats earn.
         """
         self._count = 0
-        self._open = np.full(credit.shape, -1, dtype=np.int64)
-        self._credit, self._undecided = credit, np.zeros(credit.shape)
+        self._open = np.full_like(credit, -1, dtype=np.int64)
+        self._credit, self._undecided = credit, np.zeros_like(credit)
         self._reward = np.zeros(len(credit))
         self._next = np.full(len(credit), OPEN, dtype=np.int64)
 
