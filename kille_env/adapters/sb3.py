@@ -38,7 +38,7 @@ with needs("train"):
     from stable_baselines3.common.vec_env import VecEnv
 
 from kille_env.adapters.sb3_asking import LivePolicy, check_last_seen
-from kille_env.adapters.sb3_buffer import SeatStreamBuffer
+from kille_env.adapters.sb3_buffer import LOADED, Earned, SeatStreamBuffer, Step
 from kille_env.adapters.sb3_models import algorithm_that_steps, memory_size
 from kille_env.adapters.spaces import Observations
 from kille_env.core import arguments
@@ -230,10 +230,10 @@ class _Kind:
 class SelfPlayVecEnv(TableVecEnv):
     """Every decision of every seat, in the order of play, for one learner in all seats.
 
-    The row of a table is the seat that is to act there. Train with `SeatStreamBuffer`, which each
-    step tells who decided and what every seat earned: another buffer would credit one seat's
-    decision with the next seat's prospects, and is refused when an algorithm collects a rollout
-    with it. The rewards that `step` returns are those of the seats that acted, in this step alone.
+    The row of a table is the seat that is to act there. The rewards that `step` returns are those
+    of the seats that acted, in this step alone, and carry what every seat earned. Train with
+    `SeatStreamBuffer`, which reads that: another buffer would credit one seat's decision with the
+    next seat's prospects, and is refused when an algorithm collects a rollout with it.
     `infos[i]["episode"]["r"]` is the result of seat 0.
 
     Several numbers of seats or kinds of episodes share the tables equally, each kind in rows of its
@@ -255,12 +255,10 @@ class SelfPlayVecEnv(TableVecEnv):
         num_players: P, the most seats of any table.
         rules: Those of the first kind.
         batch: The tables of the first kind.
-        buffer: Where steps are credited; None before an algorithm or a buffer's `use` says it.
-        earned: [N] float32, the rewards that the last step returned.
     """
 
-    buffer: SeatStreamBuffer | None = None
-    earned: np.ndarray = np.zeros(0, dtype=np.float32)
+    _stands: object = None
+    """Where the matches stand, see `Step`."""
 
     def __init__(
         self,
@@ -339,8 +337,7 @@ class SelfPlayVecEnv(TableVecEnv):
         options.pop("deck", None)  # it was for the first match
         for kind in self._kinds:
             kind.clear(np.ones(kind.batch.num_tables, dtype=np.bool_), **options)
-        if self.buffer is not None:
-            self.buffer.forget()
+        self._stands = object()
         return self._observe()
 
     def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict[str, Any]]]:
@@ -363,10 +360,10 @@ class SelfPlayVecEnv(TableVecEnv):
             paid_out, over = self._play(kind, actions[kind.rows], infos[kind.rows])
             rewards[kind.rows, : kind.batch.num_players] = paid_out / kind.spread
             ended[kind.rows] = over
-        if self.buffer is not None:
-            self.buffer.credit(seats, rewards, ended)
-        self.earned = rewards[np.arange(self.num_envs), seats].astype(np.float32)
-        return self._observe(), self.earned.copy(), ended, infos
+        shown = self.observation, self.features
+        step = Step(self._stands, object(), shown, seats, rewards, ended.copy())
+        self._stands = step.after
+        return self._observe(), Earned.of(step), ended, infos
 
     def _play(
         self, kind: _Kind, actions: np.ndarray, infos: list[dict[str, Any]]
@@ -401,11 +398,12 @@ class SelfPlayVecEnv(TableVecEnv):
     def _check_buffer(self) -> None:
         """Refuses whoever would take the rewards of steps for what a seat earns.
 
-        The algorithm's own buffer is credited from now on.
+        An ordinary buffer takes them without a word, and the library tells an environment neither
+        who steps it nor which buffer is filled: only the stack says it.
 
         Raises:
             KilleError: An algorithm collects here with another buffer than `SeatStreamBuffer`, or
-                with one that was made for other tables; or Stable-Baselines3 evaluates here.
+                Stable-Baselines3 evaluates here.
         """
         learner, evaluates = algorithm_that_steps(self)
         if evaluates:
@@ -422,19 +420,13 @@ class SelfPlayVecEnv(TableVecEnv):
                 'it another seat\'s cards: train it on SeatVecEnv(..., opponents="self"), where '
                 "each row is one seat of its table"
             )
-        buffer = getattr(learner, "rollout_buffer", None)
-        if not isinstance(buffer, SeatStreamBuffer):
+        if not isinstance(getattr(learner, "rollout_buffer", None), SeatStreamBuffer):
             raise KilleError(
                 f"{type(learner).__name__} collects with a buffer that would credit the decision "
                 "of one seat with what the next seat expects. Make the model with "
                 "rollout_buffer_class=SeatStreamBuffer, or use SeatVecEnv, which gives one seat of "
                 "each table to any algorithm"
             )
-        if buffer is not self.buffer:
-            buffer.use(self)
-
-    def __getstate__(self) -> dict[str, Any]:  # a model's file may hold its environment
-        return {**self.__dict__, "buffer": None}
 
     def state(self) -> dict[str, np.ndarray]:
         """Returns everything that `load_state` needs, as arrays."""
@@ -462,8 +454,7 @@ class SelfPlayVecEnv(TableVecEnv):
         found = [kind.checked(parts[str(place)]) for place, kind in enumerate(self._kinds)]
         for kind, checked in zip(self._kinds, found, strict=True):
             kind.put_back(*checked)
-        if self.buffer is not None:
-            self.buffer.forget()
+        self._stands = LOADED
 
 
 def _several(given: Any) -> list[Any]:

@@ -1,12 +1,12 @@
 """The rollout buffer of `kille_env.adapters.sb3.SelfPlayVecEnv`: every seat's stream by itself.
 
-A step of the environment says who decided and what every seat earned (`credit`); this opens a row
-for each decision and closes that seat's last one. The algorithm then gives what it knows of the
-same decisions (`add`), which is kept at the rows that have just been opened.
+The rewards of a step carry who decided and what every seat earned (`Earned`). Stable-Baselines3
+hands them from the environment to the buffer with what it knows of the same decisions (`add`): a
+row is opened for each, and the one before it of the same seat is complete.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -23,6 +23,51 @@ with needs("train"):
 
 if TYPE_CHECKING:
     import torch
+
+LOADED = object()
+"""Where matches stand that go on from a loaded state."""
+
+
+class Step(NamedTuple):
+    """What a step of `SelfPlayVecEnv` brought.
+
+    Attributes:
+        before: Where the matches stood before it: `after` of the step before, unless a reset or a
+            loaded state has interrupted them.
+        after: Where they stand after it; an object that is no other step's.
+        shown: What the environment shows: its options `observation` and `features`.
+        seats: [N] int64, who decided.
+        rewards: [N, P] float64, what every seat earned.
+        ended: [N] bool, which matches ended.
+    """
+
+    before: object
+    after: object
+    shown: tuple[Any, ...]
+    seats: np.ndarray
+    rewards: np.ndarray
+    ended: np.ndarray
+
+
+class Earned(np.ndarray):
+    """The rewards [N] that a step returns, float32: those of the seats that acted.
+
+    Attributes:
+        step: The step, of which they are a part; None where nothing says it.
+    """
+
+    step: Step | None = None
+
+    @classmethod
+    def of(cls, step: Step) -> "Earned":
+        """Return the rewards of a step."""
+        own = step.rewards[np.arange(len(step.seats)), step.seats]
+        rewards = own.astype(np.float32).view(cls)
+        rewards.step = step
+        return rewards
+
+    def __array_finalize__(self, made_from: Any) -> None:
+        self.step = getattr(made_from, "step", None)
 
 
 class SeatStreamBuffer(MaskableRolloutBuffer):
@@ -45,65 +90,26 @@ class SeatStreamBuffer(MaskableRolloutBuffer):
         >>> model = MaskablePPO("MlpPolicy", venv, rollout_buffer_class=SeatStreamBuffer)
     """
 
-    _env: Any = None
-    _stored = 0
-
-    def use(self, env: Any) -> None:
-        """Credits what an environment plays from now on; open decisions are dropped.
-
-        An environment of `kille_env.sb3` calls this when a model steps it for the first time, so
-        `model.set_env(venv)` is all that a curriculum needs.
-
-        Args:
-            env: The `SelfPlayVecEnv` that the model learns in, itself; what wraps it for the model
-                must leave the rewards as they are.
-
-        Raises:
-            KilleError: It is no such environment, or has other observations, actions or tables.
-        """
-        if getattr(env, "unwrapped", None) is not env or not hasattr(env, "earned"):
-            raise KilleError(
-                "SeatStreamBuffer credits the steps of the SelfPlayVecEnv that the model learns "
-                f"in, and was given a {type(env).__name__}; give it the environment itself, not a "
-                "wrapper of it"
-            )
-        before = env if self._env is None else self._env
-        for name in ("num_envs", "observation_space", "action_space", "observation", "features"):
-            own = self.n_envs if name == "num_envs" else getattr(before, name, None)
-            if getattr(env, name, None) != own:
-                raise KilleError(
-                    f"the {name} of the environments differ, {own} and {getattr(env, name)}: a "
-                    "model goes on with as many tables and the same observations and actions. "
-                    'observation="seats" has one size at every number of seats'
-                )
-        if before.buffer is self:
-            before.buffer = None
-        self._env, env.buffer = env, self
-        self._empty()
-
-    def forget(self) -> None:
-        """Drops open decisions: the matches are interrupted."""
-        self._streams.forget()
+    _streams: SeatStreams
+    _credit: Any = None
+    _shown: tuple[Any, ...] | None = None
 
     def reset(self) -> None:
         """Makes room for a rollout; open decisions stay."""
         self.mask_dims = int(getattr(self.action_space, "n", 0))
-        self.pos, self.full, self.generator_ready, self._gap = 0, False, False, False
-        if self._env is None:
-            return
-        if self._streams.count != self._stored:
-            self._empty()
+        self.pos, self.full, self.generator_ready = 0, False, False
+        if self._credit is None:
+            self._begin(0)
         carried = self._streams.carry()
-        self._stored = len(carried)
         for array in self._rows.values():
             array[: len(carried)] = array[carried]
 
-    def _empty(self) -> None:
-        """Begins without a decision."""
-        self._credit = np.zeros((self.n_envs, self._env.num_players))
+    def _begin(self, num_players: int) -> None:
+        """Begins without a decision, at tables of so many seats."""
+        self._stands: object = None
+        self._credit = np.zeros((self.n_envs, num_players))
         self._streams = SeatStreams(self._credit)
-        self._stored, self._gap = 0, self.pos > 0
-        size = self.n_envs * (self.buffer_size + self._env.num_players)
+        size = self.n_envs * (self.buffer_size + num_players)
         self._rows = {
             "observations": np.zeros((size, *self.obs_shape), dtype=self.observation_space.dtype),
             "actions": np.zeros((size, self.action_dim), dtype=np.int64),
@@ -111,20 +117,6 @@ class SeatStreamBuffer(MaskableRolloutBuffer):
             "log_probs": np.zeros(size, dtype=np.float32),
             "action_masks": np.ones((size, self.mask_dims), dtype=np.float32),
         }
-
-    def credit(self, seats: np.ndarray, rewards: np.ndarray, ended: np.ndarray) -> None:
-        """Opens the decisions that a step has played, and credits what it brought.
-
-        Args:
-            seats: [N] int64, who decided.
-            rewards: [N, P] float64, what every seat earned.
-            ended: [N] bool, which matches ended.
-        """
-        if self._streams.count != self._stored:  # nobody has said what was decided before
-            self._empty()
-        self._streams.decide(np.arange(self.n_envs), seats)
-        self._credit += arguments.numbers("rewards", rewards, np.float64, self._credit.shape)
-        self._streams.end(ended)
 
     def add(  # type: ignore[override]
         self,
@@ -136,37 +128,56 @@ class SeatStreamBuffer(MaskableRolloutBuffer):
         log_prob: "torch.Tensor",
         action_masks: np.ndarray | None = None,
     ) -> None:
-        """Keeps the decision of each table's seat to act; the arguments are the library's.
+        """Keeps the decision of each table's seat to act, and credits what its step brought.
+
+        The arguments are the library's; the rewards are those that `SelfPlayVecEnv` returned.
 
         Raises:
-            KilleError: They are not those of the environment's last step.
+            KilleError: They are others, or not those of the step after the last one.
         """
-        here = slice(self._stored, self._stored + self.n_envs)
-        self._check(here.stop)
-        if not np.array_equal(reward, self._env.earned):
+        step = getattr(reward, "step", None)
+        if step is None or not np.array_equal(reward, Earned.of(step)):
             raise KilleError(
-                "SeatStreamBuffer was given other rewards than SelfPlayVecEnv earned: a wrapper "
-                "changes them (VecNormalize needs norm_reward=False)"
+                "SeatStreamBuffer was given other rewards than SelfPlayVecEnv returned: the model "
+                "learns in another environment, or a wrapper changes them (VecNormalize needs "
+                "norm_reward=False)"
             )
-        rows = self._rows
+        self._follow(step)
+        rows, first = self._rows, self._streams.count
+        here = slice(first, first + self.n_envs)
+        self._streams.decide(np.arange(self.n_envs), step.seats)
+        self._credit += step.rewards
+        self._streams.end(step.ended)
         rows["observations"][here] = obs
         rows["actions"][here] = np.asarray(action).reshape(self.n_envs, self.action_dim)
         rows["values"][here] = value.detach().cpu().numpy().reshape(-1)
         rows["log_probs"][here] = log_prob.detach().cpu().numpy().reshape(-1)
         if action_masks is not None:
             rows["action_masks"][here] = np.reshape(action_masks, (self.n_envs, self.mask_dims))
-        self._stored = here.stop
+        self._stands, self._shown = step.after, step.shown
         self.pos += 1
         self.full = self.pos == self.buffer_size
 
-    def _check(self, count: int) -> None:
-        """Refuses steps of which the decisions are not kept here, or the other way round."""
-        if self._env is None or self._gap or self._streams.count != count:
+    def _follow(self, step: Step) -> None:
+        """Drops open decisions if matches were interrupted before a step, between two rollouts.
+
+        Raises:
+            KilleError: They were in the middle of a rollout, or other observations are shown.
+        """
+        if self._shown not in (None, step.shown):
             raise KilleError(
-                "the environment of SeatStreamBuffer has not been stepped once for each decision "
-                "that it is given: while a model collects a rollout, only that model may step the "
-                "environment that it learns in"
+                f"observation and features of the environments differ, {self._shown} and "
+                f"{step.shown}: a model goes on with the same ones. "
+                'observation="seats" has one size at every number of seats'
             )
+        if step.before is not self._stands or step.rewards.shape != self._credit.shape:
+            if self.pos:
+                raise KilleError(
+                    "the environment of SeatStreamBuffer has not been stepped once for each "
+                    "decision that it is given: while a model collects a rollout, only that model "
+                    "may step the environment that it learns in"
+                )
+            self._begin(step.rewards.shape[1])
 
     def compute_returns_and_advantage(self, last_values: "torch.Tensor", dones: np.ndarray) -> None:
         """Computes advantages and returns of the complete decisions, and gathers these for `get`.
@@ -176,7 +187,6 @@ class SeatStreamBuffer(MaskableRolloutBuffer):
         Raises:
             KilleError: Fewer than two decisions are complete, too few to learn from.
         """
-        self._check(self._stored)
         complete, earned, ahead, following = self._streams.completed()
         if len(complete) < 2:
             raise KilleError(
@@ -225,15 +235,16 @@ class SeatStreamBuffer(MaskableRolloutBuffer):
         Raises:
             RulesError: The state is of another buffer; nothing has changed.
         """
-        streams, shape = self._streams, self._streams.open.shape
-        open_ = arguments.saved(state, "open", np.int64, shape)
-        accrued = arguments.saved(state, "accrued", np.float64, shape)
+        open_ = arguments.saved(state, "open", np.int64, (self.n_envs, None))
+        accrued = arguments.saved(state, "accrued", np.float64, open_.shape)
         count = int(np.count_nonzero(open_ >= 0))
         rows = {
             name: arguments.saved(state, name, array.dtype, (count, *array.shape[1:]))
             for name, array in self._rows.items()
         }
-        streams.load(open_, accrued)
-        self._stored = count
+        SeatStreams(np.zeros(open_.shape)).load(open_, accrued)  # refuses what cannot be
+        self._begin(open_.shape[1])
+        self._streams.load(open_, accrued)
+        self._stands = LOADED
         for name, array in rows.items():
             self._rows[name][:count] = array

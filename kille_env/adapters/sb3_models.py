@@ -21,7 +21,8 @@ def algorithm_that_steps(venv: VecEnv) -> tuple[BaseAlgorithm | None, bool]:
     """Returns the algorithm whose rollout on `venv` makes the step at hand, and else None.
 
     Also returned is whether `evaluate_policy` makes it, which callbacks for evaluation call, too.
-    Stable-Baselines3 does not tell an environment who steps it; the caller's frame does.
+    Stable-Baselines3 tells an environment neither who steps it nor what is done with the rewards;
+    the caller's frame does.
     """
     frame = sys._getframe(1)
     while frame is not None and frame.f_code.co_name not in ("evaluate_policy", "collect_rollouts"):

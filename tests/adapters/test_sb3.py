@@ -66,11 +66,7 @@ def test_the_wrong_buffer_is_refused() -> None:
 
 
 def test_the_buffer_says_which_environment_it_needs() -> None:
-    model: Any = learner(self_play(), SeatStreamBuffer)
-    for env in (VecMonitor(one_seat()), one_seat()):
-        with pytest.raises(KilleError, match=f"given a {type(env).__name__}; give it the env"):
-            model.rollout_buffer.use(env)
-    with pytest.raises(KilleError, match="has not been stepped once for each decision"):
+    with pytest.raises(KilleError, match="the model learns in another environment"):
         learner(one_seat(), SeatStreamBuffer).learn(100)
     with pytest.raises(KilleError, match="norm_reward"):
         learner(VecNormalize(self_play(), norm_obs=False), SeatStreamBuffer).learn(200)

@@ -16,6 +16,7 @@ import kille_env  # noqa: E402
 from adapters.sb3_tables import learner, self_play  # noqa: E402
 from adapters.spies import RULES, random_legal  # noqa: E402
 from kille_env.adapters.sb3 import SeatStreamBuffer, SelfPlayVecEnv  # noqa: E402
+from kille_env.adapters.sb3_buffer import Earned, Step  # noqa: E402
 from kille_env.errors import KilleError  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore:You have specified a mini-batch size")
@@ -23,9 +24,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:You have specified a mini-batch 
 
 def buffer_for(venv: Any, n_steps: int, **options: Any) -> SeatStreamBuffer:
     spaces, size = (venv.observation_space, venv.action_space), venv.num_envs
-    buffer = SeatStreamBuffer(n_steps, *spaces, "cpu", n_envs=size, **options)
-    buffer.use(venv)
-    return buffer
+    return SeatStreamBuffer(n_steps, *spaces, "cpu", n_envs=size, **options)
 
 
 class Ledger:
@@ -146,41 +145,41 @@ def test_every_stream_is_credited_as_the_tables_paid(
 class Source:
     """One table of a SelfPlayVecEnv whose steps are scripted: seat, rewards of all, done."""
 
-    num_envs, num_players = 1, 2
+    num_envs = 1
     observation_space = spaces.Box(0, 255, (1,), np.uint8)
     action_space = spaces.Discrete(2)
-    buffer: Any = None
 
     def __init__(self) -> None:
-        self.unwrapped, self.earned = self, np.zeros(1, np.float32)
+        self.stands = object()
 
-    def step(self, seat: int, rewards: list[float], done: bool) -> np.ndarray:
+    def step(self, seat: int, rewards: list[float], done: bool) -> Earned:
+        before, self.stands = self.stands, object()
         earned = np.array([rewards], dtype=float)
-        self.buffer.credit(np.array([seat]), earned, np.array([done]))
-        self.earned = earned[:, seat].astype(np.float32)
-        return self.earned
+        played = np.array([seat]), earned, np.array([done])
+        return Earned.of(Step(before, self.stands, ("box", None), *played))
 
 
 Script = list[tuple[int, list[float], bool]]
 
 
-def fill(buffer: SeatStreamBuffer, steps: Script, values: list[float]) -> None:
+def fill(buffer: SeatStreamBuffer, source: Source, steps: Script, values: list[float]) -> None:
     buffer.reset()
     mask = np.ones((1, 2), dtype=np.int8)
     for number, (step, value) in enumerate(zip(steps, values, strict=True)):
-        reward = buffer._env.step(*step)
+        reward = source.step(*step)
         seen, action = np.full((1, 1), number, dtype=np.uint8), np.zeros((1, 1))
         done = np.zeros(1)
         buffer.add(seen, action, reward, done, torch.tensor([[value]]), torch.tensor([value]), mask)
     buffer.compute_returns_and_advantage(torch.full((1,), 99.0), np.ones(1))
 
 
-def script_buffer() -> SeatStreamBuffer:
-    return buffer_for(Source(), 4, gamma=0.5, gae_lambda=0.5)
+def script_buffer() -> tuple[SeatStreamBuffer, Source]:
+    source = Source()
+    return buffer_for(source, 4, gamma=0.5, gae_lambda=0.5), source
 
 
 def test_advantages_by_hand() -> None:
-    buffer = script_buffer()
+    buffer, source = script_buffer()
     # Two seats pay an ante of 1 with the first step. Values are told with the decisions, and the
     # log probabilities repeat them, as names.
     first: Script = [
@@ -189,7 +188,7 @@ def test_advantages_by_hand() -> None:
         (0, [0, 0], False),
         (1, [0, 0], False),
     ]
-    fill(buffer, first, [1.0, 2.0, 0.5, 1.5])
+    fill(buffer, source, first, [1.0, 2.0, 0.5, 1.5])
     assert buffer.log_probs.tolist() == [1.0, 2.0]  # the other two are open
     # seat 0: -1 + 0.5 * 0.5 - 1; seat 1's ante counts with its first decision: -1 + 0.5 * 1.5 - 2
     assert buffer.rewards.tolist() == [-1.0, -1.0]
@@ -202,7 +201,7 @@ def test_advantages_by_hand() -> None:
         (1, [1, 0], False),
         (1, [0, 2], False),
     ]
-    fill(buffer, second, [3.0, 1.0, 0.25, 0.75])
+    fill(buffer, source, second, [3.0, 1.0, 0.25, 0.75])
     assert buffer.log_probs.tolist() == [0.5, 1.5, 3.0, 1.0, 0.25]
     # carried over: 0.5 -> 3.0 and 1.5 -> 1.0; the match ends: 4 for seat 0, -2 for seat 1.
     assert buffer.rewards.tolist() == [0.0, 0.0, 4.0, -2.0, 0.0]
@@ -216,7 +215,7 @@ def test_advantages_by_hand() -> None:
     # Seat 0 has not acted in the second match: its 1 is nobody's decision. The 2 of seat 1 was
     # carried over with the decision that earned it.
     third: Script = [(1, [-1, 1], True), (0, [5, 0], True), (1, [0, 7], True), (0, [0, 0], False)]
-    fill(buffer, third, [0.125, 2.5, 3.5, 4.5])
+    fill(buffer, source, third, [0.125, 2.5, 3.5, 4.5])
     assert buffer.log_probs.tolist() == [0.75, 0.125, 2.5, 3.5]
     assert buffer.rewards.tolist() == [2.0, 1.0, 5.0, 7.0]
     ends = [1 - 0.125, 5 - 2.5, 7 - 3.5]
@@ -224,17 +223,16 @@ def test_advantages_by_hand() -> None:
 
 
 def test_what_is_open_is_forgotten_when_the_streams_are_interrupted() -> None:
-    buffer = script_buffer()
+    buffer, source = script_buffer()
     one: Script = [(0, [0, 0], False), (0, [0, 0], False), (0, [0, 0], False), (1, [0, 0], False)]
-    fill(buffer, one, [1.0, 2.0, 3.0, 4.0])
-    buffer.forget()  # the environment was reset
-    fill(buffer, one, [5.0, 6.0, 7.0, 8.0])
+    fill(buffer, source, one, [1.0, 2.0, 3.0, 4.0])
+    source.stands = object()  # it was reset
+    fill(buffer, source, one, [5.0, 6.0, 7.0, 8.0])
     assert buffer.log_probs.tolist() == [5.0, 6.0]
-    buffer._env.step(*one[0])  # somebody else has played on
-    fill(buffer, one, [5.0, 6.0, 7.0, 8.0])
+    source.step(*one[0])  # somebody else has played on
+    fill(buffer, source, one, [5.0, 6.0, 7.0, 8.0])
     assert buffer.log_probs.tolist() == [5.0, 6.0]
-    buffer.use(Source())
-    fill(buffer, one, [1.0, 2.0, 3.0, 4.0])
+    fill(buffer, Source(), one, [1.0, 2.0, 3.0, 4.0])
     assert buffer.log_probs.tolist() == [1.0, 2.0]
 
 
@@ -251,8 +249,7 @@ def test_another_hand_in_the_middle_of_a_rollout_is_refused(more: int) -> None:
         learner(venv, SeatStreamBuffer, batch_size=16).learn(8 * 8, callback=meddle)
 
 
-@pytest.mark.parametrize("named", [True, False])
-def test_a_model_goes_on_at_tables_of_other_sizes_and_rules(named: bool) -> None:
+def test_a_model_goes_on_at_tables_of_other_sizes_and_rules() -> None:
     def make(seats: int, rules: str = "svensk") -> SelfPlayVecEnv:
         kind: Any = {"episode": "deal", "observation": "seats", "rules": rules}
         return self_play(8, seats, **kind)
@@ -262,8 +259,6 @@ def test_a_model_goes_on_at_tables_of_other_sizes_and_rules(named: bool) -> None
     for seats, rules in ((3, "svensk"), (4, "wikipedia"), (3, "svensk"), (2, "wikipedia")):
         venv = make(seats, rules)
         model.set_env(venv)
-        if named:
-            model.rollout_buffer.use(venv)
         model.learn(8 * 8 * 2, reset_num_timesteps=False)
         assert model.rollout_buffer._streams.open.shape == (8, seats)
         assert model.rollout_buffer.state()["open"].shape == (8, seats)
@@ -280,53 +275,112 @@ def test_a_model_returns_to_tables_where_it_learned_before() -> None:
     assert (model.rollout_buffer._streams.open >= 0).any()
     model.set_env(first)
     model.learn(8 * 8, reset_num_timesteps=False)
-    assert model.rollout_buffer._env is first
+    assert model.rollout_buffer._stands is first._stands
 
 
-def test_a_buffer_reads_from_the_environment_that_the_model_steps() -> None:
-    venv = self_play(8, 3)
-    model: Any = learner(venv, SeatStreamBuffer, batch_size=16)
-    model.rollout_buffer.use(self_play(8, 3, seed=9))
-    model.learn(8 * 8)
-    assert model.rollout_buffer._env is venv
-    nothing: Any = None
-    for unstepped in (buffer_for(self_play(8, 3), 4), pickle.loads(pickle.dumps(venv.buffer))):
-        unstepped.reset()
-        with pytest.raises(KilleError, match="has not been stepped"):
-            unstepped.add(nothing, nothing, np.zeros(8), *[nothing] * 3)
+def collect(buffer: SeatStreamBuffer, venv: SelfPlayVecEnv, change: Any = None) -> Any:
+    """Steps tables once and gives the buffer what came of it; returns the rewards."""
+    masks = venv.action_masks()
+    seen, actions = venv._observe(), masks.argmax(axis=1)
+    rewards = venv.step(actions)[1]
+    given = rewards if change is None else change(rewards)
+    unknown = torch.zeros(venv.num_envs)
+    buffer.add(seen, actions, given, np.zeros(venv.num_envs), unknown, unknown, masks)
+    return rewards
+
+
+def test_rewards_carry_what_every_seat_earned() -> None:
+    venv = self_play(8, 3, episode="deal")
+    venv.reset()
+    buffer = buffer_for(venv, 40)
+    found = [collect(buffer, venv, lambda r: r.astype(np.float32).copy()) for _ in range(40)]
+    for rewards in found:
+        step = rewards.step
+        assert step.rewards.shape == (8, 3) and rewards.dtype == np.float32
+        assert np.array_equal(step.rewards[range(8), step.seats].astype(np.float32), rewards)
+    paid = sum(rewards.step.rewards.sum(axis=0) for rewards in found)
+    assert np.abs(paid).min() > 0 and buffer._streams.open.shape == (8, 3)
 
 
 @pytest.mark.parametrize(
-    ("other", "words"),
-    [
-        ({"observation": "float"}, "observation_space of the environments differ"),
-        ({"observation": "seats", "num_tables": 9}, "num_envs of the environments differ"),
-    ],
+    "change",
+    [np.array, lambda r: r + 1.0, lambda r: np.zeros(8), lambda r: pickle.loads(pickle.dumps(r))],
 )
-def test_a_buffer_refuses_other_spaces_and_numbers_of_tables(
-    other: dict[str, Any], words: str
-) -> None:
-    venv = self_play(8, 2, observation="seats")
+def test_other_rewards_than_those_of_a_step_are_refused(change: Any) -> None:
+    venv = self_play(8, 3)
+    venv.reset()
     buffer = buffer_for(venv, 4)
-    with pytest.raises(KilleError, match=words):
-        buffer.use(self_play(**{"num_tables": 8, "num_players": 3, **other}))
-    with pytest.raises(KilleError, match="num_envs of the environments differ, 9 and 8"):
-        spaces = venv.observation_space, venv.action_space
-        SeatStreamBuffer(4, *spaces, "cpu", n_envs=9).use(venv)
+    with pytest.raises(KilleError, match="other rewards than SelfPlayVecEnv returned"):
+        collect(buffer, venv, change)
+    assert buffer.pos == buffer._streams.count == 0
+
+
+def test_a_buffer_refuses_other_observations_and_numbers_of_tables() -> None:
+    venv, other, more = (
+        self_play(8, 2, observation="seats"), self_play(8, 2, features=lambda seen, mask: seen),
+        self_play(9, 2, observation="seats"),
+    )  # fmt: skip
+    for tables in (venv, other, more):
+        tables.reset()
+    buffer = buffer_for(venv, 4)
+    collect(buffer, venv)
+    buffer.reset()
+    for tables, words in (
+        (other, "features of the environments differ"),
+        (more, r"seats is int64 \[8\]"),
+    ):
+        with pytest.raises(KilleError, match=words):
+            collect(buffer, tables)
+
+
+def test_a_reset_in_the_middle_of_a_rollout_is_refused() -> None:
+    venv = self_play(8, 2)
+    venv.reset()
+    buffer = buffer_for(venv, 4)
+    collect(buffer, venv)
+    venv.reset()
+    with pytest.raises(KilleError, match="only that model may step the environment"):
+        collect(buffer, venv)
+
+
+def test_a_loaded_buffer_goes_on_with_the_loaded_tables_alone() -> None:
+    venv, twin = self_play(8, 3), self_play(8, 3)
+    venv.reset()
+    buffer = buffer_for(venv, 4)
+    for _ in range(4):
+        collect(buffer, venv)
+    buffer.reset()
+    for reset in (False, True):
+        again = buffer_for(twin, 4)
+        again.load_state(buffer.state())
+        twin.reset()
+        twin.load_state(venv.state())
+        assert again.state()["open"].tolist() == buffer.state()["open"].tolist()
+        if reset:
+            twin.reset()
+        before = again._streams.count
+        collect(again, twin)
+        assert again._streams.count == 8 + (0 if reset else before) and before > 0
 
 
 @pytest.mark.parametrize(
     ("change", "words"),
     [
         ({"open": np.full((8, 2), 16)}, r"'observations' of the state is float32 \[16, "),
-        ({"open": np.full((8, 3), -1)}, r"'open' of the state is int64 \[8, 2\]"),
-        ({"values": np.zeros(3)}, r"'values' of the state is float32 \[0\]"),
+        ({"open": np.full((8, 3), -1)}, r"'accrued' of the state is float64 \[8, 3\]"),
+        ({"open": np.full((9, 2), -1)}, r"'open' of the state is int64 \[8"),
+        ({"values": np.zeros(3)}, r"'values' of the state is float32 \[\d\]"),
     ],
 )
 def test_a_state_of_another_buffer_is_refused(change: dict[str, Any], words: str) -> None:
-    buffer = buffer_for(self_play(8, 2), 4)
+    venv = self_play(8, 2)
+    venv.reset()
+    buffer = buffer_for(venv, 4)
+    collect(buffer, venv)
+    before = buffer.state()
     with pytest.raises(KilleError, match=words):
-        buffer.load_state({**buffer.state(), **change})
+        buffer.load_state({**before, **change})
+    assert all(np.array_equal(before[name], array) for name, array in buffer.state().items())
 
 
 def test_minibatches_are_about_equal() -> None:

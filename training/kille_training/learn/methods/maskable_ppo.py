@@ -101,8 +101,6 @@ class Learner:
             seed=int(np.random.SeedSequence(seed).generate_state(1)[0]),
             device="cpu",
         )
-        if isinstance(self.model.rollout_buffer, SeatStreamBuffer):
-            self.model.rollout_buffer.use(env)
         self.model.set_logger(Logger(None, []))
         self.model._setup_learn(settings.decisions, None)
         if settings.begin_with:
