@@ -24,7 +24,7 @@ from kille_training.learn.settings import TableSettings, load_settings
 from kille_training.solving.policies import nash_conv, policy_of
 from kille_training.solving.stages import DealStages, Stage
 from kille_training.solving.trees.cfr import CFR
-from kille_training.solving.trees.values import Tree
+from kille_training.solving.trees.sequence_game import SequenceGame
 
 SEARCH = Search(
     learner=replace(LEARNER, decisions=150_000), seeds=2, choice_deals=10_000, deals=40_000
@@ -94,7 +94,7 @@ def _networks(seats: int) -> dict[int, Policy]:
 def _average(iterations: int, deal: DealStages) -> Policy:
     """Returns the average strategy of a few iterations in each stage."""
 
-    def solve(_: Stage, tree: Tree) -> np.ndarray:
+    def solve(_: Stage, tree: SequenceGame) -> np.ndarray:
         solver = CFR(tree, "cfr+")
         solver.run(iterations)
         return solver.average

@@ -9,7 +9,7 @@ from kille_agents.catalog import load_policy, rule_of_thumb
 from kille_env.play.policy import UniformPolicy
 from kille_env.registry import spec
 from kille_training.evaluation.collusion import exact_collusion
-from kille_training.solving.build import build_deal
+from kille_training.solving.grow import build_deal
 from markdown_tables import table
 
 SEATS = 3

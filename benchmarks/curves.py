@@ -23,7 +23,7 @@ from kille_env.registry import spec
 from kille_training.learn.methods.maskable_ppo import Learner
 from kille_training.learn.settings import TableSettings, TrainSettings
 from kille_training.settings import plain, versions
-from kille_training.solving.build import build_deal
+from kille_training.solving.grow import build_deal
 from kille_training.solving.policies import nash_conv
 from kille_training.solving.stages import DealStages
 

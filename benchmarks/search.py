@@ -25,7 +25,7 @@ from kille_env.core.batch import Batch
 from kille_env.play.decisions import Decisions, History
 from kille_env.registry import Table, list_games, make_batch, spec
 from kille_training.evaluation.duplicate import payoff
-from kille_training.solving.build import grow_stage
+from kille_training.solving.grow import grow_stage
 from kille_training.solving.policies import strategy_of
 from kille_training.solving.stages import Stage
 from kille_training.solving.trees.values import best_response, expected_values

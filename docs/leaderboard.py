@@ -34,8 +34,9 @@ from kille_training.benchmark.results import held_out_units, sampled_nash_conv
 from kille_training.benchmark.runs import path_of
 from kille_training.benchmark.tables import TABLES
 from kille_training.evaluation.duplicate import payoff
-from kille_training.evaluation.exact import can_be_asked, exact_rows
+from kille_training.evaluation.exact import exact_rows
 from kille_training.settings import versions
+from kille_training.solving.policies import can_be_asked
 
 DOCS = Path(__file__).parent
 PAGE, DATA = DOCS / "leaderboard.md", DOCS / "data" / "leaderboard.jsonl"

@@ -29,8 +29,8 @@ from kille_training.pages.plots import STYLE, as_svg
 from kille_training.solving.policies import nash_conv_of
 from kille_training.solving.size import TreeTooLargeError, check_deal, count_ends
 from kille_training.solving.solve import solve
+from kille_training.solving.stages import DealStages
 from kille_training.solving.text import SURE
-from kille_training.solving.trees.sequence_game import SequenceGame
 from kille_training.solving.trees.values import greedy, infoset_reach, nash_conv, uniform
 
 DOCS = Path(__file__).parent
@@ -70,7 +70,6 @@ def measure(game: str, preset: str, seats: int) -> dict:
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     assert found.first_hand is not None, "its folder in runs/solutions holds it: delete that first"
     strategy, stage = found.first_hand
-    assert isinstance(stage.tree, SequenceGame)
     reach = infoset_reach(stage.tree, strategy)
     mixed = np.maximum.reduceat(strategy, stage.tree.first[:-1]) < SURE
     random = defaultdict[str, float](float)
@@ -82,7 +81,7 @@ def measure(game: str, preset: str, seats: int) -> dict:
         "deals": found.deals, "ends": len(stage.tree.chance), "sets": sum(found.information_sets),
         "uniform": nash_conv(stage.tree, uniform(stage.tree)).total,
         "reached": found.progress[-1].nash_conv,
-        "written": nash_conv_of((strategy,), stage).total,
+        "written": nash_conv_of((strategy,), DealStages((stage,))).total,
         "greedy": nash_conv(stage.tree, greedy(stage.tree, strategy)).total,
         "mixed": float(reach[mixed].sum() / reach.sum()),
         "choices": {choice: random[choice] / reach.sum() for choice in often},

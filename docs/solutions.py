@@ -21,20 +21,19 @@ from kille_env.cards.pack import KILLE_PACK, Kind
 from kille_env.games.byteskille.rules import Event, Phase
 from kille_env.registry import spec
 from kille_training.labels import position_names
-from kille_training.solving.build import build_deal
 from kille_training.solving.byteskille.match_solving import (
     MatchNashConv,
     match_nash_conv,
     match_strategy_of,
 )
 from kille_training.solving.byteskille.matches import Match, MatchStrategy, build_match
+from kille_training.solving.grow import build_deal
 from kille_training.solving.pictures import REACHED, convergence, curves_of, swap_heat_map, swaps_of
 from kille_training.solving.policies import strategy_of
 from kille_training.solving.solution import Solution
 from kille_training.solving.solve import solve
 from kille_training.solving.stages import DealStages, Stage
 from kille_training.solving.text import choice_text
-from kille_training.solving.trees.sequence_game import SequenceGame
 from kille_training.solving.trees.values import infoset_reach
 
 sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))
@@ -79,7 +78,6 @@ def sizes() -> str:
     rows = []
     for preset, seats in CASES:
         first = deal(preset, seats).stages[0]
-        assert isinstance(first.tree, SequenceGame)
         by_seat = " + ".join(f"{number:,}" for number in first.information_sets)
         rows.append(
             (

@@ -22,7 +22,7 @@ KITS = (
     "kille_env.author",  # a game of one's own
     *(f"kille_env.adapters.{each}" for each in ("open_spiel", "rllib", "tianshou", "torchrl")),
     "kille_env.adapters.text",  # language models
-    "kille_training.solving.trees.build",  # trees of other games
+    "kille_training.solving.trees.tree",  # trees of other games
     "kille_training.solving.trees.cfr",
     "kille_training.solving.trees.values",
 )

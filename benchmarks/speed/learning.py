@@ -12,12 +12,12 @@ from kille_env.core.spec import Rules
 from kille_env.play.policy import Policy
 from kille_env.registry import Table, spec
 from kille_training.learn.methods.maskable_ppo import Learner, Settings
-from kille_training.solving.build import build_deal
 from kille_training.solving.byteskille.match_solving import solve_match
 from kille_training.solving.byteskille.matches import build_match
+from kille_training.solving.grow import build_deal
 from kille_training.solving.policies import nash_conv
 from kille_training.solving.trees.cfr import CFR
-from kille_training.solving.trees.values import Tree
+from kille_training.solving.trees.sequence_game import SequenceGame
 from speed.playing import played, step_rate
 from speed.rows import Row, random_actions, row, seconds
 
@@ -93,7 +93,7 @@ def bench_solve(game: str, players: int, repeats: int) -> Iterator[Row]:
     Whatever game and seats are asked for: there are trees of 2 to 4 seats of this one.
     """
 
-    def solve(tree: Tree, method: str, iterations: int, until: float) -> None:
+    def solve(tree: SequenceGame, method: str, iterations: int, until: float) -> None:
         CFR(tree, method).run(iterations, until=until)
 
     for seats, part in ((2, 1e-9), (3, 1e-6), (4, 1e-4)):
@@ -109,7 +109,7 @@ def bench_solve(game: str, players: int, repeats: int) -> Iterator[Row]:
                 f"NashConv below {part:.0e} of the stake, {seats} seats, {method}", spent, "s"
             )
         network = random_network(seats, stage.rules)
-        nash_conv(network, stage)
+        nash_conv(network, deal)
         what = f"nash_conv of a 64x64 network, {seats} seats, {len(deal.stages)} hands"
         yield row(what, seconds(repeats, nash_conv, network, deal), "s")
     solve_match(build_match(2))

@@ -171,7 +171,7 @@ def turns(env: Any, mask: Callable[[Any, dict[str, Any]], np.ndarray]) -> Play:
 
 def expand(state: Any) -> Any:
     """Returns who decides at one of OpenSpiel's states, and the states that can follow."""
-    from kille_training.solving.trees.build import Chance, Decision, Terminal
+    from kille_training.solving.trees.tree import Chance, Decision, Terminal
 
     if state.is_terminal():
         return Terminal(state.returns())
@@ -188,10 +188,10 @@ def kille_leduc() -> Any:
     """Returns OpenSpiel's Leduc poker as this suite solves it."""
     import pyspiel
 
-    from kille_training.solving.trees.build import flatten
+    from kille_training.solving.trees.tree import flatten
 
     game = pyspiel.load_game("leduc_poker")
-    return flatten(game.new_initial_state(), expand, 2).tree.without_nodes()
+    return flatten(game.new_initial_state(), expand, 2).tree
 
 
 def kille_iterate(method: str) -> Play:

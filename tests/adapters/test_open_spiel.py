@@ -235,10 +235,11 @@ WIKIPEDIA = {"preset": "wikipedia", "two_player": "ordinary"}  # else killar are
 @pytest.mark.parametrize("rules", [FRAGA_OFF, WIKIPEDIA], ids=["svensk", "wikipedia"])
 def test_nash_conv_of_uniform_play_is_the_same_by_openspiel(rules) -> None:
     from kille_training.solving.policies import nash_conv
+    from kille_training.solving.stages import DealStages
 
     game = small(rules)
     found = exploitability.nash_conv(game, spiel_policy.UniformRandomPolicy(game), False)
-    expected = nash_conv(UniformPolicy(), ours(rules))
+    expected = nash_conv(UniformPolicy(), DealStages((ours(rules),)))
     np.testing.assert_allclose(found.player_improvements, expected.improvement, atol=1e-12)
     assert pyspiel.nash_conv(game, pyspiel.UniformRandomPolicy(game), False) == pytest.approx(
         expected.total, abs=1e-12

@@ -4,7 +4,7 @@ The order of the actions and of the cards is OpenSpiel's, so that the trees are 
 node.
 """
 
-from kille_training.solving.trees.build import Chance, Decision, Flattened, Terminal, flatten
+from kille_training.solving.trees.tree import Chance, Decision, Flattened, Terminal, flatten
 
 
 def kuhn(num_players: int = 2) -> Flattened:

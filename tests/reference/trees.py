@@ -7,7 +7,7 @@ import numpy as np
 
 from kille_env.core.spec import Rules
 from kille_env.registry import spec
-from kille_training.solving import build
+from kille_training.solving import grow
 from kille_training.solving.stages import DealStages, Stage
 from kille_training.solving.trees.efg import EfgTree
 from kille_training.solving.trees.tree import FlatTree
@@ -18,13 +18,13 @@ def _resolved(rules: Rules | str | Mapping[str, Any] | None) -> Rules:
 
 
 def build_deal(num_players: int, rules: Any = None, **grown: Any) -> DealStages:
-    """Returns the trees of a deal; see `solving.build`."""
-    return build.build_deal(num_players, _resolved(rules), **grown)
+    """Returns the trees of a deal; see `solving.grow`."""
+    return grow.build_deal(num_players, _resolved(rules), **grown)
 
 
 def build_stage(num_players: int, rules: Any = None, **grown: Any) -> Stage:
     """Returns the tree of its first hand."""
-    return build.grow_stage(num_players, _resolved(rules), **grown)
+    return grow.grow_stage(num_players, _resolved(rules), **grown)
 
 
 def numbered(tree: FlatTree) -> EfgTree:

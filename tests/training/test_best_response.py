@@ -20,7 +20,7 @@ from kille_training.evaluation.duplicate import estimates
 from kille_training.labels import most_apart
 from kille_training.learn import best_response as module
 from kille_training.learn.best_response import LEARNER, Search, gains, search_response
-from kille_training.solving import build
+from kille_training.solving import grow
 from kille_training.solving.policies import nash_conv, strategies_of
 from kille_training.solving.trees.values import expected_values
 from reference.trees import build_deal
@@ -260,7 +260,7 @@ def test_command_refuses(words, message, refused):
 def test_points_that_do_not_sum_to_zero_count_beyond_the_tables_mean_as_in_a_tree():
     rules = spec("krypkille").resolve("tiny")
     found = search_response(UniformPolicy(), 2, rules, TINY)
-    exact = nash_conv(UniformPolicy(), build.build_deal(2, rules))
+    exact = nash_conv(UniformPolicy(), grow.build_deal(2, rules))
     assert sum(found.values) == pytest.approx(0.0)
     assert found.values == pytest.approx(exact.values, abs=1.5)
     assert all(gain.low <= most for gain, most in zip(found.gains, exact.improvement, strict=True))

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kille_training.solving.trees.build import Chance, Decision, Terminal, flatten
 from kille_training.solving.trees.efg import EfgTree
+from kille_training.solving.trees.tree import Chance, Decision, Terminal, flatten
 from kille_training.solving.trees.values import nash_conv, uniform
 from reference.scripts import script
 from reference.trees import numbered
@@ -39,7 +39,7 @@ def coin() -> EfgTree:
         won = -1.0 if len(state) == 2 else -3.0 if state[2] == state[0] else 2.5
         return Terminal([won, -won])
 
-    return numbered(flatten((), expand, 2).tree)
+    return numbered(flatten((), expand, 2).nodes)
 
 
 def written(folder: Path, strategy: np.ndarray) -> tuple[Path, Path]:

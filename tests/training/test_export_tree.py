@@ -12,8 +12,8 @@ import kille_training as kt
 from kille_env.errors import KilleError, PolicyError
 from kille_env.play.policy import UniformPolicy
 from kille_training.solving.policies import strategy_of
-from kille_training.solving.trees.build import Chance, Decision, Terminal, flatten
 from kille_training.solving.trees.efg import EfgTree
+from kille_training.solving.trees.tree import Chance, Decision, Terminal, flatten
 from reference.scripts import script
 from reference.trees import build_stage, numbered
 
@@ -68,7 +68,8 @@ def test_players_are_policies_of_openspiel_of_the_same_nash_conv(
 
 def test_python_policies_of_openspiel_come_back_too(tmp_path: Path) -> None:
     stage = build_stage(2, FRAGA_OFF, cards=["BL", "L4", "SV", "VH", "GO", "KI", "KI"], nodes=True)
-    efg = numbered(stage.tree)
+    assert stage.nodes is not None
+    efg = numbered(stage.nodes)
     efg.write(tmp_path / "stage.efg")
     game = pyspiel.load_game("efg_game", {"filename": str(tmp_path / "stage.efg")})
     uniform = efg.strategy_of(UniformRandomPolicy(game), game)
@@ -97,7 +98,7 @@ def guess() -> EfgTree:
     found = flatten((), expand, 2)
     pays = ["pay", 'go "on"']
     actions = [*pays, "tails", "heads", *pays]
-    return EfgTree(found.tree, actions, ["sees 0", "guesses\nit", "sees 1"], "a game")
+    return EfgTree(found.nodes, actions, ["sees 0", "guesses\nit", "sees 1"], "a game")
 
 
 def test_labels_and_digits_are_in_the_file(tmp_path: Path) -> None:

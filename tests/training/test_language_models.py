@@ -13,8 +13,8 @@ from kille_agents.llm.player import LimitError
 from kille_env.cards.pack import KILLE_PACK
 from kille_env.errors import KilleError
 from kille_env.registry import spec
-from kille_training.evaluation.exact import largest_losses, strategies_at
-from kille_training.solving.policies import nash_conv_of
+from kille_training.evaluation.exact import largest_losses
+from kille_training.solving.policies import nash_conv_of, strategies_of
 from reference.trees import build_deal
 
 RULES = {"preset": "wikipedia"}
@@ -85,7 +85,7 @@ def test_several_asks_are_measured_as_a_mixture(deal, model):
         return "stand" if len(service.requests) % 2 else "swap"
 
     with serving(either) as service:
-        (mixed,) = strategies_at(model(service, asks=2, parallel=1), deal)
+        (mixed,) = strategies_of(model(service, asks=2, parallel=1), deal)
     assert set(np.unique(mixed)) <= {0.0, 0.5, 1.0} and 0.5 in mixed
 
 

@@ -27,7 +27,7 @@ from kille_training.solving.policies import (
     strategies_of,
     strategy_of,
 )
-from kille_training.solving.stages import Stage, observe
+from kille_training.solving.stages import DealStages, Stage, observe
 from kille_training.solving.trees.values import (
     best_response,
     check_strategy,
@@ -102,9 +102,10 @@ def assert_same_game(one: Stage, other: Stage) -> None:
 )
 def test_nodes_are_a_zero_sum_game_with_perfect_recall_and_the_same(seats, rules, cards) -> None:
     stage, whole = (build_stage(seats, rules, cards=cards, nodes=nodes) for nodes in (False, True))
-    whole.tree.check_recall()
+    assert whole.nodes is not None
+    whole.nodes.check_recall()
     assert np.abs(whole.tree.payoff.sum(axis=1)).max() < 1e-12
-    assert stage.num_deals == whole.num_deals == (whole.tree.parent == 0).sum()
+    assert stage.num_deals == whole.num_deals == (whole.nodes.parent == 0).sum()
     assert stage.information_sets[0] == (whole.tree.player == 0).sum()
     assert stage.again.any() == whole.again.any()
     np.testing.assert_array_equal(stage.states, whole.states)
@@ -236,7 +237,8 @@ class Exported:
     """A stage as OpenSpiel plays it."""
 
     def __init__(self, stage: Stage, path: Path) -> None:
-        self.efg = numbered(stage.tree)
+        assert stage.nodes is not None
+        self.efg = numbered(stage.nodes)
         self.efg.write(path)
         self.game = pyspiel.load_game("efg_game", {"filename": str(path)})
 
@@ -323,15 +325,15 @@ class _Wrong:
 def test_a_player_that_goes_wrong_is_told_where(how: str, told: str) -> None:
     stage = build_stage(3, {"preset": "wikipedia", "gok_call": "own_turn"})
     with pytest.raises(PolicyError, match=told):
-        nash_conv(_Wrong(how), stage)
+        nash_conv(_Wrong(how), DealStages((stage,)))
 
 
 def test_a_player_of_another_table_is_refused() -> None:
     stage = build_stage(2)
     other = build_stage(3)
-    table = policy_of([uniform(other.tree)], other)
+    table = policy_of([uniform(other.tree)], DealStages((other,)))
     with pytest.raises(PolicyError, match="made for another table"):
-        nash_conv(table, stage)
+        nash_conv(table, DealStages((stage,)))
 
 
 @pytest.mark.parametrize("rules", PRESETS)
@@ -360,18 +362,19 @@ def test_what_one_observation_says_of_several_sets_is_their_mean() -> None:
     stage = build_stage(3)
     assert len(np.unique(stage.observations, axis=0)) < stage.tree.num_infosets
     strategy = a_strategy(stage, 2)
-    table = policy_of([strategy], stage)
-    again = policy_of([strategy_of(table, stage)], stage)
+    deal = DealStages((stage,))
+    table = policy_of([strategy], deal)
+    again = policy_of([strategy_of(table, stage)], deal)
     np.testing.assert_allclose(again.chances, table.chances, atol=1e-12)
     # Threshold players look at the observation only, so nothing of them is lost.
     threshold = strategy_of(ByteskilleRuleOfThumb(3, stage.rules), stage)
-    kept = strategy_of(policy_of([threshold], stage), stage)
+    kept = strategy_of(policy_of([threshold], deal), stage)
     np.testing.assert_allclose(kept, threshold, atol=1e-12)
 
 
 def test_broken_tables_are_refused(tmp_path: Path) -> None:
     stage = build_stage(2, {"fraga": "off"})
-    table = policy_of([uniform(stage.tree)], stage)
+    table = policy_of([uniform(stage.tree)], DealStages((stage,)))
     path = save_tabular(table, tmp_path / "table.npz")
     whole = path.read_bytes()
     for damaged in (

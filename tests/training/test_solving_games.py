@@ -1,7 +1,6 @@
 """The builder that grows deals of any game: against other builders, OpenSpiel and play."""
 
 from collections import defaultdict
-from typing import cast
 
 import numpy as np
 import pytest
@@ -14,12 +13,12 @@ from kille_env.errors import KilleError, PolicyError
 from kille_env.play.decisions import Decisions
 from kille_env.registry import spec
 from kille_training.evaluation.exact import exact_rows
-from kille_training.solving.build import build_deal, grow_stage
+from kille_training.solving.grow import build_deal, grow_stage
 from kille_training.solving.policies import as_strategy, strategy_of
 from kille_training.solving.stages import Stage, known_by
-from kille_training.solving.trees.build import Chance, Decision, Terminal, flatten
 from kille_training.solving.trees.cfr import CFR
-from kille_training.solving.trees.sequence_game import SequenceGame, payoffs_of
+from kille_training.solving.trees.sequence_game import payoffs_of
+from kille_training.solving.trees.tree import Chance, Decision, Terminal, flatten
 from kille_training.solving.trees.values import (
     best_response,
     choice_values,
@@ -149,7 +148,7 @@ def walked(num_players: int, rules: Rules) -> Stage:
     for row, position in zip(masks, met, strict=True):
         row[position.legal] = 1
     return Stage(
-        rules=rules, num_players=num_players, num_deals=0, num_nodes=found.tree.num_nodes,
+        rules=rules, num_players=num_players, num_deals=0, num_nodes=found.nodes.num_nodes,
         tree=found.tree, masks=masks, positions=np.concatenate([each.table for each in met]),
         again=np.zeros(0), outcomes=np.zeros(0),
     )  # fmt: skip
@@ -200,7 +199,7 @@ def test_uniform_play_earns_what_the_tree_says(game: str) -> None:
 
 def test_an_end_is_its_sequences_its_chance_and_the_number_of_a_payoff() -> None:
     """So trees of a hundred million ends fit into memory; `check_deal` counts on it."""
-    tree = cast(SequenceGame, grow_stage(2, spec("krypkille").resolve("tiny")).tree)
+    tree = grow_stage(2, spec("krypkille").resolve("tiny")).tree
     ends = len(tree.chance)
     assert tree.ends.nbytes + tree.chance.nbytes == 20 * ends
     assert len(tree.payoff) < 0.01 * ends

@@ -13,8 +13,8 @@ from open_spiel.python.algorithms import exploitability
 from open_spiel.python.policy import TabularPolicy
 
 from kille_env.errors import KilleError, PolicyError, RulesError
-from kille_training.solving.trees.build import Chance, Decision, Terminal, flatten
 from kille_training.solving.trees.cfr import CFR, VARIANTS
+from kille_training.solving.trees.tree import Chance, Decision, Terminal, flatten
 from kille_training.solving.trees.values import (
     best_response,
     check_strategy,
@@ -40,7 +40,7 @@ def flat(name):
     The two trees are walked side by side: they must be the same node by node.
     """
     game = GAMES[name]()
-    tree = game.tree
+    tree = game.nodes
     children = [[] for _ in range(tree.num_nodes)]
     for node in range(1, tree.num_nodes):
         children[tree.parent[node]].append(node)
@@ -64,7 +64,7 @@ def flat(name):
         below = zip(children[node], actions, strict=True)
         waiting.extend((kid, state.child(action)) for kid, action in reversed(list(below)))
     assert len(set(names.values())) == tree.num_infosets
-    return tree, [names[number] for number in range(tree.num_infosets)]
+    return game.tree, [names[number] for number in range(tree.num_infosets)]
 
 
 def spiel_policy(name, strategy):
@@ -206,9 +206,9 @@ def test_every_variant_finds_the_value_of_the_second_player(make, value, variant
 @pytest.mark.compiled
 @pytest.mark.slow
 def test_liars_dice_with_six_sides():
-    tree = liars_dice().tree
-    assert (tree.num_infosets, tree.num_nodes) == (24576, 294883)
-    found = CFR(tree, "dcfr").run(2000, until=5e-4)
+    game = liars_dice()
+    assert (game.tree.num_infosets, game.nodes.num_nodes) == (24576, 294883)
+    found = CFR(game.tree, "dcfr").run(2000, until=5e-4)
     assert found.total <= 5e-4
     assert found.values[0] == pytest.approx(-0.02713, abs=5e-4)
 

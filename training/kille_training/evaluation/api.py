@@ -103,7 +103,7 @@ def evaluate(
             raise ConfigError("NashConv is one of units: measure it without reward=")
         exact = False
     if exact is None and steady and is_exact(num_players, resolved):
-        from kille_training.evaluation.exact import can_be_asked  # loads trees and solvers
+        from kille_training.solving.policies import can_be_asked  # loads trees and solvers
 
         exact = can_be_asked(focal, num_players, resolved)
     if losses and not exact:

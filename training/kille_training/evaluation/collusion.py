@@ -11,7 +11,7 @@ alternating best responses until neither improves: a lower bound on the best agr
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -19,10 +19,9 @@ from kille_env.core.spec import Rules
 from kille_env.errors import KilleError
 from kille_env.play.policy import Policy
 from kille_env.registry import load_game
-from kille_training.solving.build import build_deal
+from kille_training.solving.grow import build_deal
 from kille_training.solving.policies import nash_conv_of, strategies_of
 from kille_training.solving.stages import DealStages
-from kille_training.solving.trees.sequence_game import SequenceGame
 from kille_training.solving.trees.values import best_response
 
 ROUNDS = 100
@@ -125,10 +124,10 @@ def _respond(
     """Returns the strategies after a player's best response for a purse, and what it is worth."""
     found, value = [], 0.0
     for stage, strategy in zip(reversed(deal.stages), reversed(strategies), strict=True):
-        tree = cast(SequenceGame, stage.tree)
-        payoff = tree.payoff.copy()
-        payoff[:, player] = tree.payoff[:, list(purse)].sum(axis=1) + value * stage.again
-        answer = best_response(tree._replace(payoff=payoff), strategy, player)
+        payoff = stage.tree.payoff.copy()
+        purse_gets = stage.tree.payoff[:, list(purse)].sum(axis=1)
+        payoff[:, player] = purse_gets + value * stage.again
+        answer = best_response(stage.tree._replace(payoff=payoff), strategy, player)
         found.append(answer.strategy)
         value = answer.value
     return found[::-1], value

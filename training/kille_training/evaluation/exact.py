@@ -10,39 +10,31 @@ from kille_agents.greedy import in_play
 from kille_agents.identity import UNSTEADY, remarked
 from kille_env.core.spec import Rules
 from kille_env.errors import KilleError, PolicyError
-from kille_env.play.decisions import Decisions
 from kille_env.play.policy import (
-    Decider,
     Player,
     PlayerLike,
     Policy,
-    decide,
-    has_memory,
     resolve,
     searches,
 )
-from kille_env.registry import Table, load_game, spec
+from kille_env.registry import Table, spec
 from kille_training.evaluation.duplicate import DETERMINISTIC
 from kille_training.evaluation.results import ExactNashConv, Loss
 from kille_training.progress import Progress, ignore, part_of
-from kille_training.solving.build import build_deal
+from kille_training.solving.grow import build_deal
 from kille_training.solving.policies import (
     Asked,
-    as_strategy,
     greedy_of,
     nash_conv_of,
     policy_of,
     strategies_of,
-    tables_of,
 )
 from kille_training.solving.size import OWN
 from kille_training.solving.stages import DealStages, Stage
-from kille_training.solving.trees.sequence_game import SequenceGame, payoffs_of
+from kille_training.solving.trees.sequence_game import payoffs_of
 from kille_training.solving.trees.values import best_response, infoset_reach, losses
 from kille_training.tables import RulesLike, seat
 
-AT_ONCE = 64
-"""Information sets per call of a searcher, so that progress is seen."""
 LEAST = 1e-9
 """Units per deal below which a loss is rounding."""
 
@@ -70,7 +62,7 @@ def measure_exactly(
     deal, asking = build_deal(num_players, rules, recall=searches(focal)), ignore
     if searches(focal):
         asking = part_of(progress, f"asking {focal.name}", sum(deal.information_sets))
-    asked = strategies_at(focal, deal, asking)
+    asked = strategies_of(cast(Asked, focal), deal, asking)
     advance = part_of(progress, "measuring exactly", len(plays))
     rows = exact_rows(focal, num_players, rules, plays, advance, deal, asked)
     if searches(focal):
@@ -97,7 +89,7 @@ def exact_rows(
         plays: "greedy" and "sampled", or one of them.
         progress: Called with 1 after each.
         deal: The trees of this table, if they have been built.
-        asked: What the policy does there, if it has been asked (`strategies_at`).
+        asked: What the policy does there, if it has been asked.
 
     Raises:
         KilleError: There is no exact tree of this table; the message says why.
@@ -105,7 +97,7 @@ def exact_rows(
             describes the information set.
     """
     deal = deal or build_deal(num_players, rules, recall=searches(policy))
-    sampled = strategies_at(policy, deal) if asked is None else asked
+    sampled = strategies_of(cast(Asked, policy), deal) if asked is None else asked
     if len(plays) > 1 and all(np.isin(part, (0.0, 1.0)).all() for part in sampled):
         plays = (DETERMINISTIC,)
     table = Table.of(rules.game, num_players, rules)
@@ -143,79 +135,6 @@ def match_row(policy: Player, num_players: int, rules: Rules) -> ExactNashConv:
     )
 
 
-def can_be_asked(policy: Player, num_players: int, rules: Rules) -> bool:
-    """Returns whether a player answers by what a seat sees, so that a tree can hold its answers.
-
-    One with a memory answers by what it has seen in the hand, and where cards can be dealt again in
-    a deal, by the hands before as well, which no tree knows.
-    """
-    if has_memory(policy):
-        return rules.game == OWN and not load_game(OWN).redeals(rules, num_players)
-    return _is_keyless(policy)
-
-
-def _is_keyless(policy: Player) -> bool:
-    return not searches(policy) or getattr(policy, "keyless", False)
-
-
-def strategies_at(
-    policy: Player, deal: DealStages, progress: Callable[[int], None] = ignore
-) -> tuple[np.ndarray, ...]:
-    """Returns what a player does in each stage of a deal, [S] each.
-
-    Args:
-        policy: The player.
-        deal: The trees.
-        progress: Called with the information sets that a searcher has answered.
-
-    Raises:
-        KilleError: It is a searcher whose answers are random, or remembers earlier hands.
-        PolicyError: It returned what is no distribution over the legal actions.
-    """
-    if not _is_keyless(policy):
-        raise KilleError(
-            f"{policy.name} looks ahead, and no tree can hold what a search would do everywhere; "
-            "measure it with exact=False"
-        )
-    if searches(policy):
-        return ask_everywhere(cast(Decider, policy), deal, progress)
-    return strategies_of(cast(Asked, policy), deal)
-
-
-def ask_everywhere(
-    searcher: Decider, deal: DealStages, progress: Callable[[int], None] = ignore
-) -> tuple[np.ndarray, ...]:
-    """Returns what a searcher does in each stage of a deal, [S] each.
-
-    Args:
-        searcher: One whose answers depend on what the seat sees alone (`keyless`).
-        deal: The deal.
-        progress: Called with the information sets that have been answered.
-
-    Raises:
-        KilleError: The deal forgets what the searcher may read, see `Stage.forgets`.
-        PolicyError: It returned what is no distribution over the legal actions.
-    """
-    if any(stage.forgets for stage in deal.stages):
-        raise KilleError(
-            f"{searcher.name} can tell the cards that it drew from those that it was dealt, and "
-            "this tree cannot: grow it with recall=True"
-        )
-    return tuple(_ask_stage(searcher, stage, progress) for stage in deal.stages)
-
-
-def _ask_stage(searcher: Decider, stage: Stage, progress: Callable[[int], None]) -> np.ndarray:
-    batch = tables_of(stage)
-    decisions = Decisions(batch, np.arange(batch.num_tables), np.zeros(batch.num_tables, np.uint64))
-    answers = np.zeros(stage.masks.shape)
-    for begin in range(0, len(answers), AT_ONCE):
-        some = slice(begin, begin + AT_ONCE)
-        found = decide(searcher, decisions.take(np.arange(len(answers))[some]))
-        answers[some] = found
-        progress(len(found))
-    return as_strategy(answers, stage.masks, stage.tree)
-
-
 def largest_losses(strategies: Sequence[np.ndarray], deal: DealStages, most: int) -> list[Loss]:
     """Returns the information sets where a policy loses most, the largest loss first.
 
@@ -245,7 +164,6 @@ def _comes_to(strategies: Sequence[np.ndarray], deal: DealStages) -> list[float]
     """Returns how likely a deal comes to each of its stages."""
     comes = [1.0]
     for stage, strategy in zip(deal.stages, strategies, strict=True):
-        assert isinstance(stage.tree, SequenceGame)  # grown without nodes
         again = stage.again @ payoffs_of(stage.tree, strategy)
         comes.append(comes[-1] * float(again))
     return comes[:-1]

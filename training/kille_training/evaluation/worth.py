@@ -24,11 +24,11 @@ from kille_agents.population.byteskille import solution
 from kille_env.core.batch import Batch
 from kille_env.core.spec import Rules
 from kille_env.play.policy import Policy
-from kille_training.solving.build import build_deal
+from kille_training.solving.grow import build_deal
 from kille_training.solving.policies import strategy_of
 from kille_training.solving.stages import Stage, known_by
+from kille_training.solving.trees.sequence_game import SequenceGame
 from kille_training.solving.trees.values import (
-    Tree,
     choice_values,
     expected_values,
     uniform,
@@ -126,7 +126,7 @@ def _hands(num_players: int, rules: Rules, policy: Policy) -> tuple[_Choices, ..
     return tuple(reversed(hands))
 
 
-def _measure(sets: _Sets, tree: Tree, strategy: np.ndarray) -> _Choices:
+def _measure(sets: _Sets, tree: SequenceGame, strategy: np.ndarray) -> _Choices:
     worth, reach = np.full(tree.num_sequences, np.nan), np.zeros(tree.num_infosets)
     for seat in range(tree.num_players):
         mine, others = choice_values(tree, strategy, seat)

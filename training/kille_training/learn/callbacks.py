@@ -13,7 +13,7 @@ from kille_env.registry import Table
 from kille_training.evaluation.api import BOTH
 from kille_training.evaluation.exact import exact_rows
 from kille_training.evaluation.results import ExactNashConv
-from kille_training.solving.build import build_deal
+from kille_training.solving.grow import build_deal
 from kille_training.solving.size import check_deal
 from kille_training.tables import RulesLike, seat
 

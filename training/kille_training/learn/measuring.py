@@ -50,7 +50,7 @@ class Measurements:
         if not settings.measure.exact:
             return
         if is_exact(settings.table.num_players, self.rules):
-            from kille_training.solving.build import build_deal  # grows a tree
+            from kille_training.solving.grow import build_deal  # grows a tree
 
             self.deal = build_deal(settings.table.num_players, self.rules)
         else:

@@ -96,7 +96,7 @@ def write_run_page(run: Run) -> Path:
 def _yardsticks(num_players: int, rules: Rules) -> dict[str, float]:
     """Returns how far known players are from an equilibrium, in stakes, by their words."""
     from kille_training.evaluation.exact import exact_rows
-    from kille_training.solving.build import build_deal
+    from kille_training.solving.grow import build_deal
 
     deal = build_deal(num_players, rules)
     found = {}

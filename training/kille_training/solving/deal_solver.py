@@ -11,25 +11,14 @@ from collections.abc import Callable
 import numpy as np
 
 from kille_env.errors import KilleError
-from kille_training.solving.solution import METHOD, DealProgress, Folder, Found, SolveSettings
+from kille_training.solving.solution import DealProgress, Folder, Found, SolveSettings
 from kille_training.solving.stages import DealStages, Stage
 from kille_training.solving.trees.cfr import CFR
-from kille_training.solving.trees.values import (
-    NashConv,
-    Tree,
-    answer_in_turns,
-    greedy,
-    nash_conv,
-)
+from kille_training.solving.trees.sequence_game import SequenceGame
+from kille_training.solving.trees.values import NashConv, nash_conv
 
 SAVE_SECONDS = 20.0
 """Seconds between two checkpoints of a hand."""
-
-FIRST_UNTIL = 1e-3
-"""NashConv at which `pure_first` tries first what regret minimisation has found."""
-
-MOST_ITERATIONS = 5000
-"""Iterations of regret minimisation in `pure_first`, at most."""
 
 
 def solve_deal(
@@ -54,7 +43,7 @@ def solve_deal(
     last: tuple[Stage, np.ndarray] | None = None
     iterations = 0
 
-    def solve_hand(stage: Stage, tree: Tree) -> np.ndarray:
+    def solve_hand(stage: Stage, tree: SequenceGame) -> np.ndarray:
         """Returns the strategy of a hand, given the tree that pays what follows it."""
         nonlocal last, iterations, began
         if last is not None:
@@ -99,31 +88,3 @@ def solve_deal(
 
     strategies = deal.backwards(solve_hand)
     return Found(strategies, iterations, time.monotonic() - began, tuple(rows.values()))
-
-
-def pure_first(
-    tree: Tree, begin: np.ndarray, exact: float, target: float
-) -> tuple[np.ndarray, NashConv]:
-    """Finds an equilibrium, a pure one if there is one nearby.
-
-    The players answer each other in turns. If that goes round in circles, they do so again from
-    what regret minimisation finds, and from its greedy version, each time ten times more precise.
-
-    Args:
-        tree: The game.
-        begin: [S], where to begin.
-        exact: NashConv that counts as 0.
-        target: NashConv that is good enough where no pure equilibrium is found.
-    """
-    strategy, found = answer_in_turns(tree, begin, exact)
-    solver, until = CFR(tree, METHOD) if found.total > exact else None, FIRST_UNTIL
-    while solver is not None and found.total > exact and solver.iteration < MOST_ITERATIONS:
-        solver.run(MOST_ITERATIONS - solver.iteration, until=until)
-        for tried in (solver.average, greedy(tree, solver.average)):
-            answered, measured = answer_in_turns(tree, tried, exact)
-            if measured.total < found.total:
-                strategy, found = answered, measured
-        if until < target:
-            break
-        until *= 0.1
-    return strategy, found

@@ -13,7 +13,7 @@ from kille_env.errors import KilleError
 from kille_env.extras import needs
 from kille_env.play.policy import PlayerLike, Policy, resolve
 from kille_env.registry import spec
-from kille_training.solving.build import build_deal
+from kille_training.solving.grow import build_deal
 from kille_training.solving.policies import (
     policy_of,
     strategies_of,
@@ -24,7 +24,6 @@ from kille_training.solving.solution import settings_of
 from kille_training.solving.solve import solve
 from kille_training.solving.stages import DealStages
 from kille_training.solving.trees.efg import EfgTree
-from kille_training.solving.trees.tree import FlatTree
 from kille_training.solving.trees.values import expected_values
 
 
@@ -173,4 +172,6 @@ def _labelled(deal: DealStages, continuation: np.ndarray) -> EfgTree:
     names = [stage.describe(number) for number in range(stage.tree.num_infosets)]
     rules = ", ".join(f"{name}={value}" for name, value in stage.rules.values.items())
     title = f"{table.title}, a deal with {stage.num_players} seats: {rules}"
-    return EfgTree(cast(FlatTree, stage.worth(continuation)), actions, names, title)
+    assert stage.nodes is not None  # it was grown with them
+    nodes = stage.nodes._replace(payoff=stage.worth(continuation).payoff)
+    return EfgTree(nodes, actions, names, title)

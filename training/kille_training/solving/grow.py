@@ -1,16 +1,22 @@
-"""Grows a tree: calls the walk over a game's deals, makes room, and returns what it has found."""
+"""Grows the trees of deals: calls the walk over them and makes room for what it finds."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from kille_env.core import arguments
+from kille_env.core.batch import Batch
 from kille_env.core.game import Game
-from kille_env.core.jit import bind, kernel, loop
+from kille_env.core.jit import announce_compilation, bind, kernel, loop
 from kille_env.core.spec import Rules, width
 from kille_env.errors import KilleError
+from kille_env.registry import load_game
+from kille_training.progress import ignore
+from kille_training.solving.size import MEMORY_LIMIT, check_deal, own_cards, too_large
 from kille_training.solving.slots import fill_slots, slot_of
+from kille_training.solving.stages import DealStages, Stage
 from kille_training.solving.trees.sequence_game import SequenceGame
 from kille_training.solving.trees.tree import FlatTree
 from kille_training.solving.walk import (
@@ -23,7 +29,6 @@ from kille_training.solving.walk import (
     FAULT,
     FAULTS,
     HISTORIES,
-    LEAVES,
     MOST,
     NODES,
     SETS,
@@ -34,7 +39,6 @@ from kille_training.solving.walk import (
     Ends,
     Histories,
     Job,
-    Leaves,
     Path,
     Round,
     Sets,
@@ -56,6 +60,118 @@ NOTHING = np.zeros(0, np.int64)
 FIRST_ROOM = 1 << 14  # information sets, ends and payoffs that there is room for at first
 SAME = 2.0**44  # payoffs that differ by less than the largest divided by this are the same
 CALL = 1 << 19  # nodes of one compiled call: a fraction of a second, during which Ctrl-C waits
+
+
+def build_deal(
+    num_players: int,
+    rules: Rules,
+    *,
+    memory_limit: int = MEMORY_LIMIT,
+    progress: Callable[[int], None] = ignore,
+    **grown: Any,
+) -> DealStages:
+    """Grows the trees of a single deal, with all hands that its choices can have dealt again.
+
+    All hands but the last share a tree: they differ only in counters that the seats see.
+
+    Args:
+        num_players: P.
+        rules: Its rules; a single deal.
+        memory_limit: Bytes that the tree may take.
+        progress: Called with the nodes that are done.
+        **grown: How it is grown: see `grow_stage`.
+
+    Raises:
+        TreeTooLargeError: It would not fit; the message says how large it is, and what would.
+        KilleError: No tree can hold the game; the message says why.
+    """
+    check_deal(num_players, rules, memory_limit)
+    grown |= {"memory_limit": memory_limit, "progress": progress}
+    stage = grow_stage(num_players, rules, **grown)
+    if not stage.again.any():
+        return DealStages((stage,))
+    last = load_game(rules.game).redeals(rules, num_players)
+    if not last:
+        raise KilleError(
+            "there is no exact tree: the cards of a deal can be dealt again, and the game does not "
+            "say how often (`redeals`)"
+        )
+    earlier = (stage.after(granted) for granted in range(last))
+    return DealStages((*earlier, grow_stage(num_players, rules, granted=last, **grown)))
+
+
+def grow_stage(
+    num_players: int,
+    rules: Rules,
+    *,
+    granted: int = 0,
+    start: Mapping[str, Any] | None = None,
+    cards: Sequence[str] = (),
+    shared: Sequence[int] = (),
+    outcomes: int = 0,
+    nodes: bool = False,
+    recall: bool = False,
+    memory_limit: int = MEMORY_LIMIT,
+    progress: Callable[[int], None] = ignore,
+) -> Stage:
+    """Grows the tree of one hand of a deal.
+
+    Args:
+        num_players: P.
+        rules: Its rules.
+        granted: How often the cards of the deal were dealt again before.
+        start: Fields of the table at which it is dealt that are different there.
+        cards: Codes of the cards that can be dealt and drawn, for checks; none are the whole pack.
+        shared: Seats that share all they know and earn: they are the last player of the tree, and
+            the other seats are the players before, in order.
+        outcomes: How many of the game's outcomes of a hand are told apart; see `Stage.outcomes`.
+        nodes: Whether nodes are kept as well, see `Stage.nodes`.
+        recall: Whether seats know which of their cards they were dealt and which they drew, as a
+            tree with nodes has it: for players that read more than the observation.
+        memory_limit: Bytes that the tree may take.
+        progress: Called with the nodes that are done.
+
+    Raises:
+        KilleError: As `build_deal`.
+        CardError: The cards are no part of a pack, or are not different ones.
+        RulesError: A number is out of its range.
+    """
+    game = load_game(rules.game)
+    granted = arguments.whole("granted", granted, 0, game.redeals(rules, num_players))
+    together = {arguments.whole("shared", seat, 0, num_players - 1) for seat in shared}
+    alone = [seat for seat in range(num_players) if seat not in together]
+    owner = [alone.index(s) if s in alone else len(alone) for s in range(num_players)]
+    tables = game.dealt_again(_starts(num_players, rules, cards), granted)
+    for name, value in (start or {}).items():
+        tables[name] = value
+    end = len(game.spec.left_out(rules)) + len(cards) if cards else game.spec.pack.size
+    forgets = own_cards(rules, num_players)[: 0 if nodes or recall else None]
+    growth = Growth(
+        game, rules, tables, end,
+        owner=owner, outcomes=outcomes, nodes=nodes, forgets=forgets,
+    )  # fmt: skip
+    with announce_compilation(f"{rules.game} for solving"):
+        while not growth.done:
+            before = int(growth.size[NODES])
+            taken = growth.walk()
+            if taken > memory_limit:
+                ends = f"more than {growth.size[ENDS]:,} ends"
+                raise too_large(rules.game, num_players, ends, taken, memory_limit)
+            progress(int(growth.size[NODES]) - before)
+    return growth.finished(granted)
+
+
+def _starts(num_players: int, rules: Rules, cards: Sequence[str]) -> np.ndarray:
+    """Returns the tables [K] at which a deal can begin, all equally likely; the last seat deals."""
+    game, tables = load_game(rules.game), []
+    for start in game.chances(rules, num_players):
+        batch = Batch(game, 1, num_players, rules, seed=0, restart=False)
+        batch.reset(dealer=num_players - 1, start=start, deal=False)
+        table = np.array(batch.tables)
+        table["deck"], _ = game.spec.stack(cards, rules)
+        table["stacked"] = len(game.spec.left_out(rules))
+        tables.append(table)
+    return np.concatenate(tables)
 
 
 @cache
@@ -109,7 +225,7 @@ class Growth:
             end: Where the cards of their decks end that are played with.
             owner: [P] the player that decides for each seat; none are all seats for themselves.
             outcomes: How many outcomes are told apart; see `Stage.outcomes`.
-            nodes: Whether nodes are written down, instead of ends.
+            nodes: Whether nodes are written down, and no ends but leaves.
             forgets: See `own_cards`.
         """
         spec, seats = game.spec, int(starts["num_players"][0])
@@ -118,6 +234,7 @@ class Growth:
         players, together = int(owners.max()) + 1, int(np.bincount(owners).max())
         self.job = Job(rules.record, end, num_features, owners, forgets, nodes)
         self._walk, self._num_starts = walk_of(game), len(starts)
+        self._rules, self._zero_sum = rules, spec.zero_sum
         depth = spec.max_decisions(rules, seats) + spec.pack.size + 2
         types, actions = len(spec.pack.codes), spec.num_actions
         row = np.zeros(-(-(together * num_features + 1) // 8), dtype=np.uint64)
@@ -172,8 +289,7 @@ class Growth:
             sequence=np.full(room, -1, dtype=np.int32),
             probability=np.ones(room),
         )
-        self._leaves = Leaves(pay=np.zeros((room, players)), again=np.zeros(room))
-        self.size = np.zeros(15, dtype=np.int64)
+        self.size = np.zeros(14, dtype=np.int64)
         self.size[WRITTEN] = 1  # the root
         self.size[DEPTH], self.size[MOST] = -1, 1
         self._put_nothing_aside()
@@ -233,67 +349,68 @@ class Growth:
         """
         if self._is_between():
             self._next_round()
-        arrays: Any = self._sets, self._ends, self._ways, self._nodes, self._leaves
-        arrays += self._aside, self._histories
+        arrays: Any = self._sets, self._ends, self._ways, self._nodes, self._aside, self._histories
         counts, most = self.size[SETS : HISTORIES + 1].tolist(), int(self.size[MOST])
         arrays = [_enlarged(*pair, most) for pair in zip(arrays, counts, strict=True)]
-        self._sets, self._ends, self._ways, self._nodes, self._leaves = arrays[:5]
-        self._aside, self._histories = arrays[5:]
+        self._sets, self._ends, self._ways, self._nodes, self._aside, self._histories = arrays
         self._walk(self.job, self._round, self._path, *arrays, self.size, CALL)
         if fault := int(self.size[FAULT]):
             raise KilleError(f"there is no exact tree: {FAULTS[fault]}")
         return sum(array.nbytes for some in (self._round, *arrays) for array in some)
 
-    def finished(self, pay_beyond_mean: bool) -> tuple[FlatTree | SequenceGame, dict[str, Any]]:
-        """Returns the game, and what else a `Stage` knows by its fields; the walk is over.
-
-        Args:
-            pay_beyond_mean: Whether seats earn what they get less the table's mean.
+    def finished(self, granted: int) -> Stage:
+        """Returns the hand that was grown, after so many granted questions; the walk is over.
 
         The arrays are those that were filled, and what is not needed any more is given back: most
         of a process's memory is here.
         """
-        sets, nodes, leaves = (int(self.size[n]) for n in (SETS, WRITTEN, LEAVES))
-        thrown_in = float(self._path.thrown_in[0])
-        dealt = 1.0 - thrown_in
+        sets, seats = int(self.size[SETS]), len(self.job.owner)
         player, first = self._sets.player[:sets], self._sets.first[: sets + 1]
         masks, positions = self._sets.masks[:sets], self._sets.positions[:sets]
-        tree: FlatTree | SequenceGame
-        if self.job.keeps_nodes:
-            infoset, parent, sequence, chance = (array[:nodes] for array in self._nodes)
-            chance[parent == 0] /= dealt
-            payoff, results = self._leaves.pay[:leaves], self._leaves.again[:leaves, None]
-            steps = infoset, parent, sequence, chance
-            tree = FlatTree(payoff.shape[1], player, first, *steps, payoff)
-        else:
-            last, chance, paid = self._ends.rows, self._ends.chance, self._ends.paid
-            del self._ends
-            for array in (last, chance, paid):
-                _resize(array, int(self.size[ENDS]))
-            ends, paid = _numbered(last, chance, paid)
-            chance /= dealt
-            payoff, results = np.split(paid, [last.shape[1]], axis=1)
-            if len(self.job.forgets):
-                recalled = _ways(self._ways.rows, self._ways.weight, int(self.size[WAYS]))
-            else:
-                recalled = np.arange(sets + 1), self._sets.before[:sets], np.ones(sets)
-            payoff = np.ascontiguousarray(payoff)
-            tree = SequenceGame(payoff.shape[1], player, first, *recalled, ends, chance, payoff)
-            if len(self.job.forgets):
-                tree, order = _sorted(tree)
-                masks, positions = masks[order], positions[order]
-        if pay_beyond_mean:
+        thrown_in, forgets = float(self._path.thrown_in[0]), len(self.job.forgets) > 0
+        last, chance, paid = self._ends.rows, self._ends.chance, self._ends.paid
+        del self._ends
+        for array in (last, chance, paid):
+            _resize(array, int(self.size[ENDS]))
+        ends, paid = (last, paid) if self.job.keeps_nodes else _numbered(last, chance, paid)
+        chance /= 1.0 - thrown_in
+        payoff, results = np.split(paid, [last.shape[1]], axis=1)
+        payoff = np.ascontiguousarray(payoff)
+        if not self._zero_sum:  # seats earn what they get less the table's mean
             payoff -= payoff.mean(axis=1, keepdims=True)
-        return tree, {
-            "masks": masks,
-            "positions": positions,
-            "again": results[:, 0],
-            "outcomes": results[:, 1:],
-            "thrown_in": thrown_in,
-            "forced": bool(self.size[UNFREE]),
-            "num_deals": int(self.size[DEALS]) // self._num_starts,
-            "num_nodes": int(self.size[NODES]),
-        }
+        nodes = None
+        if self.job.keeps_nodes:
+            infoset, parent, sequence, share = (
+                array[: int(self.size[WRITTEN])] for array in self._nodes
+            )
+            share[parent == 0] /= 1.0 - thrown_in
+            steps = infoset, parent, sequence, share
+            nodes = FlatTree(payoff.shape[1], player, first, *steps, payoff)
+            tree = nodes.without_nodes()
+        else:
+            recalled = np.arange(sets + 1), self._sets.before[:sets], np.ones(sets)
+            if forgets:
+                recalled = _ways(self._ways.rows, self._ways.weight, int(self.size[WAYS]))
+            tree = SequenceGame(payoff.shape[1], player, first, *recalled, ends, chance, payoff)
+        if forgets:
+            tree, order = _sorted(tree)
+            masks, positions = masks[order], positions[order]
+        return Stage(
+            rules=self._rules,
+            num_players=seats,
+            num_deals=int(self.size[DEALS]) // self._num_starts,
+            num_nodes=int(self.size[NODES]),
+            tree=tree,
+            masks=masks,
+            positions=positions,
+            again=results[:, 0],
+            outcomes=results[:, 1:],
+            thrown_in=thrown_in,
+            forced=bool(self.size[UNFREE]),
+            forgets=forgets,
+            granted=granted,
+            nodes=nodes,
+        )
 
 
 class _Payoffs(NamedTuple):

@@ -4,7 +4,8 @@ A policy is asked once for each information set, in a few batches. It sees the o
 the same at every table of an information set. So is what a player with memory remembers in a hand:
 with perfect recall the seat has come through the same sets of its own. Such a player is asked set
 after set, in the order of the seat's decisions. What it remembers of an earlier hand of the deal
-would make the next one depend on it, so it has no strategy where cards are dealt again.
+would make the next one depend on it, so it has no strategy where cards are dealt again. A player
+that looks ahead is asked table by table, if its answers are not random (`keyless`).
 """
 
 from collections.abc import Callable, Sequence
@@ -15,21 +16,25 @@ import numpy as np
 from kille_agents.metadata import Metadata
 from kille_agents.tabular import TabularPolicy
 from kille_env.core.batch import Batch
-from kille_env.errors import PolicyError
+from kille_env.core.spec import Rules
+from kille_env.errors import KilleError, PolicyError
 from kille_env.play.decisions import Decisions
 from kille_env.play.policy import (
     Decider,
+    Player,
     Policy,
     check_probabilities,
     decide,
     has_memory,
+    searches,
 )
 from kille_env.registry import load_game, spec
+from kille_training.progress import ignore
+from kille_training.solving.size import OWN
 from kille_training.solving.stages import DealStages, Stage
 from kille_training.solving.trees.sequence_game import SequenceGame
 from kille_training.solving.trees.values import (
     NashConv,
-    Tree,
     best_response,
     expected_values,
     greedy,
@@ -42,18 +47,40 @@ Asked = Policy | Decider
 BATCH = 1 << 14
 """Information sets per call of a policy."""
 
+AT_ONCE = 64
+"""Information sets per call of a searcher, so that progress is seen."""
 
-def strategy_of(policies: Asked | Sequence[Asked], stage: Stage) -> np.ndarray:
+
+def can_be_asked(policy: Player, num_players: int, rules: Rules) -> bool:
+    """Returns whether a player answers by what a seat sees, so that a tree can hold its answers.
+
+    One with a memory answers by what it has seen in the hand, and where cards can be dealt again in
+    a deal, by the hands before as well, which no tree knows.
+    """
+    if has_memory(policy):
+        return rules.game == OWN and not load_game(OWN).redeals(rules, num_players)
+    return _is_keyless(policy)
+
+
+def _is_keyless(policy: Player) -> bool:
+    return not searches(policy) or getattr(policy, "keyless", False)
+
+
+def strategy_of(
+    policies: Asked | Sequence[Asked], stage: Stage, progress: Callable[[int], None] = ignore
+) -> np.ndarray:
     """Returns what policies do in a stage, [S].
 
     Args:
         policies: One for all seats, or one for each seat.
         stage: The stage.
+        progress: Called with the information sets that a searcher has answered.
 
     Raises:
         PolicyError: There are too few or too many policies; or a policy returns what is not a
             distribution over the legal actions. The message describes the information set. Or one
             with a memory is asked about one of several hands.
+        KilleError: One looks ahead and answers at random, or the stage forgets what it may read.
     """
     seats = policies if isinstance(policies, Sequence) else [policies] * stage.num_players
     if len(seats) != stage.num_players:
@@ -68,13 +95,40 @@ def strategy_of(policies: Asked | Sequence[Asked], stage: Stage) -> np.ndarray:
         def describe(row: int, sets: np.ndarray = sets) -> str:
             return f"information set {sets[row]}: {stage.describe(int(sets[row]))}"
 
-        if has_memory(policy):
+        if searches(policy):
+            _ask_searcher(cast(Decider, policy), stage, sets, answers, progress)
+        elif has_memory(policy):
             _ask_in_order(cast(Decider, policy), stage, sets, answers)
         else:
             seen = stage.observations[sets], masks[sets]
             actions = spec(stage.rules.game).actions
             answers[sets] = ask(cast(Policy, policy), *seen, actions, describe)
     return as_strategy(answers, masks, stage.tree)
+
+
+def _ask_searcher(
+    searcher: Decider,
+    stage: Stage,
+    sets: np.ndarray,
+    answers: np.ndarray,
+    progress: Callable[[int], None],
+) -> None:
+    """Asks a player that looks ahead; see `_ask_in_order`."""
+    if not _is_keyless(searcher):
+        raise KilleError(
+            f"{searcher.name} looks ahead, and no tree can hold what a search would do everywhere; "
+            "measure it with exact=False"
+        )
+    if stage.forgets:
+        raise KilleError(
+            f"{searcher.name} can tell the cards that it drew from those that it was dealt, and "
+            "this tree cannot: grow it with recall=True"
+        )
+    decisions = Decisions(tables_of(stage), sets, np.zeros(len(sets), np.uint64))
+    for begin in range(0, len(sets), AT_ONCE):
+        some = np.arange(len(sets))[begin : begin + AT_ONCE]
+        answers[sets[some]] = decide(searcher, decisions.take(some))
+        progress(len(some))
 
 
 def _ask_in_order(player: Decider, stage: Stage, sets: np.ndarray, answers: np.ndarray) -> None:
@@ -132,12 +186,9 @@ def tables_of(stage: Stage) -> Batch:
     return batch
 
 
-def sets_before(tree: Tree) -> np.ndarray:
+def sets_before(tree: SequenceGame) -> np.ndarray:
     """Returns each seat's own information set before each of its sets, [I] int64; -1 for none."""
-    if isinstance(tree, SequenceGame):
-        last = tree.before[tree.ways[:-1]]  # before a forgetful set: one of those that lead there
-    else:
-        last = tree.last_sequences()[tree.first_nodes(), tree.player]
+    last = tree.before[tree.ways[:-1]]  # before a forgetful set: one of those that lead there
     return np.where(last < 0, -1, tree.first.searchsorted(last, side="right") - 1)
 
 
@@ -187,31 +238,33 @@ def _first_wrong(name: str, found: np.ndarray, masks: np.ndarray) -> tuple[int, 
     raise AssertionError("no row is wrong")
 
 
-def as_strategy(answers: np.ndarray, masks: np.ndarray, tree: Tree) -> np.ndarray:
+def as_strategy(answers: np.ndarray, masks: np.ndarray, tree: SequenceGame) -> np.ndarray:
     """Returns probabilities of actions [I, A] as a strategy [S]."""
     chosen = answers[masks != 0]  # row by row, action by action: as sequences are numbered
     return chosen / np.repeat(np.add.reduceat(chosen, tree.first[:-1]), np.diff(tree.first))
 
 
 def strategies_of(
-    policies: Asked | Sequence[Asked], deal: DealStages | Stage
+    policies: Asked | Sequence[Asked],
+    deal: DealStages,
+    progress: Callable[[int], None] = ignore,
 ) -> tuple[np.ndarray, ...]:
     """Returns what policies do in each stage of a deal; see `strategy_of`."""
-    return tuple(strategy_of(policies, stage) for stage in _stages(deal))
+    return tuple(strategy_of(policies, stage, progress) for stage in deal.stages)
 
 
-def greedy_of(strategies: Sequence[np.ndarray], deal: DealStages | Stage) -> tuple[np.ndarray, ...]:
+def greedy_of(strategies: Sequence[np.ndarray], deal: DealStages) -> tuple[np.ndarray, ...]:
     """Returns strategies that take their most likely action, the first of equals."""
-    stages = _stages(deal)
+    stages = deal.stages
     return tuple(greedy(stage.tree, one) for stage, one in zip(stages, strategies, strict=True))
 
 
-def nash_conv(policies: Asked | Sequence[Asked], deal: DealStages | Stage) -> NashConv:
+def nash_conv(policies: Asked | Sequence[Asked], deal: DealStages) -> NashConv:
     """Returns what each seat could gain against the others, exactly.
 
     Args:
         policies: One for all seats, or one for each seat.
-        deal: A deal with all its questions, or one of its stages.
+        deal: The deal.
 
     Raises:
         PolicyError: See `strategy_of`.
@@ -219,13 +272,13 @@ def nash_conv(policies: Asked | Sequence[Asked], deal: DealStages | Stage) -> Na
     return nash_conv_of(strategies_of(policies, deal), deal)
 
 
-def nash_conv_of(strategies: Sequence[np.ndarray], deal: DealStages | Stage) -> NashConv:
+def nash_conv_of(strategies: Sequence[np.ndarray], deal: DealStages) -> NashConv:
     """Returns the same for strategies, one [S] per stage.
 
     A best response covers the following hands as well: where the cards are dealt again, it is worth
     what the best response earns in the next stage.
     """
-    stages = _stages(deal)
+    stages = deal.stages
     values = best = np.zeros(stages[0].num_players)
     for stage, strategy in zip(reversed(stages), reversed(strategies), strict=True):
         values = expected_values(stage.worth(values), strategy)
@@ -236,7 +289,7 @@ def nash_conv_of(strategies: Sequence[np.ndarray], deal: DealStages | Stage) -> 
 
 
 def policy_of(
-    strategies: Sequence[np.ndarray], deal: DealStages | Stage, name: str = "table", **made: object
+    strategies: Sequence[np.ndarray], deal: DealStages, name: str = "table", **made: object
 ) -> TabularPolicy:
     """Returns strategies as a policy that can be saved and played.
 
@@ -246,11 +299,11 @@ def policy_of(
 
     Args:
         strategies: One [S] per stage.
-        deal: The deal, or its only stage.
+        deal: The deal.
         name: The policy's name.
         **made: How it was made, for people.
     """
-    stages = _stages(deal)
+    stages = deal.stages
     seen, rows = [], []
     for stage, strategy in zip(stages, strategies, strict=True):
         # Unreached sets count equally.
@@ -265,7 +318,3 @@ def policy_of(
     game = spec(rules.game)
     metadata = Metadata(game.name, game.version, stages[0].num_players, rules.as_dict(), made)
     return TabularPolicy(metadata, observations, summed / summed.sum(axis=1, keepdims=True), name)
-
-
-def _stages(deal: DealStages | Stage) -> tuple[Stage, ...]:
-    return deal.stages if isinstance(deal, DealStages) else (deal,)

@@ -13,7 +13,6 @@ from kille_agents.tabular import TABULAR, load_tabular, save_tabular
 from kille_env.core.spec import Rules
 from kille_env.files import write_whole
 from kille_training.progress import Bars
-from kille_training.solving.build import build_deal
 from kille_training.solving.byteskille.match_solving import (
     MatchProgress,
     greedy_match,
@@ -24,6 +23,7 @@ from kille_training.solving.byteskille.match_solving import (
 )
 from kille_training.solving.byteskille.matches import Match, MatchStrategy, build_match
 from kille_training.solving.deal_solver import solve_deal
+from kille_training.solving.grow import build_deal
 from kille_training.solving.policies import (
     greedy_of,
     nash_conv_of,

@@ -17,7 +17,9 @@ from kille_env.core.spec import Rules, width
 from kille_env.errors import RulesError
 from kille_env.registry import load_game
 from kille_training.solving.size import own_cards
-from kille_training.solving.trees.values import Tree, expected_values
+from kille_training.solving.trees.sequence_game import SequenceGame
+from kille_training.solving.trees.tree import FlatTree
+from kille_training.solving.trees.values import expected_values
 
 THROWN_IN = 15
 """Hands thrown in for their cards that a tabular policy knows; more happen once in 10**16 deals."""
@@ -34,13 +36,12 @@ class Stage:
         rules: The rules.
         num_players: P.
         num_deals: D, the number of different ways to deal.
-        num_nodes: The number of nodes.
-        tree: The tree; its players are the seats, but that seats that share all they know are one.
+        num_nodes: The number of nodes that were walked.
+        tree: The game; its players are the seats, but that seats that share all they know are one.
             Where the cards are dealt again it pays what was paid until then (see `worth`).
         masks: [I, A] int8, 1 for the legal actions of each information set.
         positions: [I] tables, one position of each information set.
-        again: [K] float64, how likely the cards are dealt again, by the number of the payoff; of a
-            tree with nodes at each terminal node.
+        again: [K] float64, how likely the cards are dealt again, by the number of the payoff.
         outcomes: [K, O] float64, the same for each of the game's outcomes of a hand; no columns
             unless asked for.
         thrown_in: How likely a hand is dealt again because of its cards.
@@ -48,13 +49,14 @@ class Stage:
         forgets: Whether seats forget which of their cards they were dealt and which they drew, so
             that only what answers by the observation can be asked.
         granted: Times that the cards were dealt again before this hand.
+        nodes: The nodes, if they were asked for; each terminal node is then a payoff of its own.
     """
 
     rules: Rules
     num_players: int
     num_deals: int
     num_nodes: int
-    tree: Tree
+    tree: SequenceGame
     masks: np.ndarray
     positions: np.ndarray
     again: np.ndarray
@@ -63,6 +65,7 @@ class Stage:
     forced: bool = False
     forgets: bool = False
     granted: int = 0
+    nodes: FlatTree | None = None
 
     @property
     def dealt_again(self) -> bool:
@@ -99,8 +102,8 @@ class Stage:
         """The number of information sets of each seat."""
         return tuple(np.bincount(self.seats, minlength=self.num_players).tolist())
 
-    def worth(self, continuation: np.ndarray) -> Tree:
-        """Returns the tree in which dealing again pays the value [P] of the next hand's stage."""
+    def worth(self, continuation: np.ndarray) -> SequenceGame:
+        """Returns the game in which dealing again pays the value [P] of the next hand's stage."""
         if not self.again.any():
             return self.tree
         return self.tree.gaining(self.again[:, None] * continuation)
@@ -181,7 +184,9 @@ class DealStages:
         """The number of nodes of all hands."""
         return sum(stage.num_nodes for stage in self.stages)
 
-    def backwards(self, solve: Callable[[Stage, Tree], np.ndarray]) -> tuple[np.ndarray, ...]:
+    def backwards(
+        self, solve: Callable[[Stage, SequenceGame], np.ndarray]
+    ) -> tuple[np.ndarray, ...]:
         """Solves the stages, the last one first.
 
         Args:

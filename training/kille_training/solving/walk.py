@@ -48,12 +48,12 @@ SET, CHOICE, STEP, ACTION, START, FLOOR, COUNT, RUN, LEFT, NODE, EDGE, LEAF, FRO
 node: action that draws, -1 for the deal; where in the deck its cards begin; of the hand that the
 card goes to the highest type that it has drawn so far, how many cards, and how many of it; and how
 many cards can be drawn. The action is also that of a seat without a choice. Where nodes are written
-down: the last node up to this table, and the sequence that leads on from it; and how many leaves
+down: the last node up to this table, and the sequence that leads on from it; and how many ends
 there were before a chance node that is one of its own. The node's histories are the rows of
 `Path.last` and `Path.weight` from `FROM` up to `TO`."""
 
-DEPTH, NODES, SETS, ENDS, WAYS, WRITTEN, LEAVES, ASIDE, HISTORIES = range(9)
-DEALS, FAULT, LAST_END, UNFREE, BEGUN, MOST = range(9, 15)
+DEPTH, NODES, SETS, ENDS, WAYS, WRITTEN, ASIDE, HISTORIES = range(8)
+DEALS, FAULT, LAST_END, UNFREE, BEGUN, MOST = range(8, 14)
 """What the walk counts in `size`; `MOST` is how many histories a node has at most."""
 
 PLAYED, DRAWS, DRY, LUCK = range(4)
@@ -150,13 +150,13 @@ class Ways(NamedTuple):
 
 
 class Ends(NamedTuple):
-    """The ends so far; those with equal sequences are one."""
+    """The ends so far; those with equal sequences are one. With nodes, `paid` of each leaf."""
 
     slots: np.ndarray  # a hash table of their numbers, -1 where it is free
     rows: np.ndarray  # the last sequences
     chance: np.ndarray
-    paid: np.ndarray  # what each player gets; with `Job.results` how often cards are dealt again;
-    # then each outcome, where asked for: all times how often chance leads there
+    paid: np.ndarray  # what each player gets; how often cards are dealt again; then each outcome,
+    # where asked for: all times how often chance leads there, but with nodes as they are
 
 
 class Written(NamedTuple):
@@ -166,13 +166,6 @@ class Written(NamedTuple):
     parent: np.ndarray
     sequence: np.ndarray
     probability: np.ndarray
-
-
-class Leaves(NamedTuple):
-    """The terminal nodes so far."""
-
-    pay: np.ndarray
-    again: np.ndarray
 
 
 def _the_games(*_: Any) -> Any:
@@ -473,7 +466,7 @@ def add_end_of(job, path, depth, ends, size):
 
 
 @kernel
-def _write(job, path, depth, kind, nodes, leaves, size):
+def _write(job, path, depth, kind, nodes, ends, size):
     """Writes down a node, but for a chance node right behind another: these are one."""
     frames, number = path.frames, size[WRITTEN]
     if kind == CHANCE and frames[depth, EDGE] < 0 and frames[depth, NODE] >= 0:
@@ -483,39 +476,35 @@ def _write(job, path, depth, kind, nodes, leaves, size):
     size[WRITTEN] = number + 1
     frames[depth, NODE], frames[depth, EDGE], path.share[depth] = number, -1, 1.0
     if kind == CHANCE:
-        frames[depth, LEAF] = size[LEAVES]
+        frames[depth, LEAF] = size[ENDS]
     elif kind == TERMINAL:
-        leaf, table = size[LEAVES], path.stack[depth]
-        for player in range(leaves.pay.shape[1]):
-            leaves.pay[leaf, player] = 0.0
+        leaf, table, players = size[ENDS], path.stack[depth], path.last.shape[1]
+        for player in range(players):
+            ends.paid[leaf, player] = 0.0
         for seat in range(job.owner.shape[0]):
-            leaves.pay[leaf, job.owner[seat]] += table["reward"][seat]
-        leaves.again[leaf] = table["phase"] == DEAL
-        size[LEAVES] = leaf + 1
+            ends.paid[leaf, job.owner[seat]] += table["reward"][seat]
+        ends.paid[leaf, players] = table["phase"] == DEAL
+        size[ENDS] = leaf + 1
 
 
 @kernel
-def _close(path, depth, nodes, leaves, size):
+def _close(path, depth, nodes, ends, size):
     """Makes a leaf of a chance node behind which nobody decides: it pays the mean."""
     node, leaf = path.frames[depth, NODE], path.frames[depth, LEAF]
     behind = size[WRITTEN] - node - 1
-    if leaf < 0 or depth == 0 or behind != size[LEAVES] - leaf:
+    if leaf < 0 or depth == 0 or behind != size[ENDS] - leaf:
         return
-    for player in range(leaves.pay.shape[1]):
+    for column in range(ends.paid.shape[1]):
         mean = 0.0
         for place in range(behind):
-            mean += nodes.probability[node + 1 + place] * leaves.pay[leaf + place, player]
-        leaves.pay[leaf, player] = mean
-    again = 0.0
-    for place in range(behind):
-        again += nodes.probability[node + 1 + place] * leaves.again[leaf + place]
-    leaves.again[leaf] = again
+            mean += nodes.probability[node + 1 + place] * ends.paid[leaf + place, column]
+        ends.paid[leaf, column] = mean
     nodes.infoset[node] = TERMINAL
-    size[WRITTEN], size[LEAVES] = node + 1, leaf + 1
+    size[WRITTEN], size[ENDS] = node + 1, leaf + 1
 
 
 @kernel
-def _is_full(sets, ends, ways, nodes, leaves, aside, histories, size):
+def _is_full(sets, ends, ways, nodes, aside, histories, size):
     """Whether a node more might find no room in an array."""
     most = size[MOST]
     return (
@@ -523,13 +512,12 @@ def _is_full(sets, ends, ways, nodes, leaves, aside, histories, size):
         | (size[ENDS] + most > ends.chance.shape[0])
         | (size[WAYS] + most > ways.weight.shape[0])
         | (size[WRITTEN] == nodes.infoset.shape[0])
-        | (size[LEAVES] == leaves.again.shape[0])
         | (size[ASIDE] == aside.tables.shape[0])
         | (size[HISTORIES] + most > histories.weight.shape[0])
     )
 
 
-def walk(job, start, path, sets, ends, ways, nodes, leaves, aside, histories, size, limit):
+def walk(job, start, path, sets, ends, ways, nodes, aside, histories, size, limit):
     """Walks on until `limit` nodes more are met, an array is full, a fault is found or all is done.
 
     `size[DEPTH]` is -1 between two tables of the round `start`.
@@ -537,7 +525,7 @@ def walk(job, start, path, sets, ends, ways, nodes, leaves, aside, histories, si
     frames, num_actions = path.frames, path.mask.shape[0]
     depth, stop = size[DEPTH], size[NODES] + limit
     while size[NODES] < stop and size[FAULT] == 0:
-        if _is_full(sets, ends, ways, nodes, leaves, aside, histories, size):
+        if _is_full(sets, ends, ways, nodes, aside, histories, size):
             break
         if depth < 0:
             if size[BEGUN] == start.tables.shape[0]:
@@ -555,7 +543,7 @@ def walk(job, start, path, sets, ends, ways, nodes, leaves, aside, histories, si
                 choice += 1
             if choice == NUM_TYPES:
                 if job.keeps_nodes:
-                    _close(path, depth, nodes, leaves, size)
+                    _close(path, depth, nodes, ends, size)
                 depth -= 1
                 continue
             same = frames[depth, COUNT] > 0 and choice == frames[depth, FLOOR]
@@ -606,7 +594,7 @@ def walk(job, start, path, sets, ends, ways, nodes, leaves, aside, histories, si
         elif phase <= OVER:
             size[DEALS] += action < 0
             if job.keeps_nodes:
-                _write(job, path, depth, TERMINAL, nodes, leaves, size)
+                _write(job, path, depth, TERMINAL, nodes, ends, size)
             else:
                 _add_end(job, path, depth, ends, size)
             depth -= 1
@@ -619,5 +607,5 @@ def walk(job, start, path, sets, ends, ways, nodes, leaves, aside, histories, si
             size[DEALS] += action < 0
             _find_set(job, path, depth, sets, ways, size)
         if job.keeps_nodes and frames[depth, SET] != FORCED:
-            _write(job, path, depth, frames[depth, SET], nodes, leaves, size)
+            _write(job, path, depth, frames[depth, SET], nodes, ends, size)
     size[DEPTH] = depth

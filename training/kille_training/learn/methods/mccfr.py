@@ -25,7 +25,7 @@ from kille_env.errors import KilleError
 from kille_env.registry import Table
 from kille_training.learn.method import Left, loaded, state_of
 from kille_training.settings import settings
-from kille_training.solving.build import build_deal
+from kille_training.solving.grow import build_deal
 from kille_training.solving.policies import policy_of
 from kille_training.solving.size import check_deal
 from kille_training.solving.stages import DealStages
@@ -171,7 +171,7 @@ def _average_of(deal: DealStages, weights: np.ndarray, name: str) -> TabularPoli
 def _walkable(deal: DealStages) -> Hands:
     """Returns the trees of a deal as arrays to walk in."""
     kinds = list({id(stage.tree): stage for stage in deal.stages}.values())
-    trees = [cast(FlatTree, stage.tree) for stage in kinds]
+    trees = [cast(FlatTree, stage.nodes) for stage in kinds]  # grown with them
     counts = [(t.num_nodes, t.num_infosets, t.num_sequences) for t in trees]
     root, sets, sequences = np.cumsum(np.array([(0, 0, 0), *counts]), axis=0).T
     infoset = _joined([t.infoset for t in trees], sets)
@@ -184,7 +184,7 @@ def _walkable(deal: DealStages) -> Hands:
     link[infoset == TERMINAL] = np.where(redealt, AGAIN, np.arange(len(redealt)))
     dealt = np.isin(parent[child], root)
     chance = np.concatenate([t.probability for t in trees])[child] * dealt
-    kind = np.array([[t is stage.tree for t in trees].index(True) for stage in deal.stages])
+    kind = np.array([[t is stage.nodes for t in trees].index(True) for stage in deal.stages])
     begun = np.cumsum([0, *(stage.tree.num_sequences for stage in deal.stages)])
     return Hands(
         player=np.concatenate([t.player for t in trees]),

@@ -22,11 +22,13 @@ from kille_env.games.byteskille.rules import Action
 from kille_env.play.policy import Policy, has_memory, searches
 from kille_env.registry import spec
 from kille_training.solving.byteskille.matches import STATE, Match, MatchStrategy, State
-from kille_training.solving.deal_solver import pure_first
 from kille_training.solving.policies import as_strategy, ask
-from kille_training.solving.solution import Found
+from kille_training.solving.solution import METHOD, Found
+from kille_training.solving.trees.cfr import CFR
+from kille_training.solving.trees.sequence_game import SequenceGame
 from kille_training.solving.trees.values import (
     NashConv,
+    answer_in_turns,
     best_response,
     greedy,
     infoset_reach,
@@ -41,6 +43,12 @@ MOST_ROUNDS, MOST_PASSES = 1000, 6
 
 SETTLED = 1e-13
 """Change of a value, as a share of the pot, that counts as none."""
+
+FIRST_UNTIL = 1e-3
+"""NashConv at which `pure_first` tries first what regret minimisation has found."""
+
+MOST_ITERATIONS = 5000
+"""Iterations of regret minimisation in `pure_first`, at most."""
 
 KEPT = [name for name in STATE if name not in ("in_pot", "new_pot", "redeal")]
 """What a table knows of the match while a hand is played."""
@@ -301,6 +309,34 @@ class _MatchSolver:
             if played is not None and self.match.states[other].hand == state.hand:
                 return played
         return uniform(self.match.hands[state.hand].tree)
+
+
+def pure_first(
+    tree: SequenceGame, begin: np.ndarray, exact: float, target: float
+) -> tuple[np.ndarray, NashConv]:
+    """Finds an equilibrium, a pure one if there is one nearby.
+
+    The players answer each other in turns. If that goes round in circles, they do so again from
+    what regret minimisation finds, and from its greedy version, each time ten times more precise.
+
+    Args:
+        tree: The game.
+        begin: [S], where to begin.
+        exact: NashConv that counts as 0.
+        target: NashConv that is good enough where no pure equilibrium is found.
+    """
+    strategy, found = answer_in_turns(tree, begin, exact)
+    solver, until = CFR(tree, METHOD) if found.total > exact else None, FIRST_UNTIL
+    while solver is not None and found.total > exact and solver.iteration < MOST_ITERATIONS:
+        solver.run(MOST_ITERATIONS - solver.iteration, until=until)
+        for tried in (solver.average, greedy(tree, solver.average)):
+            answered, measured = answer_in_turns(tree, tried, exact)
+            if measured.total < found.total:
+                strategy, found = answered, measured
+        if until < target:
+            break
+        until *= 0.1
+    return strategy, found
 
 
 # Policies

@@ -25,7 +25,7 @@ game.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from scipy.sparse.csgraph import connected_components
@@ -40,7 +40,7 @@ from kille_env.core.table import DEAL
 from kille_env.errors import KilleError
 from kille_env.games.byteskille.rules import Action, Phase, Redeal, deal, deal_again, go_out
 from kille_env.registry import load_game
-from kille_training.solving.build import grow_stage
+from kille_training.solving.grow import grow_stage
 from kille_training.solving.size import MEMORY_LIMIT, check_deal
 from kille_training.solving.stages import Stage, observe
 from kille_training.solving.trees.sequence_game import SequenceGame, payoffs_of
@@ -79,7 +79,7 @@ class Hand:
     @property
     def tree(self) -> SequenceGame:
         """The tree."""
-        return cast(SequenceGame, self.stage.tree)
+        return self.stage.tree
 
     def paying(self, worth: np.ndarray) -> SequenceGame:
         """Returns the tree that pays what the outcomes are worth to the seats, [O, P]."""

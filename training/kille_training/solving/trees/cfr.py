@@ -24,15 +24,18 @@ from kille_env.core import arguments
 from kille_env.core.jit import kernel
 from kille_env.errors import KilleError, did_you_mean
 from kille_env.files import BROKEN, read_arrays, write_arrays
-from kille_training.solving.trees.sequence_game import reach_before, sequence_reach, sweep
+from kille_training.solving.trees.sequence_game import (
+    SequenceGame,
+    reach_before,
+    sequence_reach,
+    sweep,
+)
 from kille_training.solving.trees.values import (
     NashConv,
-    Tree,
     check_strategy,
     nash_conv,
     normalised,
     uniform,
-    without_nodes,
 )
 
 SLICE = 0.2
@@ -115,8 +118,8 @@ class CFR:
     and run on at any iteration; the result is the same to the bit.
     """
 
-    def __init__(self, tree: Tree, method: str = "cfr+") -> None:
-        """Prepares the tree.
+    def __init__(self, tree: SequenceGame, method: str = "cfr+") -> None:
+        """Begins with uniform play.
 
         Args:
             tree: The game.
@@ -127,8 +130,7 @@ class CFR:
         """
         if method not in VARIANTS:
             raise KilleError(f"there is no method {method!r}. {did_you_mean(method, VARIANTS)}")
-        self.tree, self.method = without_nodes(tree), method
-        tree, sequences = self.tree, self.tree.num_sequences
+        self.tree, self.method, sequences = tree, method, tree.num_sequences
         self._slice = 1  # iterations of the next compiled call
         self._memory = _Memory(
             iterations=np.zeros(1, dtype=np.int64),

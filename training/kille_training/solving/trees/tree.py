@@ -1,6 +1,8 @@
-"""A game tree as flat arrays: the input of solvers and of exact evaluation, for any game."""
+"""Games with their nodes as flat arrays, made by a walk or of a plain Python function."""
 
-from typing import NamedTuple, Self
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -44,10 +46,6 @@ class FlatTree(NamedTuple):
     sequence: np.ndarray
     probability: np.ndarray
     payoff: np.ndarray
-
-    def gaining(self, more: np.ndarray) -> Self:
-        """Returns the tree that pays so much more at its terminal nodes, [T, P]."""
-        return self._replace(payoff=self.payoff + more)
 
     @property
     def num_infosets(self) -> int:
@@ -120,3 +118,129 @@ def _multiply(tree, chance):
     """Fills in how often chance leads to each node; `chance` begins as 1."""
     for node in range(np.uintp(1), np.uintp(len(tree.parent))):
         chance[node] = chance[np.uintp(tree.parent[node])] * tree.probability[node]
+
+
+@dataclass(frozen=True)
+class Terminal:
+    """A state at which the game is over.
+
+    Attributes:
+        payoff: What each player gets.
+    """
+
+    payoff: Sequence[float]
+
+
+@dataclass(frozen=True)
+class Chance:
+    """A state at which chance decides.
+
+    Attributes:
+        probabilities: Of the states.
+        states: The states that can follow.
+    """
+
+    probabilities: Sequence[float]
+    states: Sequence[Any]
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A state at which a player decides.
+
+    Attributes:
+        player: The player.
+        information: All that the player knows. States with equal information are one information
+            set.
+        states: The states that its actions lead to, in the same order in all states of an
+            information set.
+    """
+
+    player: int
+    information: Hashable
+    states: Sequence[Any]
+
+
+Expand = Callable[[Any], Terminal | Chance | Decision]
+"""Says what a state of a game is."""
+
+
+@dataclass(frozen=True)
+class Flattened:
+    """A game and what its information sets stand for.
+
+    Attributes:
+        tree: The game, for solvers and exact evaluation.
+        nodes: Its nodes.
+        information: [I], what the player knows in each information set.
+    """
+
+    tree: SequenceGame
+    nodes: FlatTree
+    information: list[Any]
+
+
+def flatten(root: Any, expand: Expand, num_players: int) -> Flattened:
+    """Returns the tree of a game.
+
+    Args:
+        root: The first state of the game: anything that `expand` understands.
+        expand: Returns who decides at a state, and the states that can follow.
+        num_players: P.
+
+    Raises:
+        KilleError: Two nodes of an information set differ in the number of actions, or in what
+            their player has done before.
+    """
+    numbers: dict[tuple[int, Hashable], int] = {}
+    sizes: list[int] = []
+    first = [0]
+    infoset, parent, sequence, probability, payoff = [], [], [], [], []
+    waiting: list[tuple[Any, int, int, float]] = [(root, -1, -1, 1.0)]
+    while waiting:
+        state, above, step, share = waiting.pop()
+        node = len(parent)
+        parent.append(above)
+        sequence.append(step)
+        probability.append(share)
+        found = expand(state)
+        if isinstance(found, Terminal):
+            infoset.append(TERMINAL)
+            payoff.append(found.payoff)
+            continue
+        if isinstance(found, Chance):
+            infoset.append(CHANCE)
+            below = [
+                (after, node, -1, float(chance))
+                for chance, after in zip(found.probabilities, found.states, strict=True)
+            ]
+        else:
+            key = (found.player, found.information)
+            number = numbers.setdefault(key, len(numbers))
+            if number == len(sizes):
+                sizes.append(len(found.states))
+                first.append(first[-1] + len(found.states))
+            if sizes[number] != len(found.states):
+                raise KilleError(
+                    f"player {found.player} has {len(found.states)} actions at one state and "
+                    f"{sizes[number]} at another with the same information: {found.information!r}"
+                )
+            infoset.append(number)
+            below = [
+                (after, node, first[number] + action, 1.0)
+                for action, after in enumerate(found.states)
+            ]
+        waiting.extend(reversed(below))
+    nodes = FlatTree(
+        num_players,
+        np.array([player for player, _ in numbers], dtype=np.int8),
+        np.array(first, dtype=np.int32),
+        np.array(infoset, dtype=np.int32),
+        np.array(parent, dtype=np.int32),
+        np.array(sequence, dtype=np.int32),
+        np.array(probability, dtype=np.float64),
+        np.array(payoff, dtype=np.float64).reshape(-1, num_players),
+    )
+    nodes.check_recall()
+    known = [information for _, information in numbers]
+    return Flattened(nodes.without_nodes(), nodes, known)

@@ -22,16 +22,6 @@ from kille_training.solving.trees.sequence_game import (
     sweep,
     values_of,
 )
-from kille_training.solving.trees.tree import FlatTree
-
-Tree = FlatTree | SequenceGame
-"""A game in either form: all that stands here takes both."""
-
-
-def without_nodes(tree: Tree) -> SequenceGame:
-    """Returns a game without its nodes."""
-    return tree if isinstance(tree, SequenceGame) else tree.without_nodes()
-
 
 TOLERANCE = 1e-6
 """Largest distance from 1 of the sum of an information set's probabilities: float32 rounding."""
@@ -84,13 +74,13 @@ class NashConv:
         return float(self.improvement.max())
 
 
-def uniform(tree: Tree) -> np.ndarray:
+def uniform(tree: SequenceGame) -> np.ndarray:
     """Returns the strategy that takes every action of an information set equally often, [S]."""
     sizes = np.diff(tree.first)
     return np.repeat(1.0 / sizes, sizes)
 
 
-def normalised(tree: Tree, weights: np.ndarray) -> np.ndarray:
+def normalised(tree: SequenceGame, weights: np.ndarray) -> np.ndarray:
     """Returns weights [S] as a strategy; uniform in the sets whose weights are all 0."""
     if not tree.num_infosets:
         return np.zeros(0)
@@ -98,7 +88,7 @@ def normalised(tree: Tree, weights: np.ndarray) -> np.ndarray:
     return np.where(totals > 0.0, weights / np.where(totals > 0.0, totals, 1.0), uniform(tree))
 
 
-def greedy(tree: Tree, strategy: np.ndarray) -> np.ndarray:
+def greedy(tree: SequenceGame, strategy: np.ndarray) -> np.ndarray:
     """Returns the pure strategy of the most likely actions, the first of equals, [S]."""
     pure = np.zeros(tree.num_sequences)
     if tree.num_infosets:
@@ -109,7 +99,7 @@ def greedy(tree: Tree, strategy: np.ndarray) -> np.ndarray:
     return pure
 
 
-def check_strategy(tree: Tree, strategy: np.ndarray) -> np.ndarray:
+def check_strategy(tree: SequenceGame, strategy: np.ndarray) -> np.ndarray:
     """Returns the strategy as float64, each information set's probabilities divided by their sum.
 
     Args:
@@ -136,17 +126,17 @@ def check_strategy(tree: Tree, strategy: np.ndarray) -> np.ndarray:
     return checked / np.repeat(sums, sizes)
 
 
-def infoset_reach(tree: Tree, strategy: np.ndarray) -> np.ndarray:
+def infoset_reach(tree: SequenceGame, strategy: np.ndarray) -> np.ndarray:
     """Returns how likely play by a strategy [S] is to come to each information set, [I]."""
-    return reach_of(without_nodes(tree), _numbers(tree, strategy))
+    return reach_of(tree, _numbers(tree, strategy))
 
 
-def expected_values(tree: Tree, strategy: np.ndarray) -> np.ndarray:
+def expected_values(tree: SequenceGame, strategy: np.ndarray) -> np.ndarray:
     """Returns what each player earns when all play a strategy (see `check_strategy`), [P]."""
-    return values_of(without_nodes(tree), check_strategy(tree, strategy))
+    return values_of(tree, check_strategy(tree, strategy))
 
 
-def best_response(tree: Tree, strategy: np.ndarray, player: int) -> BestResponse:
+def best_response(tree: SequenceGame, strategy: np.ndarray, player: int) -> BestResponse:
     """Returns the best response of one player to what the others do under a strategy.
 
     Args:
@@ -154,13 +144,12 @@ def best_response(tree: Tree, strategy: np.ndarray, player: int) -> BestResponse
         strategy: [S], see `check_strategy`.
         player: The player that responds.
     """
-    tree = without_nodes(tree)
     gain, response = _respond(tree, check_strategy(tree, strategy), player)
     return BestResponse(float(gain[1, 0]), float(gain[0, 0]), response)
 
 
 def answer_in_turns(
-    tree: Tree, strategy: np.ndarray, tolerance: float = 0.0
+    tree: SequenceGame, strategy: np.ndarray, tolerance: float = 0.0
 ) -> tuple[np.ndarray, NashConv]:
     """Lets each player in turn answer the others with its best response, until none gains by it.
 
@@ -173,7 +162,6 @@ def answer_in_turns(
         strategy: [S], where to begin; see `check_strategy`. It is returned if it is good enough.
         tolerance: NashConv that is good enough.
     """
-    tree = without_nodes(tree)
     strategy = check_strategy(tree, strategy)
     found, best, sizes = nash_conv(tree, strategy), strategy, np.diff(tree.first)
     for _ in range(MOST_TURNS):
@@ -189,7 +177,7 @@ def answer_in_turns(
     return best, found
 
 
-def losses(tree: Tree, strategy: np.ndarray, player: int) -> np.ndarray:
+def losses(tree: SequenceGame, strategy: np.ndarray, player: int) -> np.ndarray:
     """Returns where a player loses what its best response would gain, [I]; their sum is that gain.
 
     The loss of an information set is how often play comes there, times how much the choice there
@@ -200,7 +188,6 @@ def losses(tree: Tree, strategy: np.ndarray, player: int) -> np.ndarray:
         strategy: [S], see `check_strategy`.
         player: The player; 0 in the information sets of the others.
     """
-    tree = without_nodes(tree)
     strategy = check_strategy(tree, strategy)
     gain, _ = _respond(tree, strategy, player)
     own = np.ones(tree.num_sequences + 1)  # how likely the player itself plays up to each sequence
@@ -215,7 +202,9 @@ def losses(tree: Tree, strategy: np.ndarray, player: int) -> np.ndarray:
     return lost
 
 
-def choice_values(tree: Tree, strategy: np.ndarray, player: int) -> tuple[np.ndarray, np.ndarray]:
+def choice_values(
+    tree: SequenceGame, strategy: np.ndarray, player: int
+) -> tuple[np.ndarray, np.ndarray]:
     """Returns what the choices of a player are worth if everybody, itself too, plays on by them.
 
     An information set that chance and the others never lead to has no values: nothing says which of
@@ -231,7 +220,6 @@ def choice_values(tree: Tree, strategy: np.ndarray, player: int) -> tuple[np.nda
         sets that cannot be reached, and for the others. [I] how likely chance and the others lead
         to each of its information sets, if the player itself does what it takes; 0 for the others.
     """
-    tree = without_nodes(tree)
     strategy = check_strategy(tree, strategy)
     gain, _ = _respond(tree, strategy, player)
     reach = _others_reach(tree, strategy, player)
@@ -250,16 +238,15 @@ def _others_reach(game: SequenceGame, strategy: np.ndarray, player: int) -> np.n
     return reach
 
 
-def nash_conv(tree: Tree, strategy: np.ndarray) -> NashConv:
+def nash_conv(tree: SequenceGame, strategy: np.ndarray) -> NashConv:
     """Returns what each player could still gain under a strategy (see `check_strategy`)."""
-    tree = without_nodes(tree)
     strategy = check_strategy(tree, strategy)
     gains = (_respond(tree, strategy, player)[0] for player in range(tree.num_players))
     values, best = np.array([gain[:, 0] for gain in gains]).T
     return NashConv(best - values, values)
 
 
-def _numbers(tree: Tree, strategy: np.ndarray) -> np.ndarray:
+def _numbers(tree: SequenceGame, strategy: np.ndarray) -> np.ndarray:
     """Returns a copy of a strategy as float64; refuses one of another shape."""
     checked = np.array(strategy, dtype=np.float64)
     if checked.shape != (tree.num_sequences,):
