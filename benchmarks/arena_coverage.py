@@ -25,11 +25,11 @@ import platformdirs
 from kille_agents.catalog import load_policy
 from kille_env.core.keys import deal_seeds
 from kille_env.files import whole_file
-from kille_env.play.play import Players, play_out
 from kille_env.play.policy import Player
-from kille_env.registry import make_batch, spec
+from kille_env.registry import spec
 from kille_training.arena.entrants import Entrant
 from kille_training.arena.schedule import Field, Lineups, Random, RoundRobin, Schedule
+from kille_training.evaluation.duplicate import play_deals
 from kille_training.labels import most_apart
 from kille_training.statistics.intervals import ScoreRange
 from kille_training.statistics.plackett_luce import fit
@@ -93,11 +93,9 @@ def play(
     turned = tables[:, (turn + turn[:, None]) % seats]  # [C, rotations, seats]
     shape = (len(deals), *turned.shape)
     rules = spec(game).resolve({}, episode="deal")
-    size = int(np.prod(shape[:-1]))
-    batch = make_batch(game, size, seats, rules=rules, seed=0, restart=False)
-    batch.reset(seed=np.repeat(deal_seeds(seed, seats, deals), size // len(deals)))
-    seated = np.broadcast_to(turned, shape).reshape(size, seats)
-    earned = play_out(Players(batch, players, seated)).reshape(shape)
+    seated = np.broadcast_to(turned, shape).reshape(-1, seats)
+    seeds = np.repeat(deal_seeds(seed, seats, deals), len(seated) // len(deals))
+    earned = play_deals(players, rules, seeds, seated).reshape(shape)
     # In rotation t the member at place p sits in seat p - t.
     by_place = earned[:, :, turn, (turn[:, None] - turn) % seats]
     return by_company(by_place.mean(axis=3), len(players))

@@ -24,9 +24,9 @@ from scipy.stats import norm
 from kille_agents.catalog import load_policy
 from kille_agents.population.roster import population
 from kille_env.core.spec import Rules
-from kille_env.play.play import Players, play_out
 from kille_env.play.policy import Player
-from kille_env.registry import list_games, make_batch, spec
+from kille_env.registry import list_games, spec
+from kille_training.evaluation.duplicate import play_deals
 from kille_training.labels import bounds_of, uncut_of
 from kille_training.statistics.sequential import ABOVE, BELOW, GOING, Hypotheses, SequentialTest
 from markdown_tables import table
@@ -47,13 +47,10 @@ def scores_of(players: Sequence[Player], rules: Rules, deals: int, seed: int) ->
     lineup = np.arange(SEATS) > 0
     for first in range(0, deals, BATCH):
         numbers = np.arange(first, min(deals, first + BATCH))
-        batch = make_batch(
-            rules.game, SEATS * len(numbers), SEATS, rules=rules, seed=0, restart=False
-        )
-        batch.reset(seed=np.repeat(numbers + (seed << 32), SEATS))
         turn = np.tile(np.arange(SEATS), len(numbers))
         seating = lineup[(np.arange(SEATS) - turn[:, None]) % SEATS].astype(np.int64)
-        earned = play_out(Players(batch, players, seating))
+        seeds = np.repeat(numbers + (seed << 32), SEATS)
+        earned = play_deals(players, rules, seeds, seating)
         score = earned[np.arange(len(turn)), turn] - earned.mean(axis=1)
         found.append(score.reshape(-1, SEATS).mean(axis=1))
     return np.concatenate(found).round(9)

@@ -63,7 +63,7 @@ def test_the_checker_is_short_and_needs_python_alone() -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_it_finds_what_our_own_measure_finds(tmp_path: Path, seed: int) -> None:
-    tree = coin().tree
+    tree = coin().tree.without_nodes()
     strategy = np.random.default_rng(seed).random(tree.num_sequences)
     strategy /= np.repeat(np.add.reduceat(strategy, tree.first[:-1]), np.diff(tree.first))
     values, best = check(*written(tmp_path, strategy.round(6)))
@@ -94,7 +94,7 @@ def test_its_answer_is_exact(tmp_path: Path) -> None:
 def test_what_is_no_game_or_no_policy_is_refused(
     tmp_path: Path, file: str, old: str, new: str, told: str
 ) -> None:
-    files = written(tmp_path, uniform(coin().tree))
+    files = written(tmp_path, uniform(coin().tree.without_nodes()))
     changed = tmp_path / file
     assert old in changed.read_text()
     changed.write_text(changed.read_text().replace(old, new))

@@ -64,22 +64,13 @@ class MatchNashConv(NashConv):
 
     Attributes:
         pot: The pot at the start.
-        state_values: [S, P], what the states are worth under the strategy, antes paid.
         beyond_cap: How likely the match is to reach the cap on hands that was left out.
-        visits: [S], the expected number of hands in each state.
-        outcomes: For each state, how likely each outcome of its hand is.
+        hands: The expected number of hands.
     """
 
     pot: int
-    state_values: np.ndarray
     beyond_cap: float
-    visits: np.ndarray
-    outcomes: tuple[np.ndarray, ...]
-
-    @property
-    def hands(self) -> float:
-        """The expected number of hands."""
-        return float(self.visits.sum())
+    hands: float
 
     @property
     def share(self) -> float:
@@ -109,16 +100,8 @@ def match_nash_conv(strategy: MatchStrategy, match: Match) -> MatchNashConv:
     bests = values.copy()
     for group in match.components:
         _respond(match, strategy, group, bests)
-    beyond, visits = _length(match, strategy, ends)
-    return MatchNashConv(
-        improvement=bests[0] - values[0],
-        values=values[0] + match.antes,
-        pot=match.pot,
-        state_values=values,
-        beyond_cap=beyond,
-        visits=visits,
-        outcomes=tuple(ends),
-    )
+    gains, earned = bests[0] - values[0], values[0] + match.antes
+    return MatchNashConv(gains, earned, match.pot, *_length(match, strategy, ends))
 
 
 def _respond(
@@ -165,10 +148,8 @@ def _settled(
     return bool(np.abs(values[list(group)] - before).max() <= SETTLED * match.pot)
 
 
-def _length(
-    match: Match, strategy: MatchStrategy, ends: list[np.ndarray]
-) -> tuple[float, np.ndarray]:
-    """Returns how likely a match is to reach `max_deals` hands, and each state's visits, [S]."""
+def _length(match: Match, strategy: MatchStrategy, ends: list[np.ndarray]) -> tuple[float, float]:
+    """Returns how likely a match is to reach `max_deals` hands, and how many it is to have."""
     begin, end, chance = [], [], []
     for number, state in enumerate(match.states):
         reach = state.after.arrivals(ends[number], strategy.buys[number])
@@ -184,7 +165,7 @@ def _length(
         playing = np.bincount(steps[1], playing[steps[0]] * steps[2], len(playing))
         if playing.sum() < np.finfo(np.float64).tiny:
             break
-    return (0.0 if match.capped else float(playing.sum())), visits
+    return (0.0 if match.capped else float(playing.sum())), float(visits.sum())
 
 
 # Solving
