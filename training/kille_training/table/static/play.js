@@ -3,11 +3,12 @@
 
 (() => {
   const $ = (id) => document.getElementById(id);
-  const LEAST = 250, TOGETHER = 6000, ALONE = 800, WORD = 600, WATCHED = 1500, AGAIN = 500; // milliseconds
+  const LEAST = 250, TOGETHER = 6000, ALONE = 800, WORD = 600, WATCHED = 1500, THINKS = 1000, AGAIN = 500; // milliseconds
   const table = new KilleTable(JSON.parse(document.body.dataset.names), JSON.parse(document.body.dataset.faces));
   const touch = matchMedia("(hover: none)").matches;
   let state = null, queue = [], showing = false, held = null, marked = [], watching = false, timer = 0, source = null;
   let verdict = "";
+  let thought = -LEAST; // when it was last said that somebody is thinking
 
   /* The stream. */
 
@@ -78,6 +79,11 @@
     clearTimeout(timer);
     while (queue.length && !held) {
       settle();
+      const unread = thought + LEAST - performance.now();
+      if (unread > 0 && speed() > 0) {
+        await pause(unread);
+        continue;
+      }
       const all = queue.reduce((sum, frame) => sum + frame.beat, 0);
       const frame = queue.shift();
       let event = null;
@@ -188,7 +194,10 @@
     if (state.over && state.results) return result();
     if (state.asked) return decide();
     const turn = table.frame?.turn ?? -1;
-    if (turn >= 0 && turn !== state.you) timer = setTimeout(() => table.say(`${table.names[turn]} is thinking …`, verdict), 1000);
+    if (turn >= 0 && turn !== state.you) timer = setTimeout(() => {
+      thought = performance.now();
+      table.say(`${table.names[turn]} is thinking …`, verdict);
+    }, THINKS);
   }
 
   function ask(question, buttons) {
