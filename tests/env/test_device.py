@@ -63,7 +63,13 @@ GAMES = [  # the gate takes the game with the largest kernels
 
 
 @pytest.mark.parametrize("game", GAMES)
-@pytest.mark.parametrize("kernel", ["begin", "check", "step", "observe", "choose", "seed", "fill"])
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        *("step", "check", "observe", "choose", "seed", "fill"),
+        pytest.param("begin", marks=pytest.mark.slow),  # `step` begins matches, too
+    ],
+)
 def test_kernels_can_be_translated_for_a_gpu(game, kernel, monkeypatch):
     from numba.cuda import compiler, dispatcher, types  # pyright: ignore
 

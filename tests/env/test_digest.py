@@ -341,7 +341,7 @@ def test_kernels_of_one_name_play_as_themselves_in_every_process(tmp_path):
     (tmp_path / "other_game.py").write_text(other)
     (tmp_path / "policies.py").write_text(POLICIES)
     cache = {"KILLE_CACHE_DIR": str(tmp_path / "cache")}
-    for environment in ({"NUMBA_DISABLE_JIT": "1"}, cache, cache):
+    for environment in (cache, cache):
         chosen, searched, shown = run(MIXED, tmp_path, ROOT.parent, **environment)
         assert chosen == searched == [0, 1, 0, 1]
         assert shown == [[1, 1], [0, 0]]
