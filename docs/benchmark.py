@@ -4,14 +4,13 @@ The results are what `kille benchmark` has written; to publish others, copy `res
 grid to `NAME.jsonl`, and `tuning.jsonl` beside it.
 """
 
-import json
 from functools import cache
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from blocks import table
+from blocks import lines_of, table
 from scipy.stats import spearmanr
 
 from kille_agents.greedy import PLAYS
@@ -47,7 +46,7 @@ def results(grid: str = "exact") -> Results:
 
 def tuning() -> list[dict[str, Any]]:
     """Returns what candidates reached, method by method, the best first."""
-    return [json.loads(line) for line in (DATA / "tuning.jsonl").read_text().splitlines()]
+    return lines_of(DATA / "tuning.jsonl")
 
 
 def overall_table() -> str:

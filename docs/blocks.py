@@ -1,15 +1,21 @@
-"""What the scripts beside the pages share: tables in Markdown, and pages with generated blocks."""
+"""What the scripts beside the pages share: tables, files, generated blocks."""
 
+import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import sys
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))
 
-def table(head: Sequence[Any], rows: Iterable[Sequence[Any]]) -> str:
-    """Returns a table in Markdown."""
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(f"| {' | '.join(map(str, cells))} |" for cells in lines)
+from markdown_tables import table as table
+
+
+def lines_of(path: Path) -> list[dict[str, Any]]:
+    """Returns what a file holds, one JSON object per line; nothing if there is no file."""
+    lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
+    return [json.loads(line) for line in lines]
 
 
 def filled(page: Path, blocks: Mapping[str, Callable[[], str]], whole: bool = True) -> str:

@@ -18,7 +18,7 @@ from statistics import fmean
 from typing import Any
 
 import benchmark
-from blocks import filled, table, write
+from blocks import filled, lines_of, table, write
 
 import kille_env
 from kille_agents.greedy import PLAYS
@@ -125,7 +125,7 @@ def read() -> list[Line]:
     Raises:
         ConfigError: A line was measured under other conditions than the tracks' now.
     """
-    lines = [json.loads(text) for text in DATA.read_text(encoding="utf-8").splitlines()]
+    lines = lines_of(DATA)
     known = {name: track.conditions() for name, track in tracks().items()}
     for line in lines:
         now = known.get(line["track"], {"rules": {}})

@@ -5,7 +5,6 @@ have written (to publish others, copy their files from `runs/` to `docs/data/`),
 and what `docs/players.py take` has taken.
 """
 
-import json
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from typing import Any
 import matplotlib as mpl
 import pandas as pd
 import yaml
-from blocks import table
+from blocks import lines_of, table
 from matplotlib.figure import Figure
 
 from kille_agents.greedy import PLAYS
@@ -44,8 +43,7 @@ Runs = Any
 
 def results(name: str, folder: Path = DOCS / "data") -> Runs:
     """Returns the finished runs of a benchmark."""
-    lines = (folder / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
-    return pd.DataFrame([json.loads(line) for line in lines])
+    return pd.DataFrame(lines_of(folder / f"{name}.jsonl"))
 
 
 def middle(numbers: Iterable[float], form: str = ".4f") -> str:
@@ -53,6 +51,18 @@ def middle(numbers: Iterable[float], form: str = ".4f") -> str:
     found = pd.Series(numbers, dtype=float).dropna()
     low, half, high = found.min(), found.median(), found.max()
     return f"{half:{form}} ({low:{form}} to {high:{form}})" if len(found) else ""
+
+
+def draw(axes: Any, runs: Runs, play: str, colour: str, label: str, least: float = 0.0) -> None:
+    """Draws NashConv over thousands of decisions: every run thin, and their median thick."""
+    curves = pd.DataFrame(
+        {
+            seed: {point["decisions"] / 1000: max(least, sum(point[play])) for point in points}
+            for seed, points in enumerate(runs.points)
+        }
+    )
+    axes.plot(curves, color=colour, linewidth=0.7, alpha=0.55)
+    axes.plot(curves.median(axis=1), color=colour, linewidth=2.0, label=label)
 
 
 # Whose reward it is
@@ -71,7 +81,7 @@ def credit_table(runs: Runs) -> str:
 
 
 def credit_figure(runs: Runs) -> str:
-    """Returns the picture of NashConv over decisions: every run thin, and their median thick."""
+    """Returns the picture of NashConv over decisions, by seats and way to play."""
     players = runs.groupby("num_players")
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(4.1 * len(players), 6.4), layout="constrained")
@@ -79,17 +89,7 @@ def credit_figure(runs: Runs) -> str:
         for row, play in enumerate(PLAYS):
             for axes, (seats, here) in zip(panels[row], players, strict=True):
                 for (variant, words), colour in zip(VARIANTS.items(), SERIES, strict=False):
-                    curves = pd.DataFrame(
-                        {
-                            seed: {
-                                point["decisions"] / 1000: max(LEAST, sum(point[play]))
-                                for point in points
-                            }
-                            for seed, points in enumerate(here[here.variant == variant].points)
-                        }
-                    )
-                    axes.plot(curves, color=colour, linewidth=0.7, alpha=0.55)
-                    axes.plot(curves.median(axis=1), color=colour, linewidth=2.0, label=words)
+                    draw(axes, here[here.variant == variant], play, colour, words, LEAST)
                 uniform = here.uniform.iloc[0]
                 axes.axhline(uniform, color="#8a8a8a", linestyle=":", label="uniform")
                 logarithmic(axes, "y")

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from blocks import table
+from blocks import lines_of, table
 
 DOCS = Path(__file__).parent
 PAGE = DOCS / "performance.md"
@@ -163,8 +163,7 @@ def _bar(row: Line, y: int, length: float) -> str:
 
 def gpu_results(part: str) -> Any:
     """Returns what was measured of a part on a GPU, as a DataFrame."""
-    lines = map(json.loads, GPU_RESULTS.read_text(encoding="utf-8").splitlines())
-    return pd.DataFrame([line for line in lines if line["part"] == part])
+    return pd.DataFrame([line for line in lines_of(GPU_RESULTS) if line["part"] == part])
 
 
 def gpu_steps() -> str:

@@ -16,6 +16,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from blocks import lines_of
+
 import kille_agents.population
 from kille_agents.catalog import MEASURED, load_policy
 from kille_agents.network import WEIGHTS, NetworkPolicy, load_network, save_network
@@ -132,7 +134,7 @@ def curve(run: Run) -> list[dict[str, Any]]:
 
 def take_trained(runs: Path) -> None:
     """Puts the policies of finished runs into the package, and their curves beside the page."""
-    kept = [json.loads(line) for line in CURVES.read_text(encoding="utf-8").splitlines()]
+    kept = lines_of(CURVES)
     for game in list_games():
         run = Run(runs / f"{game}_trained")
         if run.config.is_file():

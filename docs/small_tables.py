@@ -15,11 +15,13 @@ import subprocess
 import sys
 import time
 from collections import defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
-from blocks import filled, table, write
+from blocks import filled, lines_of, table, write
+from learning import Runs, draw, middle, results
 from matplotlib.figure import Figure
 
 from kille_agents.greedy import PLAYS
@@ -35,7 +37,7 @@ from kille_training.solving.trees.values import greedy, infoset_reach, nash_conv
 
 DOCS = Path(__file__).parent
 PAGE, DATA = DOCS / "solutions.md", DOCS / "data" / "small_tables.jsonl"
-CURVES, PICTURE = DOCS / "data" / "small_curves.jsonl", DOCS / "solutions" / "small-curves.svg"
+PICTURE = DOCS / "solutions" / "small-curves.svg"
 RUNS = Path("runs") / "solutions"
 GAMES = ("krypkille", "kungsholmskille", "femkortskille", "knack")
 TABLES = [
@@ -146,37 +148,32 @@ def learned() -> str:
         "solution", "decisions", "seeds",
     )  # fmt: skip
     rows = []
-    for runs in _runs().values():
-        ends = [_spread([sum(run["points"][-1][play]) for run in runs]) for play in PLAYS]
-        known = [f"{runs[0]['baselines'][name]:.2f}" for name in ("uniform", "rule_of_thumb")]
-        decisions = f"{runs[0]['points'][-1]['decisions']:,}"
-        rows.append(
-            (*_named(runs[0])[:2], *known, *ends, _solution(runs), decisions, str(len(runs)))
-        )
+    for line, runs in _runs():
+        last = [points[-1] for points in runs.points]
+        ends = [middle((sum(point[play]) for point in last), ".2f") for play in PLAYS]
+        known = [f"{value:.2f}" for value in runs.baselines.iloc[0].values()]
+        decisions = f"{last[0]['decisions']:,}"
+        rows.append((*_named(line)[:2], *known, *ends, _solution(line), decisions, str(len(runs))))
     return table(head, rows)
 
 
 def curves() -> str:
-    """The picture of NashConv over decisions: each run thin, their median thick."""
-    known = _runs()
+    """The picture of NashConv over decisions."""
+    known = [*_runs()]
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(7.6, 2.6 * ((len(known) + 1) // 2)), layout="constrained")
         panels = figure.subplots((len(known) + 1) // 2, 2, squeeze=False).ravel()
-        for axes, runs in zip(panels, known.values(), strict=False):
-            decisions = [point["decisions"] / 1000 for point in runs[0]["points"]]
+        for axes, (line, runs) in zip(panels, known, strict=False):
             for play, colour in zip(PLAYS, SERIES, strict=False):
-                drawn = [[sum(point[play]) for point in run["points"]] for run in runs]
-                for each in drawn:
-                    axes.plot(decisions, each, color=colour, linewidth=0.6, alpha=0.5)
-                axes.plot(
-                    decisions, np.median(drawn, axis=0), color=colour, linewidth=2, label=play
-                )
-            for name, line in (("uniform", ":"), ("rule_of_thumb", "--")):
-                value = runs[0]["baselines"][name]
-                axes.axhline(value, color="#8a8a8a", linestyle=line, label=name.replace("_", " "))
-            title, rules, _ = _named(runs[0])
+                draw(axes, runs, play, colour, play)
+            for (name, value), dashes in zip(
+                runs.baselines.iloc[0].items(), (":", "--"), strict=True
+            ):
+                label = name.replace("_", " ")
+                axes.axhline(value, color="#8a8a8a", linestyle=dashes, label=label)
+            title, rules, _ = _named(line)
             axes.set_title(
-                f"{title} {rules.strip('`')}, solution {_solution(runs)}", loc="left", fontsize=9
+                f"{title} {rules.strip('`')}, solution {_solution(line)}", loc="left", fontsize=9
             )
             axes.set_ylim(bottom=0)
         for axes in panels[::2]:
@@ -187,23 +184,17 @@ def curves() -> str:
         return as_svg(figure) + "\n"
 
 
-def _runs() -> dict[str, list[dict]]:
-    """Returns the runs of each table in the order of `TABLES`, those with all seeds."""
-    lines = [json.loads(line) for line in CURVES.read_text().splitlines()]
-    known: dict[str, list[dict]] = {_name(*each): [] for each in TABLES}
-    for line in lines:
-        known[_name(line["game"], line["preset"], 2)].append({**line, "seats": 2})
-    return {name: runs for name, runs in known.items() if runs}
+def _runs() -> Iterator[tuple[dict, Runs]]:
+    """Yields the tables that a learner has played, in the order of `TABLES`, and its runs."""
+    known = results("small_curves")
+    for game, preset, seats in TABLES:
+        runs = known[(known.game == game) & (known.preset == preset)]
+        if seats == 2 and len(runs):
+            yield {"game": game, "preset": preset, "seats": seats}, runs
 
 
-def _solution(runs: list[dict]) -> str:
-    return f"{read()[_name(runs[0]['game'], runs[0]['preset'], 2)]['written']:.0e}"
-
-
-def _spread(numbers: list[float]) -> str:
-    """Returns the median with the smallest and the largest."""
-    low, middle, high = min(numbers), float(np.median(numbers)), max(numbers)
-    return f"{middle:.2f} ({low:.2f} to {high:.2f})"
+def _solution(line: dict) -> str:
+    return f"{read()[_name(line['game'], line['preset'], line['seats'])]['written']:.0e}"
 
 
 def _named(line: dict) -> tuple[str, str, str]:
@@ -212,8 +203,7 @@ def _named(line: dict) -> tuple[str, str, str]:
 
 def read() -> dict[str, dict]:
     """Returns the lines that there are, in the order of `TABLES`, by name."""
-    lines = [json.loads(line) for line in DATA.read_text().splitlines()] if DATA.is_file() else []
-    known = {_name(line["game"], line["preset"], line["seats"]): line for line in lines}
+    known = {_name(line["game"], line["preset"], line["seats"]): line for line in lines_of(DATA)}
     return {_name(*each): known[_name(*each)] for each in TABLES if _name(*each) in known}
 
 

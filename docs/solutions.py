@@ -35,9 +35,6 @@ from kille_training.solving.solve import solve
 from kille_training.solving.stages import DealStages, Stage
 from kille_training.solving.text import choice_text
 from kille_training.solving.trees.values import infoset_reach
-
-sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))
-
 from speed.rows import machine
 
 DOCS = Path(__file__).parent
