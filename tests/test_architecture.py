@@ -83,7 +83,7 @@ ALLOWED = {
         "kille_env.play.policy",
         "kille_agents.catalog",
     ),  # players by name
-    ("kille_env.core.seen", "kille_env.pictures.svg"),  # a table in a notebook
+    ("kille_env.core.batch", "kille_env.pictures.svg"),  # a table in a notebook
 }
 """Imports against the layers that are only made when somebody asks for them."""
 NAME = re.compile(rf"(?:{'|'.join(PACKAGES)})(?:\.\w+)+(?::\w+)?")

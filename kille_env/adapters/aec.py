@@ -265,8 +265,8 @@ class KilleAEC(AECEnv[str, Any, int]):
 
     def _update_infos(self) -> None:
         """Gives new infos to the agents whose masks have changed or may have."""
-        batch = self._batch
-        now = batch.game.masks_of_all(batch._tables, batch._rules, self._masks)
+        own = self._batch.arrays
+        now = self._batch.game.masks_of_all(own.tables, own.rules, self._masks)
         changed = now | self._with_mask
         fresh = self._masks.copy()  # one copy for all: each agent gets its own row
         for seat, name in enumerate(self.possible_agents):

@@ -1,28 +1,38 @@
 """Many tables of one game: Python owns the arrays, compiled kernels fill them."""
 
+import importlib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
+from functools import cache
+from html import escape
 from typing import Any, NoReturn
 
 import numpy as np
 
 from kille_env.core import arguments, saving
-from kille_env.core.fixed import read_only
+from kille_env.core.arrays import Arrays, Fixed, Shown, read_only
+from kille_env.core.floats import READINGS, SeatLayout, seat_layout
 from kille_env.core.game import Game, game_of
 from kille_env.core.jit import announce_compilation
 from kille_env.core.loops import MOST_PASSED, first_illegal
 from kille_env.core.registry import Table
-from kille_env.core.seen import SeenTables, width_of
-from kille_env.core.spec import Rules
+from kille_env.core.spec import Part, Rules, width
 from kille_env.core.table import DEAL, OVER
-from kille_env.core.use import Use
-from kille_env.errors import IllegalActionError, KilleError
+from kille_env.errors import IllegalActionError, KilleError, RulesError, shortened
 
 INT64 = np.dtype(np.int64)
 """NumPy has one object for it; to compare types otherwise takes longer."""
+PICTURES = "kille_env.pictures.svg"
+"""What draws tables; loaded when a picture is asked for."""
 
 
-class Batch(SeenTables):
+@cache
+def width_of(layout: Callable[[int], tuple[Part, ...]], num_players: int) -> int:
+    """Returns how many features a layout has; laying it out takes longer than a step."""
+    return width(layout(num_players))
+
+
+class Batch(Fixed):
     """N tables of a game that are stepped together.
 
     After `reset` and after every `step`, these arrays show what is to be decided; before the first
@@ -39,12 +49,13 @@ class Batch(SeenTables):
         terminated: [N] bool, whether this step ended the match by the rules.
         truncated: [N] bool, whether this step ended it by a cap.
         tables: [N] records, the whole state; field names are the game's.
+        arrays: The same arrays as kernels take them, writable.
     """
 
     FIXED = frozenset(
         {
             *("game", "spec", "rules", "num_players", "num_tables"),
-            *("tables", "seat", "observation", "mask", "reward", "terminated", "truncated"),
+            *("arrays", "tables", *Shown._fields),
         }
     )
 
@@ -67,11 +78,10 @@ class Batch(SeenTables):
         self.num_players = self.spec.check_players(num_players, self.rules)
         self.num_tables = arguments.whole("num_tables", num_tables, 1)
         self.restart = arguments.flag("restart", restart)
-        n, spec = self.num_tables, self.spec
-        self._use, self._shape = Use(), (n,)
-        self._rules = np.array(self.rules.record)
-        self._tables = self._array("table", spec.table)
-        self._shown = (
+        spec, record = self.spec, np.array(self.rules.record)
+        self._shape = (self.num_tables,)
+        tables = self._array("table", spec.table)
+        shown = Shown(
             self._array("seat", np.int8),
             self._array("observation", np.uint8, width_of(spec.observation, self.num_players)),
             self._array("mask", np.int8, spec.num_actions),
@@ -79,13 +89,17 @@ class Batch(SeenTables):
             self._array("terminated", np.bool_),
             self._array("truncated", np.bool_),
         )
-        self.tables = read_only(self._tables)
+        # As they are before their first match, with the rules' pack.
+        tables["deck"], _ = spec.stack((), self.rules)
+        tables["drawn"] = len(spec.left_out(self.rules))
+        tables["phase"], tables["seat"], shown.seat[:] = OVER, -1, -1
+        self.arrays = Arrays(tables, record, shown)
+        self.tables = read_only(tables)
         self.seat, self.observation, self.mask, self.reward, self.terminated, self.truncated = map(
-            read_only, self._shown
+            read_only, shown
         )
-        self._end_matches()
-        self._everyone = np.ones(n, dtype=np.bool_)
-        self._no_dealers = np.full(n, -1, dtype=np.int8)  # they are drawn
+        self._everyone = np.ones(self.num_tables, dtype=np.bool_)
+        self._no_dealers = np.full(self.num_tables, -1, dtype=np.int8)  # they are drawn
         self._began = False
         self.seed(seed)
 
@@ -114,8 +128,8 @@ class Batch(SeenTables):
             seed = int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
         seeds, streams = arguments.seeds(seed, self.num_tables)
         chosen = self._chosen(which)
-        with self._use:
-            self.game.seed(self._tables, seeds, streams, chosen, self.num_players)
+        with self.arrays as own:
+            self.game.seed(own.tables, seeds, streams, chosen, self.num_players)
 
     def reset(
         self,
@@ -153,7 +167,7 @@ class Batch(SeenTables):
         self.game.check_start(self.rules, self.num_players, start)
         if seed is not None:
             self.seed(seed, chosen)
-        with self._use:
+        with self.arrays:
             self._reset(chosen, dealers, decks, start, deal)
 
     def begin_next(
@@ -196,21 +210,21 @@ class Batch(SeenTables):
         start: Mapping[str, Any] | None,
         deal: bool,
     ) -> None:
-        first = not self._began
+        first, tables, rules = not self._began, self.arrays.tables, self.arrays.rules
         name = self.spec.name if deal else f"{self.spec.name} by hand"
         with announce_compilation(name) if first else nullcontext():
             decided = chosen
             if start or decks or not deal:
-                self.game.begin(self._tables, self._rules, dealers, chosen)
+                self.game.begin(tables, rules, dealers, chosen)
                 if start:
                     for table in np.flatnonzero(chosen):
-                        self.game.set_up(self._tables[table], self.rules, start)
+                        self.game.set_up(tables[table], self.rules, start)
                 self._stack(decks, chosen)
                 if deal:
-                    self.game.deal(self._tables, self._rules, chosen, False)
+                    self.game.deal(tables, rules, chosen, False)
                 decided = chosen & self.over & (self.restart and deal)
             if decided.any():
-                self.game.open(self._tables, self._rules, dealers, decided, self.restart)
+                self.game.open(tables, rules, dealers, decided, self.restart)
                 if self.restart and (decided & self.over).any():
                     raise _undecided()
             self._show(chosen)
@@ -218,22 +232,14 @@ class Batch(SeenTables):
             if first:
                 self._compile(deal)
 
-    def _end_matches(self) -> None:
-        """Puts all tables where they are before their first match, with the rules' pack."""
-        self._tables["deck"], _ = self.spec.stack((), self.rules)
-        self._tables["drawn"] = len(self.spec.left_out(self.rules))
-        self._tables["phase"], self._tables["seat"] = OVER, -1
-        for array in self._shown:
-            array[:] = 0
-        self._shown[0][:] = -1
-
     def _compile(self, step: bool) -> None:
         """Compiles `step` or `apply` with the first reset, so that the first call is fast."""
-        head = self._tables[:0], self._rules, np.zeros(0, np.int64), self._everyone[:0]
+        own = self.arrays
+        head = own.tables[:0], own.rules, np.zeros(0, np.int64), self._everyone[:0]
         if step:
-            self.game.step(*head, *(array[:0] for array in self._shown), self.restart)
+            self.game.step(*head, *(array[:0] for array in own.shown), self.restart)
         else:  # whoever resets without dealing plays hand by hand
-            self.game.deal(self._tables, self._rules, ~self._everyone, True)
+            self.game.deal(own.tables, own.rules, ~self._everyone, True)
             self.game.apply(*head)
 
     def step(self, actions: Any, which: np.ndarray | None = None) -> None:
@@ -257,18 +263,18 @@ class Batch(SeenTables):
         ):
             actions = arguments.actions(actions, self.num_tables)
         chosen = self._everyone if which is None else arguments.which(which, self.num_tables)
-        use = self._use
-        if use.busy:
-            use.refuse()
-        use.busy = True  # `with` takes as long as the whole rest of this
+        own = self.arrays
+        if own.busy:
+            own.refuse()
+        own.busy = True  # `with` takes as long as the whole rest of this
         try:
             illegal = self.game.step(
-                self._tables, self._rules, actions, chosen, *self._shown, self.restart
+                own.tables, own.rules, actions, chosen, *own.shown, self.restart
             )
             if illegal >= 0:
                 self.refuse(illegal, int(actions[illegal]))
         finally:
-            use.busy = False
+            own.busy = False
 
     def deal(
         self,
@@ -287,10 +293,10 @@ class Batch(SeenTables):
         self._check_began()
         chosen = self._chosen(which)
         decks = arguments.decks(deck, self.spec, self.rules, self.num_tables)
-        with self._use:
-            waiting = chosen & (self._tables["phase"] == DEAL)
+        with self.arrays as own:
+            waiting = chosen & (own.tables["phase"] == DEAL)
             self._stack(decks, waiting)
-            self.game.deal(self._tables, self._rules, waiting, True)
+            self.game.deal(own.tables, own.rules, waiting, True)
             self._show()
 
     def apply(self, actions: Any, which: np.ndarray | None = None) -> None:
@@ -307,8 +313,8 @@ class Batch(SeenTables):
         """
         self._check_began()
         chosen = self._chosen(which)
-        with self._use:
-            self.game.apply(self._tables, self._rules, self.check_legal(actions, chosen), chosen)
+        with self.arrays as own:
+            self.game.apply(own.tables, own.rules, self.check_legal(actions, chosen), chosen)
             self._show(chosen)
 
     def check_legal(self, actions: Any, which: np.ndarray | None = None) -> np.ndarray:
@@ -323,8 +329,8 @@ class Batch(SeenTables):
         """
         actions = arguments.actions(actions, self.num_tables)
         chosen = self._chosen(which)
-        seats, _, masks, *_ = self._shown
-        illegal = first_illegal(seats, masks, actions, chosen)
+        shown = self.arrays.shown
+        illegal = first_illegal(shown.seat, shown.mask, actions, chosen)
         if illegal >= 0:
             self.refuse(illegal, int(actions[illegal]))
         return actions
@@ -345,14 +351,13 @@ class Batch(SeenTables):
         rows = arguments.rows(rows, self.num_tables)
         copy = Batch(self.game, len(rows), self.num_players, self.rules, 0, self.restart)
         copy._began = self._began
-        with self._use:
+        with self.arrays as own:
             # Taken so, records are copied as wholes, not field by field: thirty times as fast.
-            for mine, its in zip(self._arrays(), copy._arrays(), strict=True):
-                np.take(mine, rows, axis=0, out=its, mode="wrap")
+            its = copy.arrays
+            np.take(own.tables, rows, axis=0, out=its.tables, mode="wrap")
+            for array, copied in zip(own.shown, its.shown, strict=True):
+                np.take(array, rows, axis=0, out=copied, mode="wrap")
         return copy
-
-    def _arrays(self) -> tuple[np.ndarray, ...]:
-        return self._tables, *self._shown
 
     def resample(self, seats: Any, keys: Any) -> np.ndarray:
         """Replaces each table by a determinization: one that a seat cannot tell from it.
@@ -375,15 +380,15 @@ class Batch(SeenTables):
         keys = arguments.words("keys", keys, self.num_tables)
         seats = arguments.seats(seats, self.num_players, self.num_tables)
         cards = self._array("cards", np.int8, self.spec.pack.size)
-        with self._use:
-            self.game.resample(self._tables, self._rules, seats, keys, cards)
+        with self.arrays as own:
+            self.game.resample(own.tables, own.rules, seats, keys, cards)
             self._show()
         return cards
 
     def save(self) -> bytes:
         """Returns the tables as bytes that `restore` reads: a line of JSON, then the records."""
-        with self._use:
-            return saving.encoded(self._identity(), self._tables)
+        with self.arrays as own:
+            return saving.encoded(self._identity(), own.tables)
 
     def restore(self, saved: bytes) -> None:
         """Restores saved tables, which continue exactly as they would have.
@@ -396,15 +401,26 @@ class Batch(SeenTables):
         """
         tables = saving.decoded(saved, self._identity(), self.spec.table)
         saving.check_tables(self.game, self.rules, self.num_players, tables)
-        with self._use:
-            self._tables[:] = tables
+        self.place(tables)
+
+    def place(self, tables: np.ndarray) -> None:
+        """Puts tables in the place of all, as `restore` does, and checks nothing.
+
+        For tests and solvers, some of whose tables no pack deals.
+
+        Args:
+            tables: [N] records of this game, seats and rules.
+        """
+        with self.arrays as own:
+            own.tables[:] = tables
             self._began = True
             self._show()
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickles the tables, not the kernels."""
         settings = self.num_tables, self.num_players, self.rules, 0, self.restart
-        return again, (self.game.module.__name__, settings, self._began, self._arrays())
+        own = self.arrays
+        return again, (self.game.module.__name__, settings, self._began, (own.tables, *own.shown))
 
     def _identity(self) -> dict[str, Any]:
         return {
@@ -417,7 +433,8 @@ class Batch(SeenTables):
         }
 
     def _show(self, which: np.ndarray | None = None) -> None:
-        self.game.show(self._tables, self._rules, self._chosen(which), *self._shown)
+        own = self.arrays
+        self.game.show(own.tables, own.rules, self._chosen(which), *own.shown)
 
     def _chosen(self, which: Any) -> np.ndarray:
         return self._everyone if which is None else arguments.which(which, self.num_tables)
@@ -425,11 +442,12 @@ class Batch(SeenTables):
     def _stack(self, decks: list[arguments.Stacked] | None, which: np.ndarray) -> None:
         if decks is None:
             return
+        tables = self.arrays.tables
         for table in np.flatnonzero(which):
             deck, again, given = decks[table]
-            self._tables["deck"][table], self._tables["stacked"][table] = deck, given
+            tables["deck"][table], tables["stacked"][table] = deck, given
             if len(again):
-                self._tables["again"][table] = again
+                tables["again"][table] = again
 
     def refuse(self, table: int, action: int, number: int | None = None) -> NoReturn:
         """Raises the error about an illegal action: table, seat, action and what is legal.
@@ -447,6 +465,164 @@ class Batch(SeenTables):
             f"is not legal now. Legal: {legal}"
         )
 
+    # What seats, people and networks see of the tables
+
+    @property
+    def at_chance(self) -> np.ndarray:
+        """[N] bool: which tables wait for cards (after `reset(deal=False)`, `deal` or `apply`)."""
+        return self.arrays.tables["phase"] == DEAL
+
+    @property
+    def over(self) -> np.ndarray:
+        """[N] bool: which tables have ended their match (only with `restart=False`)."""
+        return self.arrays.tables["phase"] == OVER
+
+    def observe(self, seats: Any) -> np.ndarray:
+        """Returns fresh observations [N, F] of one seat of each table, whoever is to act."""
+        return self._look("observe", seats, self.observation.shape[1], np.uint8)
+
+    def legal_actions(self, seats: Any) -> np.ndarray:
+        """Returns fresh masks [N, A] of one seat of each table, as far as the seat knows."""
+        return self._look("mask", seats, self.spec.num_actions, np.int8)
+
+    def information_state(self, seats: Any = None) -> np.ndarray:
+        """Returns fresh information states [N, F] of a seat of each table (None: who is to act)."""
+        return self._state("information_state", seats)
+
+    def full_state(self, seats: Any = None) -> np.ndarray:
+        """Returns fresh full-information states [N, F], seen from seats (None: those to act)."""
+        return self._state("full_state", seats)
+
+    def read(self, kind: str = "float", seats: Any = None) -> np.ndarray:
+        """Returns what a network reads of a seat of each table, float32 [N, S], fresh.
+
+        Args:
+            kind: "float": each feature in 0 to 1; "seats": of one size at tables of every size. See
+                `kille_env.core.floats`.
+            seats: One seat, or [N]; None is who is to act.
+
+        Raises:
+            RulesError: There is no such kind or seat.
+        """
+        if not isinstance(kind, str) or kind not in READINGS:
+            raise RulesError(f"kind is {shortened(kind)}, expected {' or '.join(READINGS)}")
+        seen = self.observation if seats is None else self.observe(seats)
+        self._check_began()
+        return READINGS[kind](self.spec, self.num_players)(seen)
+
+    @property
+    def seat_layout(self) -> SeatLayout:
+        """Where the numbers of `read("seats")` lie: the same at all tables of the game."""
+        return seat_layout(self.spec)
+
+    def legal_texts(self, table: int = 0) -> list[str]:
+        """Returns the texts of the legal actions of the seat to act."""
+        return [self.action_text(action, table) for action in self._legal(table)]
+
+    def action_text(self, action: int, table: int = 0) -> str:
+        """Returns the text of an action of the seat to act, with the cards that it means.
+
+        Raises:
+            IllegalActionError: The game has no action of that number.
+        """
+        action = arguments.action(action, self.spec)
+        return self.game.action_text(self._row(table), action)
+
+    def find_action(self, text: str, table: int = 0) -> int:
+        """Returns the legal action with a text.
+
+        Raises:
+            IllegalActionError: No legal action of the seat to act is called that.
+        """
+        texts = self.legal_texts(table)
+        if isinstance(text, str) and text in texts:
+            return self._legal(table)[texts.index(text)]
+        raise IllegalActionError(
+            f"table {table}, seat {self.seat[table]}: {shortened(text)} is not legal now. "
+            f"Legal: {', '.join(texts)}"
+        )
+
+    def result(self, table: int = 0) -> dict[str, Any]:
+        """Returns the result of the hand that has just ended, before the next one is dealt.
+
+        Raises:
+            KilleError: The hand is still going on, or there has been none.
+        """
+        record = self._row(table)
+        if record["deals"] == 0:
+            raise KilleError(f"no hand has been played at table {table}: it has no result yet")
+        self._check_began()
+        if record["phase"] > OVER:
+            raise KilleError(f"the hand at table {table} is still going on: it has no result yet")
+        return self.game.result(record, self.rules)
+
+    def drawn_cards(self, table: int = 0) -> np.ndarray:
+        """Returns the cards that have left the pack in this hand, in order, reshuffled ones too."""
+        record = self._row(table)
+        drawn, size = int(record["drawn"]), len(record["deck"])
+        first = len(self.spec.left_out(self.rules))  # these lie in front of the pack
+        if drawn <= size:
+            return record["deck"][first:drawn].copy()
+        return np.concatenate([record["deck"][first:], record["again"][: drawn - size]])
+
+    def picture(self, table: int = 0, seat: int | None = None) -> Any:
+        """Returns a table as an SVG text that a notebook shows; arguments as for `describe`."""
+        self.describe(table, seat)  # refuses what cannot be looked at
+        view = self.game.view(self._row(table), self.rules, seat)
+        return importlib.import_module(PICTURES).picture(view, self.spec)
+
+    def _repr_html_(self) -> str:
+        shown = f"<p>{escape(repr(self))}</p>"
+        return shown + self.picture()._repr_html_() if self.began else shown
+
+    @property
+    def began(self) -> bool:
+        """Whether there are tables to look at: whether matches have begun."""
+        return self._began
+
+    def describe(self, table: int = 0, seat: int | None = None) -> str:
+        """Returns a table in words, as a seat sees it or (None) with every card.
+
+        Raises:
+            RulesError: There is no such table or seat.
+        """
+        self._check_began()
+        if seat is not None:
+            seat = arguments.seat(seat, self.num_players)
+        return self.game.describe(self._row(table), self.rules, seat)
+
+    def _check_began(self) -> None:
+        if not self.began:
+            raise KilleError("no match has begun: call reset() first")
+
+    def _state(self, kind: str, seats: Any) -> np.ndarray:
+        """Returns what `kind` shows seats, or those to act."""
+        if seats is None:
+            self._check_began()
+            if self.seat.min() < 0:
+                raise RulesError(f"nobody is to act at table {self.seat.argmin()}: name the seats")
+            seats = self.seat
+        size = width_of(getattr(self.spec, kind), self.num_players)
+        return self._look(kind, seats, size, np.uint8)
+
+    def _look(self, kind: str, seats: Any, size: int, dtype: Any) -> np.ndarray:
+        self._check_began()
+        chosen = arguments.seats(seats, self.num_players, self.num_tables)
+        out = self._array(kind, dtype, size)
+        with self.arrays as own:
+            getattr(self.game, kind)(own.tables, own.rules, chosen, out)
+        return out
+
+    def _array(self, name: str, dtype: Any, *size: int) -> np.ndarray:
+        """Returns zeros for each table that kernels write into; a check of games adds guards."""
+        return np.zeros((self.num_tables, *size), dtype=dtype)
+
+    def _row(self, table: Any) -> np.record:
+        return self.arrays.tables[arguments.table(table, self.num_tables)]
+
+    def _legal(self, table: int) -> list[int]:
+        return np.flatnonzero(self.mask[arguments.table(table, self.num_tables)]).tolist()
+
 
 def _undecided() -> KilleError:
     return KilleError(f"no seat has had a decision in {MOST_PASSED} matches")
@@ -458,6 +634,7 @@ def again(
     """Returns a batch that holds copied tables: the settings are those of `Batch`, by place."""
     batch = Batch(game_of(game), *settings)
     batch._began = began
-    for its, kept in zip(batch._arrays(), arrays, strict=True):
+    own = batch.arrays
+    for its, kept in zip((own.tables, *own.shown), arrays, strict=True):
         its[...] = kept
     return batch

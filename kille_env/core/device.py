@@ -18,13 +18,12 @@ from typing import Any
 import numpy as np
 
 from kille_env.core import arguments, loops, machine
-from kille_env.core.batch import Batch, again
+from kille_env.core.arrays import Fixed
+from kille_env.core.batch import Batch, again, width_of
 from kille_env.core.digest import UnstableError, sources_of
-from kille_env.core.fixed import Fixed
 from kille_env.core.game import Game
 from kille_env.core.jit import PLAIN, Kernel, bind, filled, kernel_folder
 from kille_env.core.rng import derive, mix
-from kille_env.core.seen import width_of
 from kille_env.core.spec import Rules
 from kille_env.core.table import OVER
 from kille_env.errors import IllegalActionError, KilleError, shortened

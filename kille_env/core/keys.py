@@ -7,24 +7,21 @@ of playing or on the number of processes. The words are those of `kille_env.core
 
 import numpy as np
 
-from kille_env.core.rng import GOLDEN
+from kille_env.core import rng
 
-_M1, _M2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
-_S11, _S27, _S30, _S31 = np.uint64(11), np.uint64(27), np.uint64(30), np.uint64(31)
+_S11 = np.uint64(11)
 
 
 def mix(words: np.ndarray | np.uint64) -> np.ndarray:
     """Returns 64-bit words scrambled, uint64 of the same shape; a bijection."""
-    words = np.asarray(words, dtype=np.uint64)
-    words = (words ^ (words >> _S30)) * _M1
-    words = (words ^ (words >> _S27)) * _M2
-    return words ^ (words >> _S31)
+    scramble = getattr(rng.mix, "py_func", rng.mix)
+    return scramble(np.asarray(words, dtype=np.uint64))
 
 
 def derive(keys: np.ndarray | np.uint64, numbers: np.ndarray | int) -> np.ndarray:
     """Returns the keys of streams below keys, uint64; keys and numbers are broadcast."""
     with np.errstate(over="ignore"):  # 64-bit words wrap around, which is the point
-        steps = (np.asarray(numbers).astype(np.uint64) + np.uint64(1)) * GOLDEN
+        steps = (np.asarray(numbers).astype(np.uint64) + np.uint64(1)) * rng.GOLDEN
         return mix(mix(keys) + steps)
 
 

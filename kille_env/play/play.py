@@ -13,8 +13,8 @@ from typing import Any, cast
 import numpy as np
 
 from kille_env.core import arguments
+from kille_env.core.arrays import Fixed
 from kille_env.core.batch import Batch
-from kille_env.core.fixed import Fixed
 from kille_env.errors import KilleError, illegal_choice
 from kille_env.play.decisions import Decisions, History
 from kille_env.play.kernels import ROUND, begin_anew, bound, list_due, mark_due, play_on
@@ -232,7 +232,7 @@ class Players(Fixed):
         rows, seats, keys, _ = due
         self._memories.keep(rows, seats, keys, self.decided[rows, seats] == 0)
         self.decided[rows, seats] += 1
-        earn(self.batch._shown[3], self.credit, self.returns)
+        earn(self.batch.arrays.shown.reward, self.credit, self.returns)
 
     def answer(self, actions: np.ndarray, which: np.ndarray) -> bool:
         """Plays actions of seats from outside, and on by kernels until it is not their turn.
@@ -264,7 +264,7 @@ class Players(Fixed):
             if len(self.players) == 1:
                 return False
         due = np.empty(batch.num_tables, dtype=np.bool_)
-        if not mark_due(batch._shown[0], self.seating, due):
+        if not mark_due(batch.arrays.shown.seat, self.seating, due):
             return played
         self.play(due)
         return True
@@ -275,9 +275,9 @@ class Players(Fixed):
         run = bound(play_on, policy.choose, batch.game)
         turns, played = ROUND, False
         while turns == ROUND:
-            with batch._use:
+            with batch.arrays as own:
                 turns = run(
-                    batch._tables, batch._rules, actions, which, *batch._shown, self.seating,
+                    own.tables, own.rules, actions, which, *own.shown, self.seating,
                     self.match, self.decided, self.credit, self.returns, policy.numbers,
                     self._trail, player, given,
                 )  # fmt: skip

@@ -12,7 +12,7 @@ from typing import Any, Unpack, cast
 import numpy as np
 
 from kille_env.core import arguments
-from kille_env.core.fixed import Fixed, read_only
+from kille_env.core.arrays import Fixed, read_only
 from kille_env.core.jit import kernel
 from kille_env.core.loops import MOST_PASSED
 from kille_env.core.rng import mix
@@ -382,8 +382,8 @@ class SeatTables(Fixed):
         if isinstance(where, str):
             where = SEATS[where]
         most = sit_down(
-            self.batch._tables, chosen, passed, where, self._distances, self.players.seating,
-            self._streams, self.players.credit,
+            self.batch.arrays.tables, chosen, passed, where, self._distances,
+            self.players.seating, self._streams, self.players.credit,
         )  # fmt: skip
         self.players.forget(chosen)
         return int(most)
@@ -414,8 +414,8 @@ class SeatTables(Fixed):
         unpaid = self._chosen(which)
         unpaid = unpaid if which is None else unpaid.copy()
         lenient = self.illegal == "lose"
-        seats, _, masks, *_ = self.batch._shown
-        wrong = judge(seats, masks, actions, unpaid, lenient, self._streams)
+        shown = self.batch.arrays.shown
+        wrong = judge(shown.seat, shown.mask, actions, unpaid, lenient, self._streams)
         if wrong < 0:
             raise self._refusal(-1 - wrong)
         if wrong and not lenient:
@@ -458,9 +458,8 @@ class SeatTables(Fixed):
 
         What the seat has earned stays in units where it is rewarded otherwise.
         """
-        seats, *_, terminated, truncated = self.batch._shown
-        credit = self.players.credit
-        pay(seats, terminated, truncated, chosen, lost, self._streams, credit)
+        shown, credit = self.batch.arrays.shown, self.players.credit
+        pay(shown.seat, shown.terminated, shown.truncated, chosen, lost, self._streams, credit)
         if self._reward is not None:
             self._streams["reward"][chosen] = 0.0
             rows = np.flatnonzero(chosen & self._streams["over"])

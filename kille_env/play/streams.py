@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kille_env.core import arguments
-from kille_env.core.fixed import read_only
+from kille_env.core.arrays import read_only
 from kille_env.core.jit import kernel
 from kille_env.errors import KilleError, RulesError, shortened
 

@@ -200,7 +200,7 @@ class Logbook:
             raise RecordError("there is no match to record yet: reset first")
         mine = self.batch
         again = Batch(mine.game, 1, mine.num_players, mine.rules, 0, restart=False)
-        again._tables[:] = np.frombuffer(self._before, dtype=again._tables.dtype)
+        again.place(np.frombuffer(self._before, dtype=again.tables.dtype))
         recorder = Recorder(again, names)
         recorder.reset(**self._options)
         for actions in self._actions:

@@ -177,15 +177,16 @@ class Hand:
         if into is not None:
             packs = was.tables["deck"][end_of], np.repeat(into.tables["deck"], length, axis=0)
             moved = cards_then(early, *packs, moved)
-        other.game.relabel(other._tables, other._rules, moved)
+        tables = other.tables.copy()
+        other.game.relabel(tables, other.arrays.rules, moved)
         if into is not None:
-            other._tables[ends] = into.tables
+            tables[ends] = into.tables
             for field in set(OWN_DRAWS) & set(other.spec.table.names or ()):
-                other._tables[field][~early] = other.tables[field][end_of][~early]
-        other._tables["stacked"] = other.tables["drawn"][end_of]
+                tables[field][~early] = tables[field][end_of][~early]
+        tables["stacked"] = tables["drawn"][end_of]
         for field in {"deck", "again"} & set(other.spec.table.names or ()):
-            other._tables[field] = other.tables[field][end_of]
-        other._show()
+            tables[field] = tables[field][end_of]
+        other.place(tables)
         seen = (_views(was, [seat]) == _views(other, [seat])).all(axis=1)
         # Where others are asked in secret at the end, only what the seat sees is to be reached.
         by_all = np.ones(was.num_tables, dtype=np.bool_)
@@ -246,9 +247,7 @@ def _pack(batch: Batch, rng: np.random.Generator) -> list[str]:
 def join(batches: Sequence[Batch]) -> Batch:
     """Returns one batch of the first tables of batches of the same game."""
     joined = batches[0].take(np.zeros(len(batches), dtype=np.int64))
-    for row, batch in enumerate(batches):
-        joined._tables[row] = batch.tables[0]
-    joined._show()
+    joined.place(np.concatenate([batch.tables[:1] for batch in batches]))
     return joined
 
 

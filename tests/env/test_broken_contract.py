@@ -81,7 +81,7 @@ def pay_seat_0(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def step(batch: Batch, actions: Any) -> None:
         real(batch, actions)
-        batch._shown[3][:, 0] += 0.5
+        batch.arrays.shown.reward[:, 0] += 0.5
 
     monkeypatch.setattr(Batch, "step", step)
 
@@ -153,7 +153,7 @@ def bent_determinizations(bend: Callable[..., np.ndarray]) -> Callable[[pytest.M
 
         def resample(batch: Batch, seats: Any, keys: Any) -> np.ndarray:
             cards = bend(batch, np.broadcast_to(seats, batch.num_tables), np.array(keys), real)
-            batch._show()
+            batch.place(batch.tables)
             return cards
 
         monkeypatch.setattr(Batch, "resample", resample)
@@ -184,7 +184,7 @@ def with_a_card_of_the_talon(batch: Batch, seats: Any, keys: Any, real: Any) -> 
     unknown = (batch.tables["hand"][rows, left] >= 0) & (held >> hand & np.uint64(1) == 0)
     unknown &= (batch.tables["showdown"] == 0) & (batch.tables["phase"] == 2)
     for field in ("hand", "dealt"):
-        batch._tables[field][rows[unknown], left[unknown]] = batch.tables["deck"][unknown, -1]
+        batch.arrays.tables[field][rows[unknown], left[unknown]] = batch.tables["deck"][unknown, -1]
     return cards
 
 
@@ -196,12 +196,12 @@ def that_bounds_do_not_hold(batch: Batch, seats: Any, keys: Any, real: Any) -> n
         seen = members(table["held"][seats[row]] | table["shown"])
         hidden = [card for card in range(42) if card not in seen]
         cards[row, hidden] = np.random.default_rng(int(keys[row])).permutation(hidden)
-    batch.game.relabel(batch._tables, batch._rules, cards)
+    batch.game.relabel(batch.arrays.tables, batch.arrays.rules, cards)
     secret = batch.tables["phase"] == 3
-    batch._tables["phase"][secret & (batch.seat != seats)] = 2
+    batch.arrays.tables["phase"][secret & (batch.seat != seats)] = 2
     turn = batch.tables["order"][np.arange(batch.num_tables), batch.tables["turn"]]
     asked = secret & (batch.seat != seats)
-    batch._tables["seat"][asked] = turn[asked]
+    batch.arrays.tables["seat"][asked] = turn[asked]
     return cards
 
 

@@ -154,7 +154,7 @@ def test_with_the_two_copies_of_each_card_exchanged_all_goes_on_alike(players, s
         hand = next(hands("byteskille", players, rules, number))
         one, other = hand.states[-1].clone(), hand.states[-1].clone()
         copies = np.arange(spec.pack.size, dtype=np.int8)[None] ^ 1
-        other.game.relabel(other._tables, other._rules, copies)
+        other.game.relabel(other.arrays.tables, other.arrays.rules, copies)
         while not one.over[0] and one.tables["deals"][0] == hand.states[0].tables["deals"][0]:
             for seat in range(players):
                 for view in ("observe", "information_state", "legal_actions", "full_state"):

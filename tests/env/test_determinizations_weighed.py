@@ -313,7 +313,7 @@ class FewHidden:
 
     def __init__(self, batch: Batch, rng: np.random.Generator, number: int = 6) -> None:
         self.batch = batch
-        table = batch._tables[0]
+        table = batch.arrays.tables[0]
         self.drawn, become = sources(table)
         self.viewer = int(rng.choice([seat for seat in SIX if become[seat]]))
         self.talon = become[self.viewer]

@@ -321,7 +321,7 @@ for name in ("one_game", "other_game"):
     batch.game.mask(tables, np.array(batch.rules.record)[None], np.zeros(1, np.int8), out)
     shown.append(out[0].tolist())
     for player in players if name == "one_game" else ():
-        batch._tables[:] = tables
+        batch.arrays.tables[:] = tables
         one, numbers = np.zeros(1, np.int64), np.zeros((2, 1), np.int64)
         asked = one, one, one, None, player.choose, numbers, ("", "")
         searched.append(int(earnings(batch, *asked).any()))

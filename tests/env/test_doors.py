@@ -141,7 +141,7 @@ def test_a_second_thread_is_refused():
     saved = tables.save()
     for name in ("read", "describe", "result"):  # they show arrays as they are, or one table
         del calls[name]
-    with tables._use:  # as if a kernel ran
+    with tables.arrays:  # as if a kernel ran
         for call in calls.values():
             with pytest.raises(KilleError, match="another thread is using this batch"):
                 call(tables)

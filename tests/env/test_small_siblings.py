@@ -58,7 +58,7 @@ def test_a_saved_table_holds_the_small_pack(game, preset):
     other = kille_env.make_batch(game, 2, 2, rules=preset, seed=4)
     other.restore(batch.save())
     assert (other.tables == batch.tables).all()
-    deck = batch._tables["deck"][0]
+    deck = batch.arrays.tables["deck"][0]
     deck[[0, -1]] = deck[[-1, 0]]
     with pytest.raises(KilleError, match="other cards in front of the pack than are left out"):
         other.restore(batch.save())

@@ -114,7 +114,7 @@ class Pair:
             self.dealt += 1
             self.note_result()
         assert self.dealt == len(self.decks), "the twin was dealt more hands"
-        moved = self.batch._tables["reward"][0]
+        moved = self.batch.arrays.tables["reward"][0]
         for seat in range(len(self.returns)):
             self.returns[seat] += moved[seat]
         moved[:] = 0

@@ -49,7 +49,7 @@ class Table:
         self.players, self.first_dealer = players, players - 1 if dealer is None else dealer
         self.batch = kille_env.make_batch(game, 1, players, rules=self.rules, seed=0, restart=False)
         self.batch.reset(dealer=self.first_dealer, start=self.start, deal=False)
-        self.record = self.batch._tables[0]
+        self.record = self.batch.arrays.tables[0]
         self.decks: list[list[str]] = []
         self.actions: list[str] = []
         self.drawn_again: list[str] = []

@@ -24,8 +24,8 @@ from kille_env.cards.words import (
     spread,
     trick_zones,
 )
+from kille_env.core.arguments import check_keys
 from kille_env.core.spec import Rules, member_names
-from kille_env.core.starts import check_keys
 from kille_env.errors import RulesError
 from kille_env.games.knack.rules import (
     CARDS,

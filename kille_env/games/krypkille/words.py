@@ -10,8 +10,8 @@ from kille_env.cards.pack import KILLE_PACK, Kind
 from kille_env.cards.seats import seat_or_none
 from kille_env.cards.sets import members
 from kille_env.cards.words import describe_pack, kinds_without
+from kille_env.core.arguments import amounts, check_keys
 from kille_env.core.spec import Rules
-from kille_env.core.starts import amounts, check_keys
 from kille_env.errors import RulesError
 from kille_env.games.krypkille.rules import ACTIONS, FIRST_WORTH, Phase, who_is_out
 from kille_env.tricktaking import words as tricks

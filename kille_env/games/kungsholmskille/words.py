@@ -5,8 +5,8 @@ from typing import Any
 
 from kille_env.cards.seats import seat_or_none
 from kille_env.cards.words import KNOCK, describe_pack
+from kille_env.core.arguments import amount, amounts, check_keys
 from kille_env.core.spec import Rules
-from kille_env.core.starts import amount, amounts, check_keys
 from kille_env.games.kungsholmskille.rules import ACTIONS, ANTE, End, Phase, Said
 from kille_env.tricktaking import words as tricks
 from kille_env.tricktaking.words import (

@@ -178,11 +178,7 @@ def tables_of(stage: Stage) -> Batch:
     tables = stage.positions
     game = load_game(stage.rules.game)
     batch = Batch(game, len(tables), stage.num_players, stage.rules, seed=0, restart=False)
-    batch.reset()
-    batch._tables[:] = (
-        tables  # our own tree's, some of which no pack deals: `restore` refuses these
-    )
-    batch._show()
+    batch.place(tables)  # our own tree's, some of which no pack deals: `restore` refuses these
     return batch
 
 

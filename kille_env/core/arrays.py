@@ -1,0 +1,91 @@
+"""Arrays that kernels write, and who else may have them: to read, or one thread at a time.
+
+Kernels check neither shapes nor indices, so no array of theirs is replaced, or written by others.
+"""
+
+from typing import Any, ClassVar, NamedTuple, NoReturn
+
+import numpy as np
+
+from kille_env.errors import KilleError
+
+
+class Fixed:
+    """Base of classes with attributes that are set once: kernels rely on their shapes.
+
+    Attributes:
+        FIXED: Their names.
+    """
+
+    FIXED: ClassVar[frozenset[str]]
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Set an attribute.
+
+        Raises:
+            AttributeError: It is fixed, and has been set before.
+        """
+        if name in self.FIXED and name in self.__dict__:
+            what = f"{type(self).__name__}.{name}"
+            raise AttributeError(f"{what} cannot be replaced", name=name, obj=self)
+        super().__setattr__(name, value)
+
+
+def read_only(array: np.ndarray) -> np.ndarray:
+    """Return a view of an array through which nothing can be written."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+class Shown(NamedTuple):
+    """What a batch shows of its tables, in the order in which its loops take it; see `Batch`."""
+
+    seat: np.ndarray
+    observation: np.ndarray
+    mask: np.ndarray
+    reward: np.ndarray
+    terminated: np.ndarray
+    truncated: np.ndarray
+
+
+class Arrays:
+    """The arrays of a batch as kernels take them, writable; a context that one thread is in.
+
+    Python switches threads at calls, so nothing comes between asking whether it is busy and saying
+    that it is. A lock costs a twentieth of a step.
+
+    Attributes:
+        tables: [N] records, the whole state.
+        rules: [1] record of the rules.
+        shown: What the batch shows of its tables.
+        busy: Whether a thread reads or writes them just now.
+    """
+
+    __slots__ = ("busy", "rules", "shown", "tables")
+
+    def __init__(self, tables: np.ndarray, rules: np.ndarray, shown: Shown) -> None:
+        """Takes the arrays, which nobody uses yet."""
+        self.tables, self.rules, self.shown = tables, rules, shown
+        self.busy = False
+
+    def __enter__(self) -> "Arrays":
+        """Begins to use the arrays.
+
+        Raises:
+            KilleError: Another thread does.
+        """
+        if self.busy:
+            self.refuse()
+        self.busy = True
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Ends the use."""
+        self.busy = False
+
+    def refuse(self) -> NoReturn:
+        """Raises the error about a second thread."""
+        raise KilleError(
+            "another thread is using this batch; give each thread its own, by Batch.clone()"
+        )
