@@ -18,7 +18,7 @@ from curves import ROOT, Case, Key, deal_of, make_runs
 from kille_agents.rules_of_thumb.byteskille import ByteskilleRuleOfThumb
 from kille_env.play.policy import Policy, UniformPolicy
 from kille_env.registry import Table
-from kille_training.learn.best_response import LEARNER, Search, search_response
+from kille_training.learn.best_response import Search, search_response
 from kille_training.learn.methods.maskable_ppo import Learner
 from kille_training.learn.settings import TableSettings, load_settings
 from kille_training.solving.policies import nash_conv, policy_of
@@ -26,9 +26,7 @@ from kille_training.solving.stages import DealStages, Stage
 from kille_training.solving.trees.cfr import CFR
 from kille_training.solving.trees.sequence_game import SequenceGame
 
-SEARCH = Search(
-    learner=replace(LEARNER, decisions=150_000), seeds=2, choice_deals=10_000, deals=40_000
-)
+SEARCH = Search(decisions=150_000, seeds=2, choice_deals=10_000, deals=40_000)
 STAND_ALWAYS, SWAP_ALWAYS = 0, 20  # thresholds that every card reaches, and only the best one
 LEARNT = (16_384, 65_536, 262_144)
 ITERATIONS = (2, 10)
@@ -83,7 +81,10 @@ def players(deal: DealStages) -> Made:
 def _networks(seats: int) -> dict[int, Policy]:
     """Returns networks that have learnt for a while; all of them come from one run."""
     recipe = load_settings(ROOT / "configs" / "learning" / "credit.yaml")
-    learner, found = Learner(Table.of("byteskille", seats), recipe.seed, recipe.learner), {}
+    learner, found = (
+        Learner(Table.of("byteskille", seats), recipe.seed, recipe.hyperparameters()),
+        {},
+    )
     for decisions in LEARNT:
         while learner.decisions < decisions:
             learner.update(lambda: 1.0 - learner.decisions / LEARNT[-1])

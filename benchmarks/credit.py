@@ -46,7 +46,7 @@ def next_seat(settings: TrainSettings) -> NextSeatVecEnv:
     table = settings.table
     return NextSeatVecEnv(
         table.game,
-        settings.learner.num_tables,
+        settings.hyperparameters().num_tables,
         table.num_players,
         rules=table.resolve(),
         seed=settings.seed,
@@ -59,7 +59,7 @@ def cases(seeds: int) -> Iterator[Case]:
     for seats in SEATS:
         for seed in range(1, seeds + 1):
             for variant, form in FORMS.items():
-                learner = replace(recipe.learner, form=form)
+                learner = {**recipe.learner, "form": form}
                 table = replace(recipe.table, num_players=seats)
                 key = {"variant": variant, "num_players": seats, "seed": seed}
                 yield key, replace(recipe, seed=seed, table=table, learner=learner)

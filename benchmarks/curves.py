@@ -20,6 +20,7 @@ from kille_agents.greedy import Greedy
 from kille_env.errors import ConfigError
 from kille_env.play.policy import Policy
 from kille_env.registry import spec
+from kille_training.learn.method import whole_updates
 from kille_training.learn.methods.maskable_ppo import Learner
 from kille_training.learn.settings import TableSettings, TrainSettings
 from kille_training.settings import plain, versions
@@ -59,8 +60,9 @@ def learn(
     """
     deal = deal_of(settings.table)
     unit = deal.rules.number("stake") if stakes else 1
-    table, total = settings.table.table(), settings.learner.total
-    learner = Learner(table, settings.seed, settings.learner, env)
+    table = settings.table.table()
+    learner = Learner(table, settings.seed, settings.hyperparameters(), env)
+    total = whole_updates(learner, settings.decisions)
     seconds = wall_seconds = 0.0
     due = every = settings.measure.every or total
     while learner.decisions < total:

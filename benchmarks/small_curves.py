@@ -35,7 +35,7 @@ def cases(seeds: int) -> Iterator[Case]:
                 recipe,
                 seed=seed,
                 table=TableSettings(game, 2, {"preset": preset}),
-                learner=replace(recipe.learner, decisions=DECISIONS),
+                learner={**recipe.learner, "decisions": DECISIONS},
                 measure=MeasureSettings(every=DECISIONS // POINTS),
             ),
         )

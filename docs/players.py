@@ -12,7 +12,6 @@ import csv
 import hashlib
 import json
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +27,7 @@ from kille_env.files import write_whole
 from kille_env.registry import list_games, spec
 from kille_training.evaluation.duplicate import payoff
 from kille_training.evaluation.exact import exact_rows
-from kille_training.learn.best_response import LEARNER, Search, search_response
+from kille_training.learn.best_response import Search, search_response
 from kille_training.learn.runs import Run
 
 CURVES = Path(__file__).parent / "data" / "trained.jsonl"
@@ -38,7 +37,7 @@ DEALS, SEED = 5_000, 1_000_003
 TRAINED_DEALS, TRAINED_SEED = 20_000, 2_000_003
 BY_TABLE = {"deal": 4_000, "match": 400}
 """Observations of trained players at every table size, by episode."""
-RESPONSE = {"decisions": 600_000, "learning_rate": 5e-4, "ent_coef": 0.02}
+RESPONSE = {"learning_rate": 5e-4, "ent_coef": 0.02}
 """How the response to them learns; it begins with the network itself."""
 SEATS = (2, 3, 4)
 """Where there is a solution, and a tree that fits into memory."""
@@ -111,8 +110,8 @@ def learnt_figures(game: str) -> dict[str, Any]:
     assert isinstance(network, NetworkPolicy)
     about = network.metadata
     look = {"begin_with": name, "layers": about.layers, "activation": about.activation}
-    learner = replace(LEARNER, **look, **RESPONSE)
-    found = search_response(network, seats, rules, Search(learner=learner, seeds=1))
+    search = Search(decisions=600_000, learner={**look, **RESPONSE}, seeds=1)
+    found = search_response(network, seats, rules, search)
     print(f"{name}: a response gains {found.total}", file=sys.stderr)
     total = [round(value, 6) for value in (found.total.mean, found.total.low, found.total.high)]
     return {"response": {"total": total, "decisions": list(found.decisions)}}
@@ -120,7 +119,7 @@ def learnt_figures(game: str) -> dict[str, Any]:
 
 def curve(run: Run) -> list[dict[str, Any]]:
     """Returns what a run's policy earned while it learned, after the run that it began with."""
-    begun = run.settings().learner.begin_with
+    begun = run.settings().learner["begin_with"]
     lines = curve(Run(Path(begun))) if begun else []
     before = lines[-1]["decisions"] if lines else 0
     with run.measurements.open(encoding="utf-8", newline="") as file:

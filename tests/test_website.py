@@ -14,7 +14,7 @@ import pytest
 pytest.importorskip("sb3_contrib")
 
 from kille_training.cli.main import COMMANDS
-from kille_training.learn.settings import LearnerSettings
+from kille_training.learn.method import method_named, method_names
 from reference.scripts import script
 from test_public import KITS, ROOTS
 
@@ -123,9 +123,11 @@ def test_every_command_is_on_the_page_of_commands(pages: dict[str, str]) -> None
 
 def test_every_setting_has_its_default_and_its_meaning(pages: dict[str, str]) -> None:
     page = pages["reference/settings.md"]
-    for field in fields(LearnerSettings):  # type: ignore[arg-type]
-        row = re.search(rf"(?m)^\| `learner\.{field.name}` \| (.+?) \| (.+) \|$", page)
-        assert row is not None and row[2].strip(), field.name
+    for method in method_names():
+        _, _, section = page.partition(f"\n## Method {method}\n")
+        for field in fields(method_named(method).Settings):
+            row = re.search(rf"(?m)^\| `learner\.{field.name}` \| (.+?) \| (.+) \|$", section)
+            assert row is not None and row[2].strip(), (method, field.name)
     assert "| `learner.layers` | `[64, 64]` |" in page
     assert "| `learner.anneal` | `true` |" in page
 

@@ -13,6 +13,7 @@ from tables import in_full
 import kille_env
 from kille_training.arena.settings import TournamentSettings
 from kille_training.cli.main import kille
+from kille_training.learn.method import method_named, method_names
 from kille_training.learn.settings import TrainSettings
 
 SETTINGS = {
@@ -104,17 +105,19 @@ def _settings() -> str:
         "Made of the dataclasses that check them. A file has these keys, nested as they are here; "
         "`--set KEY=VALUE` overrides one, with dots between the levels."
     )
-    parts = [f"# Settings in full\n\n{intro}"]
+    parts, head = [f"# Settings in full\n\n{intro}"], "| key | default | meaning |\n|---|---|---|"
     for title, (cls, readers) in SETTINGS.items():
         rows = "\n".join(_rows(cls, ""))
-        head = "| key | default | meaning |\n|---|---|---|"
         parts.append(f"## {title}\n\nRead by {readers}.\n\n{head}\n{rows}")
+    for name in method_names():
+        rows = "\n".join(_rows(method_named(name).Settings, "learner."))
+        parts.append(f"## Method {name}\n\nBelow `learner` in training.\n\n{head}\n{rows}")
     return "\n\n".join(parts) + "\n"
 
 
 def _rows(cls: type, above: str) -> Iterator[str]:
     """Yields a row of the table for each key of a class of settings, those inside it included."""
-    meanings = attributes(cls)
+    meanings = {k: text for part in reversed(cls.__mro__) for k, text in attributes(part).items()}
     for key in dataclasses.fields(cls):  # type: ignore[arg-type]
         default = key.default
         if default is dataclasses.MISSING and key.default_factory is not dataclasses.MISSING:

@@ -6,7 +6,6 @@ import pytest
 
 from kille_training.cli.main import main
 from kille_training.learn.settings import (
-    LearnerSettings,
     MeasureSettings,
     TableSettings,
     TrainSettings,
@@ -23,18 +22,16 @@ def tiny():
     def make(form="streams", learner=None, table=None, **changes):
         return TrainSettings(
             table=TableSettings(**{"num_players": 2, **(table or {})}),
-            learner=LearnerSettings(
-                **{
-                    "form": form,
-                    "decisions": 5 * 16 * 8,
-                    "num_tables": 16,
-                    "n_steps": 8,
-                    "batch_size": 64,
-                    "n_epochs": 2,
-                    "layers": (8,),
-                    **(learner or {}),
-                }
-            ),
+            learner={
+                "form": form,
+                "decisions": 5 * 16 * 8,
+                "num_tables": 16,
+                "n_steps": 8,
+                "batch_size": 64,
+                "n_epochs": 2,
+                "layers": (8,),
+                **(learner or {}),
+            },
             measure=MeasureSettings(every=256, deals=10, final_deals=20),
             **{"name": "tiny", "checkpoint_seconds": 1e-9, **changes},
         )

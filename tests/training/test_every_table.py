@@ -94,18 +94,18 @@ def test_settings_that_do_not_go_together_are_refused(tiny):
         ({"table_sizes": (2, 3, 5)}, {}, "num_tables is 16, which 3 kinds of tables cannot share"),
         ({"table_sizes": (3, 4)}, {}, "table.num_players is 2, where the policy is measured"),
         ({"table_sizes": (2, 21)}, {}, "is played by 2 to 20"),
-        ({"episodes": ("deal",)}, {}, "learner.episodes is for learner.table_sizes"),
+        ({"episodes": ("deal",)}, {}, "learner.episodes is for table_sizes"),
         ({"table_sizes": (2,), "episodes": ("match",)}, {}, "table.episode is 'deal', where"),
-        ({"table_sizes": (2,), "form": "seats"}, {}, "learner.table_sizes needs learner.form"),
+        ({"table_sizes": (2,), "form": "seats"}, {}, "learner.table_sizes needs form"),
     ):
         form = learner.pop("form", "streams")
         with pytest.raises(KilleError, match=said):
-            tiny(form=form, learner=learner, table=table)
+            learner_of(tiny(form=form, learner=learner, table=table))
 
 
 @pytest.mark.parametrize("form", ["streams", "seats"])
 def test_a_run_at_one_table_begins_with_a_trained_network(tiny, run, form):
-    learner = {"begin_with": str(run.folder), "layers": run.settings().learner.layers}
+    learner = {"begin_with": str(run.folder), "layers": run.settings().learner["layers"]}
     settings = tiny(form=form, learner=learner, table={"num_players": 5})
     rules = settings.table.resolve()
     begun = learner_of(settings).policy("begun")
@@ -116,7 +116,7 @@ def test_a_run_at_one_table_begins_with_a_trained_network(tiny, run, form):
 
 def test_a_run_at_many_tables_begins_with_a_trained_network(tiny, run):
     learner = run.settings().learner
-    settings = replace(run.settings(), learner=replace(learner, begin_with=str(run.folder)))
+    settings = replace(run.settings(), learner={**learner, "begin_with": str(run.folder)})
     rules = settings.table.resolve()
     begun = learner_of(settings).policy("begun")
     theirs = load_policy(run.folder, "byteskille", 3, rules)

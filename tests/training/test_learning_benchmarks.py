@@ -79,10 +79,10 @@ def test_it_is_the_wrapper_of_the_tutorials(credit):
 def test_a_plain_buffer_may_collect_there_and_only_there(credit, tiny):
     settings = tiny(form="seats")
     table, env = settings.table.table(), credit.next_seat(settings)
-    model = Learner(table, 1, settings.learner, env).model
+    model = Learner(table, 1, settings.hyperparameters(), env).model
     assert type(model.rollout_buffer).__name__ == "MaskableRolloutBuffer"
     model.learn(16 * 8)
-    model = Learner(table, 1, tiny().learner).model
+    model = Learner(table, 1, tiny().hyperparameters()).model
     assert type(model.rollout_buffer).__name__ == "SeatStreamBuffer"
 
 

@@ -36,7 +36,7 @@ def pair(short, tmp_path_factory):
 @pytest.fixture(scope="module")
 def other(short, tmp_path_factory):
     """Two seeds of another configuration, trained one after the other in this process."""
-    changed = replace(short, learner=replace(short.learner, ent_coef=0.0))
+    changed = replace(short, learner={**short.learner, "ent_coef": 0.0})
     runs = open_seeds(changed, 2, out=tmp_path_factory.mktemp("seeds") / "b")
     return SeedRuns.of({seed: kt.train(run.folder) for seed, run in runs.items()})
 
@@ -72,7 +72,7 @@ def test_a_folder_takes_more_seeds_and_no_other_configuration(pair, short, tmp_p
     more = kt.train(folder, seeds=3)
     assert more.seeds == (1, 2, 3)
     assert (folder / "seed-1/policy.safetensors").stat().st_mtime_ns == before
-    other = replace(short, learner=replace(short.learner, gamma=0.9))
+    other = replace(short, learner={**short.learner, "gamma": 0.9})
     for config, words, said in (
         (other, {"out": folder}, "learner.gamma is 1.0, not 0.9"),
         (short, {"out": folder / "seed-1"}, "is one run; name another folder"),
@@ -140,7 +140,7 @@ def test_what_cannot_be_compared_is_refused(pair, other, refused, short, tmp_pat
         pair.compare(SeedRuns.of({1: pair.runs[0]}))
     words = {"out": tmp_path / "two", "seed": 5, "set": {"learner.gamma": 0.9}}
     runs = open_seeds(short, 2, **words)
-    assert [*runs] == [5, 6] and runs[6].settings().learner.gamma == 0.9
+    assert [*runs] == [5, 6] and runs[6].settings().learner["gamma"] == 0.9
     with pytest.raises(ConfigError, match="has made 0 of 256 decisions; finish it first"):
         seeds_in(tmp_path / "two")
 

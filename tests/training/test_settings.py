@@ -10,8 +10,8 @@ import pytest
 import yaml
 
 from kille_env.errors import ConfigError, RulesError
+from kille_training.learn.methods.maskable_ppo import Settings
 from kille_training.learn.settings import (
-    LearnerSettings,
     MeasureSettings,
     TableSettings,
     TrainSettings,
@@ -101,19 +101,19 @@ def test_numbers_with_an_exponent_need_no_point(written):
 
 def test_a_number_is_no_list():
     with pytest.raises(ConfigError, match="one is \\[2, 3\\], expected a whole number"):
-        build(Whole, {"one": [2, 3]}, "x")
+        build(Whole, {"one": [2, 3]}, "x: ")
 
 
 def test_settings_are_checked_however_they_are_made():
     for make in (
         lambda: Part(kind="blue"),
         lambda: replace(Part(), kind="blue"),
-        lambda: build(Part, {"kind": "blue"}, "x"),
+        lambda: build(Part, {"kind": "blue"}, "x: "),
     ):
         with pytest.raises(ConfigError, match=r"kind is 'blue', expected 'red' or 'green'"):
             make()
     with pytest.raises(ConfigError, match=r"^x: part.numbers is 'y', expected a whole number$"):
-        build(Whole, {"part": {"numbers": ["y"]}}, "x")
+        build(Whole, {"part": {"numbers": ["y"]}}, "x: ")
 
 
 def test_what_is_written_is_read_again_without_aliases():
@@ -127,10 +127,10 @@ def test_what_is_written_is_read_again_without_aliases():
 def test_committed_settings_load_and_survive_being_written(path):
     found = load_settings(path)
     again = yaml.safe_load(yaml.safe_dump(plain(found)))
-    assert build(TrainSettings, again, "again") == found
+    assert build(TrainSettings, again, "again: ") == found
 
 
-@pytest.mark.parametrize("cls", [TrainSettings, TableSettings, LearnerSettings, MeasureSettings])
+@pytest.mark.parametrize("cls", [TrainSettings, TableSettings, Settings, MeasureSettings])
 def test_every_field_is_documented(cls):
     documented = re.findall(r"^ *(\w+): ", cls.__doc__, re.MULTILINE)
     assert documented == [part.name for part in fields(cls)]
@@ -190,8 +190,8 @@ def test_overrides_win_over_the_file_and_options_over_both(written):
         seed=5,
         name=None,
     )
-    assert (found.seed, found.learner.decisions, found.learner.layers) == (5, 20, (8,))
-    assert found.learner.learning_rate == 3e-4  # YAML 1.1 reads this as text
+    assert (found.seed, found.decisions, found.hyperparameters().layers) == (5, 20, (8,))
+    assert found.learner["learning_rate"] == 3e-4  # YAML 1.1 reads this as text
     assert found.table.resolve()["gok_call"] == "off"
     assert found.name == "byteskille"
 
@@ -207,3 +207,26 @@ def test_overrides_that_are_none_are_refused(written, override):
 def test_a_missing_file_is_refused(tmp_path):
     with pytest.raises(ConfigError, match="cannot be read"):
         load_settings(tmp_path / "none.yaml")
+
+
+def test_another_method_keeps_the_decisions_of_a_recipe_alone(written):
+    path = written("learner: {decisions: 10, gamma: 0.9}")
+    found = load_settings(path, ["method=mmd", "learner.steps=2"])
+    assert (found.decisions, found.hyperparameters().steps) == (10, 2)
+    assert "gamma" not in found.learner
+    with pytest.raises(ConfigError, match=r"learner.gamma is an unknown key"):
+        load_settings(written("method: mmd\nlearner: {gamma: 0.9}"))
+
+
+def test_files_with_settings_of_another_method_are_read(written):
+    old = "method: mmd\nlearner: {decisions: 10}\nsettings: {steps: 2}"
+    assert load_settings(written(old)) == load_settings(
+        written("method: mmd\nlearner: {decisions: 10, steps: 2}")
+    )
+    run = f"{old}\nmade_with: {{kille-env: 0.1.0}}".replace("10}", "10, form: streams}")
+    assert (
+        load_settings(written(run)).hyperparameters()
+        == load_settings(written(old)).hyperparameters()
+    )
+    with pytest.raises(ConfigError, match="settings is 3, expected keys with values"):
+        load_settings(written("settings: 3"))

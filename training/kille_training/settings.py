@@ -52,7 +52,9 @@ def settings(cls: type[S]) -> type[S]:
 
     It raises a `ConfigError` that names the key.
     """
-    strict = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+    strict = ConfigDict(
+        extra="forbid", strict=True, allow_inf_nan=False, ser_json_inf_nan="constants"
+    )
     made: Any = checked(frozen=True, config=strict)(cls)
     validate = made.__init__
 
@@ -124,6 +126,11 @@ FolderName = Annotated[str, AfterValidator(folder_name)]
 """The name of a run's folder."""
 List = Annotated[tuple[S, ...], Field(strict=False)]
 """A list in YAML, a tuple or list in Python."""
+Count = Annotated[int, Field(ge=1)]
+Seed = Annotated[int, Field(ge=0)]
+Positive = Annotated[float, Field(gt=0.0)]
+NotNegative = Annotated[float, Field(ge=0.0)]
+Share = Annotated[float, Field(gt=0.0, le=1.0)]
 
 
 def recipes(kind: str) -> dict[str, Path]:
@@ -200,20 +207,20 @@ def changed(
     cls: type[S], content: dict[str, Any], overrides: Overrides, where: str, **values: Any
 ) -> S:
     """Makes settings from plain values and others that win over them; arguments as for `load`."""
-    given = overrides.items() if isinstance(overrides, Mapping) else map(override, overrides)
-    for key, value in given:
+    for key, value in each_override(overrides):
         _put(content, key, value)
     content |= {key: value for key, value in values.items() if value is not None}
-    return build(cls, content, where)
+    return build(cls, content, f"{where}: ")
 
 
-def build(cls: type[S], content: Mapping[str, Any], where: str) -> S:
+def build(cls: type[S], content: Mapping[str, Any], before: str) -> S:
     """Makes settings from plain values.
 
     Args:
         cls: A class of settings.
         content: Plain values by key.
-        where: What the values were read from, for the message.
+        before: What the message begins with: what the values were read from, as "file.yaml: ", or
+            the keys above them, as "learner.".
 
     Raises:
         ConfigError: A key is unknown, or a value does not fit.
@@ -223,9 +230,9 @@ def build(cls: type[S], content: Mapping[str, Any], where: str) -> S:
         return TypeAdapter(cls).validate_json(json.dumps(content, default=str))
     except Invalid as error:
         refusal = _refusal(cls, error)
-        raise type(refusal)(f"{where}: {refusal}") from None
+        raise type(refusal)(f"{before}{refusal}") from None
     except (TypeError, ValueError) as error:
-        raise ConfigError(f"{where}: {error}") from None
+        raise ConfigError(f"{before}{error}") from None
 
 
 def plain(content: Any) -> Any:
@@ -283,6 +290,13 @@ class _Loader(yaml.SafeLoader):
 _Loader.add_implicit_resolver(  # YAML 1.1 reads 3e-4 as a text
     "tag:yaml.org,2002:float", re.compile(r"[-+]?\d+(\.\d*)?[eE][-+]?\d+$"), list("-+0123456789")
 )
+
+
+def each_override(overrides: Overrides) -> list[tuple[str, Any]]:
+    """Returns the dotted keys that win over a file, with their values."""
+    if isinstance(overrides, Mapping):
+        return list(overrides.items())
+    return list(map(override, overrides))
 
 
 def override(text: str) -> tuple[str, Any]:

@@ -71,7 +71,7 @@ class Grid:
                 f"checkpoints is {list(self.checkpoints)}, expected rising shares, the last one 1"
             )
         for name in self.methods:
-            settings_of(name, self.settings.get(name, {}))
+            settings_of(name, self.settings.get(name, {}), f"settings.{name}.")
         for name in self.settings:
             if name not in self.methods:
                 raise ConfigError(f"settings.{name}: {did_you_mean(name, self.methods)}")
@@ -81,8 +81,8 @@ class Grid:
         if self.candidates and self.methods:
             raise ConfigError("methods and candidates are given, expected one of them")
         for method, tried in self.candidates.items():
-            for numbers in tried.values():
-                settings_of(method, numbers)
+            for name, numbers in tried.items():
+                settings_of(method, numbers, f"candidates.{method}.{name}.")
         for name in self.tables:
             if not table_named(name).is_exact and self.candidates:
                 raise ConfigError(f"tables has {name}, where NashConv cannot be computed exactly")

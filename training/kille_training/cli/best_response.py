@@ -10,8 +10,8 @@ from kille_training.cli import command
 @click.command(epilog="Example: kille best-response rule_of_thumb --game knack --players 4")
 @click.argument("policy")
 @click.option(
-    "--decisions", type=click.IntRange(min=1),
-    help="Decisions that each learner learns from. Default: 400,000.",
+    "--decisions", type=click.IntRange(min=1), default=400_000, show_default=True,
+    help="Decisions that each learner learns from.",
 )  # fmt: skip
 @click.option(
     "--seeds", type=click.IntRange(min=1), default=3, show_default=True,

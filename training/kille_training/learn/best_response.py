@@ -12,9 +12,9 @@ exactly 0. Where units do not sum to zero they count beyond the table's mean, as
 """
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Annotated, Any
 
 import numpy as np
@@ -24,7 +24,6 @@ from kille_agents.greedy import Greedy, in_play
 from kille_env.core import arguments
 from kille_env.core.keys import deal_seeds
 from kille_env.core.spec import Rules
-from kille_env.errors import ConfigError
 from kille_env.play.policy import Player, PlayerLike, Policy, resolve
 from kille_env.registry import Table, spec
 from kille_env.words.text import counted
@@ -37,24 +36,23 @@ from kille_training.evaluation.duplicate import (
     play_deals,
 )
 from kille_training.labels import BEYOND_MEAN, SEED, most_apart, position_names, unit_of
-from kille_training.learn.settings import LearnerSettings
+from kille_training.learn.method import settings_of, whole_updates
 from kille_training.progress import Progress, ignore, part_of, shown
 from kille_training.results import Result, TextTable
-from kille_training.settings import settings
+from kille_training.settings import Count, Seed, settings
 from kille_training.tables import RulesLike, seat
 
-LEARNER = LearnerSettings(
-    form="seats",
-    decisions=400_000,
-    num_tables=128,
-    n_steps=16,
-    batch_size=512,
-    learning_rate=2e-3,
-    ent_coef=0.1,
-    ent_coef_end=0.0,
-)
-"""How a response is learnt by default. Against opponents that never change it pays to learn in many
-small steps, and in the end there is no reason to mix actions.
+LEARNER = {
+    "form": "seats",
+    "num_tables": 128,
+    "n_steps": 16,
+    "batch_size": 512,
+    "learning_rate": 2e-3,
+    "ent_coef": 0.1,
+    "ent_coef_end": 0.0,
+}
+"""Hyperparameters of MaskablePPO by which a response is learnt. Against opponents that never change
+it pays to learn in many small steps, and in the end there is no reason to mix actions.
 """
 
 PARTS = 100
@@ -77,25 +75,20 @@ class Search:
     """How hard a response is looked for.
 
     Attributes:
-        learner: How each learner learns, and for how many decisions.
+        decisions: Decisions of each learner, in whole updates.
+        learner: Hyperparameters of MaskablePPO that differ from `LEARNER`.
         seeds: Learners, each with its own seed.
         choice_deals: Deals over which the best learner of each position is chosen.
         deals: Deals over which its gain is measured.
         seed: Seed of everything.
     """
 
-    learner: LearnerSettings = LEARNER
-    seeds: Annotated[int, Field(ge=1)] = 3
+    decisions: Count = 400_000
+    learner: Mapping[str, Any] = field(default_factory=dict)
+    seeds: Count = 3
     choice_deals: Annotated[int, Field(ge=2)] = 10_000
     deals: Annotated[int, Field(ge=2)] = 20_000
-    seed: Annotated[int, Field(ge=0)] = SEED
-
-    def __post_init__(self) -> None:
-        """Refuses what cannot be done."""
-        if self.learner.form != "seats":
-            raise ConfigError(
-                f"learner.form is {self.learner.form!r}; a response has one seat, expected 'seats'"
-            )
+    seed: Seed = SEED
 
 
 @dataclass(frozen=True, repr=False)
@@ -184,7 +177,7 @@ def best_response(
     *,
     rules: RulesLike = None,
     episode: str | None = None,
-    decisions: int | None = None,
+    decisions: int = 400_000,
     seeds: int = 3,
     deals: int = 20_000,
     seed: int = SEED,
@@ -207,7 +200,7 @@ def best_response(
         num_players: Seats; the default is what the policy was made for, or the game's.
         rules: A preset or switches; likewise.
         episode: "deal" or "match"; likewise.
-        decisions: Decisions of each learner; 400,000 by default.
+        decisions: Decisions of each learner, in whole updates.
         seeds: Learners; the best of them plays each position.
         deals: Deals that the gain is measured over; half as many choose the learners.
         seed: Seed of everything.
@@ -229,7 +222,7 @@ def best_response(
     )
     player = in_play(resolve(policy, table.game, table.num_players, table.rules, trust=trust), play)
     search = Search(
-        learner=LEARNER if decisions is None else replace(LEARNER, decisions=decisions),
+        decisions=decisions,
         seeds=seeds,
         choice_deals=max(2, deals // 2),
         deals=deals,
@@ -378,20 +371,21 @@ def _learn(
 ) -> tuple[Policy, int]:
     """Trains one response in all positions; returns it and its decisions."""
     from kille_env.adapters.sb3 import SeatVecEnv
-    from kille_training.learn.methods.maskable_ppo import Learner
+    from kille_training.learn.methods.maskable_ppo import Learner, Settings
 
     seed = int(np.random.SeedSequence([search.seed, number]).generate_state(1)[0] >> 1)
     # Where rewards are tens of units the gradient of their estimate would drown the policy's.
-    settings = replace(search.learner, vf_coef=search.learner.vf_coef / max(1.0, spread))
+    settings: Settings = settings_of("maskable_ppo", {**LEARNER, **search.learner})
+    settings = replace(settings, vf_coef=settings.vf_coef / max(1.0, spread))
     env = SeatVecEnv(
         rules.game, settings.num_tables, num_players, rules=rules, opponents=policy, seed=seed,
         reward=None if spec(rules.game).zero_sum else beyond_mean,
     )  # fmt: skip
     learner = Learner(Table.of(rules.game, num_players, rules), seed, settings, env)
-    reported = 0
+    reported, total = 0, whole_updates(learner, search.decisions)
 
     def left() -> float:
-        return max(0.0, 1.0 - learner.decisions / settings.total)
+        return max(0.0, 1.0 - learner.decisions / total)
 
     while learner.left > 0.0:
         learner.update(left)

@@ -36,15 +36,22 @@ Learned = NetworkPolicy | TabularPolicy
 
 
 class Learner(Protocol):
-    """A method that learns at a table.
+    """A method that learns at a table."""
 
-    Attributes:
-        decisions: Decisions so far, those of all seats that it has learned from or played.
-        figures: Names of what an update says of itself.
-    """
+    @property
+    def decisions(self) -> int:
+        """Decisions so far, those of all seats that it has learned from or played."""
+        ...
 
-    decisions: int
-    figures: tuple[str, ...]
+    @property
+    def decisions_per_update(self) -> int:
+        """Decisions of each update; 1 where updates differ."""
+        ...
+
+    @property
+    def figures(self) -> tuple[str, ...]:
+        """Names of what an update says of itself."""
+        ...
 
     def update(self, left: Left) -> Mapping[str, float]:
         """Play and learn from it.
@@ -90,6 +97,7 @@ class DealLearner:
         decisions: See `Learner`.
     """
 
+    decisions_per_update: ClassVar[int] = 1
     figures: ClassVar[tuple[str, ...]] = ()
     parts: ClassVar[tuple[str, ...]] = ()
     """Names of the attributes that make up the state, beside `decisions` and `batch`."""
@@ -145,17 +153,23 @@ def method_named(name: str) -> Method:
     return cast(Method, import_module(f"{methods.__name__}.{name}"))
 
 
-def settings_of(name: str, content: Mapping[str, Any]) -> Any:
+def settings_of(name: str, content: Mapping[str, Any], above: str = "") -> Any:
     """Return the settings of a method.
 
     Args:
         name: The method.
         content: Values that differ from the defaults.
+        above: Keys above these, as "learner.", for the message.
 
     Raises:
         ConfigError: There is no such method or key, or a value does not fit.
     """
-    return build(method_named(name).Settings, content, f"settings.{name}")
+    return build(method_named(name).Settings, content, above)
+
+
+def whole_updates(learner: Learner, decisions: int) -> int:
+    """Return decisions in whole updates of a learner."""
+    return -(-decisions // learner.decisions_per_update) * learner.decisions_per_update
 
 
 def save_policy(policy: Learned, folder: Path) -> None:

@@ -16,7 +16,7 @@ from kille_training.evaluation.duplicate import DETERMINISTIC, PLAYS, Row
 from kille_training.evaluation.results import MOST_POSITIONS, ExactNashConv
 from kille_training.labels import measure_of, plural_of, position_names, unit_of
 from kille_training.learn.measuring import exact_of, measurements_of
-from kille_training.learn.runs import PROGRESS, GrowingCSV, Run
+from kille_training.learn.runs import PROGRESS, GrowingCSV, Run, decisions_of
 from kille_training.pages.page import (
     GREEDY,
     LEAST,
@@ -64,6 +64,7 @@ def write_run_page(run: Run) -> Path:
         verdict=distance(exact, yardsticks) if exact else verdict(rows, measure),
         first=distances(exact, yardsticks) if exact else earnings(rows, measure),
         settings=settings,
+        decisions=decisions_of(run.checkpoint),
         settings_lines=yaml_lines(
             {key: value for key, value in plain(settings).items() if key != "made_with"}
         ),

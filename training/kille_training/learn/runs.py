@@ -32,14 +32,27 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from safetensors import SafetensorError
-from safetensors.numpy import load, save
+from safetensors.numpy import load as load_arrays
+from safetensors.numpy import save
 
 from kille_env.errors import ConfigError, PolicyError, shortened
 from kille_env.files import parse_json, write_whole
 from kille_training.learn.method import Learner, below
-from kille_training.learn.settings import TrainSettings, differences, load_settings
+from kille_training.learn.settings import (
+    TrainSettings,
+    differences,
+    load_settings,
+    overridden,
+)
 from kille_training.results import Result, TextTable
-from kille_training.settings import Overrides, as_yaml, changed, find_settings, plain, versions
+from kille_training.settings import (
+    Overrides,
+    as_yaml,
+    find_settings,
+    load,
+    plain,
+    versions,
+)
 
 if TYPE_CHECKING:
     from kille_training.evaluation.results import Evaluation
@@ -124,7 +137,7 @@ class Run(Result):
                     f"{next(iter(several.values())).folder}"
                 )
             raise ConfigError(f"{self.folder} is no run: it holds no {self.config.name}")
-        return load_settings(self.config)
+        return load(TrainSettings, self.config)
 
     def check_same(self, settings: TrainSettings) -> None:
         """Refuses to resume the run with other settings.
@@ -132,7 +145,9 @@ class Run(Result):
         Raises:
             ConfigError: The message names every key that differs.
         """
-        both = (plain(replace(each, made_with={})) for each in (self.settings(), settings))
+        both = (
+            plain(replace(each.resolved(), made_with={})) for each in (self.settings(), settings)
+        )
         if wrong := differences(*both):
             raise ConfigError(
                 f"{self.folder} holds a run with other settings ({'; '.join(wrong)}); "
@@ -204,7 +219,7 @@ def load_named(
         ConfigError: There is none, or it cannot be used.
     """
     if isinstance(config, TrainSettings):
-        return changed(TrainSettings, plain(config), set, "the settings", seed=seed)
+        return overridden(config, set, "the settings", seed=seed)
     path = find_settings(config, "train")
     if path.is_dir():
         raise ConfigError(f"{path} is a folder; name a recipe or a file of settings")
@@ -216,11 +231,11 @@ def unfinished(run: Run) -> str | None:
     """Return a sentence if a run has not made all its decisions; None if it has, or is no run."""
     if not run.config.is_file():
         return None
-    done, total = decisions_of(run.checkpoint), run.settings().total
-    if done >= total:
+    done, wanted = decisions_of(run.checkpoint), run.settings().decisions
+    if done >= wanted:
         return None
     return (
-        f"{run.folder} has made {done:,} of {total:,} decisions; finish it first: "
+        f"{run.folder} has made {done:,} of {wanted:,} decisions; finish it first: "
         f"kille train {run.folder}"
     )
 
@@ -363,7 +378,7 @@ def read_checkpoint(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     try:
         header = parse_json(parse_json(data[8 : 8 + length])["__metadata__"]["checkpoint"])
         made = header["format"]
-        arrays = load(data) if made == FORMAT else {}
+        arrays = load_arrays(data) if made == FORMAT else {}
     except (SafetensorError, KeyError, TypeError, ValueError) as error:
         raise PolicyError(
             f"{path} is no checkpoint of a run ({shortened(str(error))}); {REMEDY}"

@@ -25,7 +25,13 @@ from filelock import FileLock, Timeout
 from kille_agents.catalog import load_policy
 from kille_env.errors import ConfigError
 from kille_env.registry import spec
-from kille_training.learn.method import Learned, Learner, method_named, save_policy, settings_of
+from kille_training.learn.method import (
+    Learned,
+    Learner,
+    method_named,
+    save_policy,
+    whole_updates,
+)
 from kille_training.learn.runs import (
     PROGRESS,
     GrowingCSV,
@@ -37,7 +43,7 @@ from kille_training.learn.runs import (
     warn,
     write_checkpoint,
 )
-from kille_training.learn.settings import DEFAULT_METHOD, TrainSettings, differences
+from kille_training.learn.settings import TrainSettings, differences
 from kille_training.progress import Progress, part_of, resumable, shown, teller
 from kille_training.settings import Overrides, build, plain, versions
 
@@ -151,9 +157,11 @@ class Training:
 
     def __init__(self, run: Run, settings: TrainSettings) -> None:
         """Begins a run; `load` resumes one."""
+        settings = settings.resolved()
         table, measure = settings.table, settings.measure
         self.run, self.settings = run, settings
         self.learner = learner_of(settings)
+        self.total = whole_updates(self.learner, settings.decisions)
         self.seconds = 0.0
         self.updates = 0
         self.next_measurement = 0
@@ -177,7 +185,7 @@ class Training:
     @property
     def done(self) -> bool:
         """Whether the run has made all its decisions."""
-        return self.decisions >= self.settings.total
+        return self.decisions >= self.total
 
     def learn(self, board: TensorBoard, tell: Tell, advance: Callable[[int], None]) -> None:
         """Updates until the run is done or interrupted; writes its tables and checkpoints."""
@@ -210,7 +218,7 @@ class Training:
             ConfigError: The network returns nonsense; nothing has been written.
         """
         began, before = time.perf_counter(), self.decisions
-        figures = self.learner.update(lambda: max(0.0, 1.0 - self.decisions / self.settings.total))
+        figures = self.learner.update(lambda: max(0.0, 1.0 - self.decisions / self.total))
         spent = time.perf_counter() - began
         self.seconds += spent
         self.updates += 1
@@ -252,7 +260,8 @@ class Training:
         path, version = self.run.checkpoint, spec(self.settings.table.game).version
         header, arrays = read_checkpoint(path)
         # `measure` may change, and keys of an older checkpoint may have got other names
-        theirs = build(TrainSettings, header["settings"] | {"measure": {}}, str(path))
+        content = header["settings"] | {"measure": {}, "made_with": header["made_with"]}
+        theirs = build(TrainSettings, content, f"{path}: ").resolved()
         wrong = differences(
             _fixed(theirs, header["game_version"]), _fixed(self.settings, version), "its "
         )
@@ -281,17 +290,14 @@ def _fixed(settings: TrainSettings, game_version: int) -> dict[str, Any]:
         "rules": table.resolve().as_dict(),
         "seed": settings.seed,
         "method": settings.method,
-        "learner": plain(settings.learner),
-        "settings": plain(settings.settings),
+        "learner": settings.learner,
     }
 
 
 def learner_of(settings: TrainSettings) -> Learner:
     """Returns the learner of a run before its first update."""
-    method, hyperparameters = method_named(settings.method), settings.learner
-    if settings.method != DEFAULT_METHOD:
-        hyperparameters = settings_of(settings.method, settings.settings)
-    return method.Learner(settings.table.table(), settings.seed, hyperparameters)
+    method, table = method_named(settings.method), settings.table.table()
+    return method.Learner(table, settings.seed, settings.hyperparameters())
 
 
 def train_run(
@@ -315,12 +321,12 @@ def train_run(
         settings = None
     training = Training(run, settings or run.settings())
     if settings is not None:
-        run.write_settings(settings)
+        run.write_settings(training.settings)
     with _alone(run):
         if run.checkpoint.is_file():
             training.load()
         with closing(TensorBoard(run.tensorboard, training.decisions)) as board:
-            advance = part_of(progress, "training", training.settings.total, training.decisions)
+            advance = part_of(progress, "training", training.total, training.decisions)
             training.learn(board, teller(progress), advance)
 
 

@@ -9,10 +9,11 @@ updates. Private state of the library is touched in this file alone.
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import torch
+from pydantic import Field
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import CallbackList
 from stable_baselines3.common.logger import Logger
@@ -23,13 +24,13 @@ from kille_agents.catalog import baselines, load_policy
 from kille_agents.network import NetworkPolicy
 from kille_env import make_batch
 from kille_env.adapters.sb3 import SeatStreamBuffer, SeatVecEnv, SelfPlayVecEnv
+from kille_env.core.floats import NEAR_SEATS
 from kille_env.core.spec import feature_scale
 from kille_env.errors import ConfigError
 from kille_env.play.play import Players, play_out
 from kille_env.registry import Table, spec
 from kille_training.learn.method import Left, below, loaded, state_of
-from kille_training.learn.settings import LearnerSettings as Settings
-from kille_training.settings import versions
+from kille_training.settings import Count, List, NotNegative, Positive, Share, settings, versions
 
 ACTIVATIONS: dict[str, type[nn.Module]] = {"tanh": nn.Tanh, "relu": nn.ReLU}
 COUNTERS = ("num_timesteps", "_n_updates", "_episode_num")
@@ -37,6 +38,83 @@ SPREAD_MATCHES = 64
 """Matches that say how far apart the returns of one kind of table lie."""
 LARGEST = 1e7
 """Output beyond which MaskablePPO's mask, -1e8 on illegal actions, no longer holds."""
+
+
+@settings
+class Settings:
+    """What can be set. The defaults are the recipe for one-card games.
+
+    Attributes:
+        form: "streams": every decision of every seat is used, and each seat's decisions form a
+            stream; "seats": one seat per table learns, the live policy plays the others.
+        num_tables: Tables that are played side by side.
+        n_steps: Decisions of each table between two updates.
+        batch_size: Decisions per minibatch.
+        n_epochs: Passes over the decisions of an update.
+        learning_rate: Adam's step size at the beginning.
+        anneal: Whether the step size shrinks linearly to zero over the run.
+        gamma: Discount per decision; 1 because rewards are money.
+        gae_lambda: 1 credits a decision with what really came of it, less what was expected.
+        clip_range: How far an update may move the probability of an action.
+        ent_coef: Weight of the entropy bonus at the beginning. With a small weight the policy drops
+            an action that is wrong in some cases before it can tell the cases apart, and never
+            tries it again.
+        ent_coef_end: The same at the end, reached linearly: 0.01 where pure play is near the
+            optimum, 0.05 and more where bluffing pays.
+        vf_coef: Weight of the value loss.
+        max_grad_norm: Norm that gradients are clipped to.
+        layers: Units of each hidden layer, of the policy and of the value network.
+        activation: "tanh" or "relu".
+        table_sizes: Numbers of seats of the tables that it learns at; the policy plays at all of
+            them. Each has as many tables, and twice as many if it stands there twice. Empty: those
+            of `table.num_players`, and at no other.
+        episodes: Of such tables "deal", "match" or both; empty: `table.episode`.
+        near_seats: For such tables: seats with weights of their own, the nearest ones.
+        begin_with: Name or path of a trained network that the policy begins with, such as
+            "knack/trained"; it needs the same layers, and with `table_sizes` the same `near_seats`.
+            Without one the policy begins anew, as the value network always does.
+        torch_threads: Threads of torch; two are slower than one for networks of this size.
+    """
+
+    form: Literal["streams", "seats"] = "streams"
+    num_tables: Count = 512
+    n_steps: Count = 16
+    batch_size: Count = 1024
+    n_epochs: Count = 4
+    learning_rate: Positive = 1e-3
+    anneal: bool = True
+    gamma: Share = 1.0
+    gae_lambda: Share = 1.0
+    clip_range: Positive = 0.2
+    ent_coef: NotNegative = 0.1
+    ent_coef_end: NotNegative = 0.01
+    vf_coef: NotNegative = 0.5
+    max_grad_norm: Positive = 0.5
+    layers: Annotated[List[Count], Field(min_length=1)] = (64, 64)
+    activation: Literal["tanh", "relu"] = "tanh"
+    table_sizes: List[Count] = ()
+    episodes: List[Literal["deal", "match"]] = ()
+    near_seats: Count = NEAR_SEATS
+    begin_with: str = ""
+    torch_threads: Count = 1
+
+    def __post_init__(self) -> None:
+        """Refuses what cannot be trained with."""
+        kinds = len(self.table_sizes) * max(1, len(self.episodes))
+        if kinds and self.num_tables % kinds:
+            raise ConfigError(
+                f"num_tables is {self.num_tables}, which {kinds} kinds of tables cannot share "
+                f"evenly; expected a multiple of {kinds}"
+            )
+        if self.episodes and not self.table_sizes:
+            raise ConfigError("episodes is for table_sizes; set table.episode for one table")
+        if self.table_sizes and self.form != "streams":
+            raise ConfigError("table_sizes needs form streams")
+        if self.num_tables * self.n_steps % self.batch_size == 1:
+            raise ConfigError(
+                "batch_size leaves a last minibatch of one decision, which has no spread to "
+                "normalise by; choose a divisor of num_tables * n_steps"
+            )
 
 
 class Learner:
@@ -72,8 +150,10 @@ class Learner:
                 of a row for one stream; None is the environment of `settings.form`.
 
         Raises:
-            ConfigError: `settings.begin_with` is no network of this form.
+            ConfigError: `settings.begin_with` is no network of this form, or the table is none of
+                those that it learns at.
         """
+        _check_measured(table, settings)
         self.table, self.seed, self.settings, self.left = table, seed, settings, 1.0
         torch.set_num_threads(settings.torch_threads)
         rate, streams = settings.learning_rate, settings.form == "streams" and env is None
@@ -102,7 +182,7 @@ class Learner:
             device="cpu",
         )
         self.model.set_logger(Logger(None, []))
-        self.model._setup_learn(settings.decisions, None)
+        self.model._setup_learn(0, None)  # the budget is the caller's
         if settings.begin_with:
             self._begin_with(settings.begin_with)
 
@@ -110,6 +190,11 @@ class Learner:
     def decisions(self) -> int:
         """Decisions so far."""
         return self.model.num_timesteps
+
+    @property
+    def decisions_per_update(self) -> int:
+        """Decisions of a rollout."""
+        return self.settings.num_tables * self.settings.n_steps
 
     def update(self, left: Left) -> dict[str, float]:
         """Play a rollout and learn from it; `left` is asked after the rollout.
@@ -318,6 +403,27 @@ class Learner:
     def _refusal(self) -> ConfigError:
         return ConfigError(
             f"training diverged after {self.decisions:,} decisions; lower learner.learning_rate"
+        )
+
+
+def _check_measured(table: Table, settings: Settings) -> None:
+    """Refuse a table that is not learned at.
+
+    Raises:
+        KilleError: The message says where it learns.
+    """
+    sizes, episodes = settings.table_sizes, settings.episodes
+    for seats in sizes:
+        spec(table.game).check_players(seats)
+    if sizes and table.num_players not in sizes:
+        raise ConfigError(
+            f"table.num_players is {table.num_players}, where the policy is measured; "
+            f"expected one of learner.table_sizes, {list(sizes)}"
+        )
+    if episodes and table.rules["episode"] not in episodes:
+        raise ConfigError(
+            f"table.episode is {table.rules['episode']!r}, where the policy is measured; "
+            f"expected one of learner.episodes, {list(episodes)}"
         )
 
 

@@ -110,6 +110,7 @@ class Memory(NamedTuple):
 class Learner:
     """Regrets and an average strategy on the tree of a deal."""
 
+    decisions_per_update: ClassVar[int] = 1
     figures: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, table: Table, seed: int, settings: Settings) -> None:

@@ -41,6 +41,7 @@ class Settings:
         learning_rate: Of Q-learning.
         average_rate: Of the average policy, at the beginning; it falls to 0.
         epsilon: How often a best response acts at random, at the beginning; it falls to 0.
+        temperature: Units that make an action e times as likely in a best response.
     """
 
     tables: int = 2048
