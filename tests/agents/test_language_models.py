@@ -69,18 +69,6 @@ def test_it_plays_what_the_model_answers_and_is_told_rules_and_table(ask):
     assert system.startswith("Byteskille") and "1. stand" in user and "(you)" in user
 
 
-def test_prompts_hold_what_the_seat_sees_and_nothing_else(ask):
-    batch = tables(1)
-    other = batch.clone()
-    other.resample(int(batch.seat[0]), [9])
-    with serving(lambda messages: "1") as service:
-        player = ask(service)
-        search(player, batch)
-        search(player, other)
-    assert not np.array_equal(batch.tables["hand"], other.tables["hand"])
-    assert len(service.requests) == 1  # the same prompt, so it is not asked again
-
-
 def test_nothing_is_asked_twice_even_by_another_process(ask):
     batch = tables(4)
     with serving(lambda messages: "2") as service:

@@ -270,16 +270,19 @@ def test_a_refused_policy_leaves_the_tables_as_they_were() -> None:
 
 
 @pytest.mark.parametrize(
-    ("policy", "options", "error"),
+    ("policy", "options", "error", "words"),
     [
-        (chance, {"observation": "dict"}, RulesError),
-        (chance, {"seed": -1}, RulesError),
-        ("nobody", {}, PolicyError),
-        (7, {}, PolicyError),
+        (chance, {"observation": "dict"}, RulesError, "box, float"),
+        (chance, {"seed": -1}, RulesError, "seed"),
+        ([chance] * 2, {"seating": np.array([0, 1, 2])}, RulesError, "from -1 to 1, one number"),
+        ("nobody", {}, PolicyError, "nobody"),
+        (7, {}, PolicyError, "got 7"),
     ],
 )
-def test_impossible_arguments_are_refused(policy: Any, options: Any, error: Any) -> None:
-    with pytest.raises(error):
+def test_impossible_arguments_are_refused(
+    policy: Any, options: Any, error: Any, words: str
+) -> None:
+    with pytest.raises(error, match=words):
         Collector(tables("byteskille", 2, 3), policy, **options)
 
 
@@ -296,11 +299,6 @@ def test_each_seat_is_played_by_its_policy() -> None:
     who = seating[found.table, found.seat]
     assert np.array_equal(found.action, np.choose(who, played))
     assert 0 < who.mean() < 1
-
-
-def test_a_seat_needs_a_policy() -> None:
-    with pytest.raises(RulesError, match="whole numbers from -1 to 1, one number per policy"):
-        Collector(tables("byteskille", 2, 3), [chance, chance], seating=np.array([0, 1, 2]))
 
 
 def test_steps_are_a_number() -> None:

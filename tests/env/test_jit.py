@@ -215,7 +215,7 @@ def base(tmp_path, monkeypatch):
 @pytest.mark.compiled
 def test_code_that_is_compiled_in_another_way_has_a_place_of_its_own(base, monkeypatch):
     def place():
-        return jit.kernel(_template).compiled.stats.cache_path  # pyright: ignore
+        return jit.kernel(lambda x: x + 1).compiled.stats.cache_path  # pyright: ignore
 
     usual = place()
     assert place() == usual
@@ -357,44 +357,6 @@ def test_a_full_disk_is_said_once_and_everything_works(base, full_disk, monkeypa
     said = capsys.readouterr().err
     assert said.count("compiled code cannot be kept (No space left on device") == 1
     assert "KILLE_CACHE_DIR" in said
-
-
-# Kernels inside of kernels
-
-
-def test_kernels_call_kernels_and_python_calls_both():
-    @jit.kernel
-    def add(x, y):
-        return x + y
-
-    @jit.kernel
-    def add_three_times(x):
-        return add(add(add(x, 1), 2), y=3)
-
-    assert add_three_times(4) == 10
-    assert add(4, 5) == 9
-    assert add.__name__ == "add"
-
-
-# Copies of the loops
-
-
-def _template(x):
-    return rule(x) + 1  # noqa: F821  # pyright: ignore[reportUndefinedVariable]
-
-
-def test_a_bound_copy_finds_its_games_functions():
-    @jit.kernel
-    def double(x):
-        return 2 * x
-
-    @jit.kernel
-    def negate(x):
-        return -x
-
-    one = jit.bind(_template, {"rule": double})
-    other = jit.bind(_template, {"rule": negate})
-    assert (one(5), other(5)) == (11, -4)
 
 
 # Another Numba

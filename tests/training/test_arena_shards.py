@@ -160,9 +160,6 @@ def scribble(mask):
         (scribble, "an illegal action"),
         (leave, "SystemExit: 3"),
         (lambda mask: np.full(mask.shape, np.nan), "no probability"),
-        (lambda mask: (1 - mask) / (1 - mask).sum(axis=1, keepdims=True), "illegal action"),
-        (lambda mask: mask.astype(float), "a sum other than 1"),
-        (lambda mask: mask[:, :2] / 2, "shape"),
         (lambda mask: None, "Error"),
     ],
 )
