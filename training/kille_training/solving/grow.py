@@ -14,36 +14,36 @@ from kille_env.core.spec import Rules, width
 from kille_env.errors import KilleError
 from kille_env.registry import load_game
 from kille_training.progress import ignore
+from kille_training.solving.found import (
+    ASIDE,
+    ENDS,
+    FIRST_ROOM,
+    HISTORIES,
+    SETS,
+    WAYS,
+    WRITTEN,
+    Found,
+    enlarged,
+    free_slots,
+    resize,
+    slot_of,
+)
 from kille_training.solving.size import MEMORY_LIMIT, check_deal, own_cards, too_large
-from kille_training.solving.slots import fill_slots, slot_of
 from kille_training.solving.stages import DealStages, Stage
 from kille_training.solving.trees.sequence_game import SequenceGame
 from kille_training.solving.trees.tree import FlatTree
 from kille_training.solving.walk import (
-    ASIDE,
     BEGUN,
-    CHANCE,
     DEALS,
     DEPTH,
-    ENDS,
     FAULT,
     FAULTS,
-    HISTORIES,
     MOST,
     NODES,
-    SETS,
     UNFREE,
-    WAYS,
-    WRITTEN,
-    Aside,
-    Ends,
-    Histories,
     Job,
     Path,
     Round,
-    Sets,
-    Ways,
-    Written,
     add_end_of,
     count_types,
     find_set_of,
@@ -57,7 +57,6 @@ from kille_training.solving.walk import (
 )
 
 NOTHING = np.zeros(0, np.int64)
-FIRST_ROOM = 1 << 14  # information sets, ends and payoffs that there is room for at first
 SAME = 2.0**44  # payoffs that differ by less than the largest divided by this are the same
 CALL = 1 << 19  # nodes of one compiled call: a fraction of a second, during which Ctrl-C waits
 
@@ -262,59 +261,19 @@ class Growth:
             last=np.full((len(starts), players), -1, dtype=np.int32),
             weight=np.full(len(starts), 1.0 / len(starts)),
         )
-        room = FIRST_ROOM
-        self._sets = Sets(
-            slots=np.full(2 * room, -1, dtype=np.int32),
-            rows=np.zeros((room, len(row)), dtype=np.uint64),
-            positions=np.zeros(room, dtype=spec.table),
-            player=np.zeros(room, dtype=np.int8),
-            first=np.zeros(room + 1, dtype=np.int32),
-            before=np.zeros(room, dtype=np.int32),
-            masks=np.zeros((room, actions), dtype=np.int8),
-        )
-        self._ends = Ends(
-            slots=np.full(2 * room, -1, dtype=np.int32),
-            rows=np.zeros((room, players), dtype=np.int32),
-            chance=np.zeros(room),
-            paid=np.zeros((room, players + 1 + outcomes)),
-        )
-        self._ways = Ways(
-            slots=np.full(2 * room, -1, dtype=np.int32),
-            rows=np.zeros((room, 2), dtype=np.int32),
-            weight=np.zeros((room, 2)),
-        )
-        self._nodes = Written(
-            infoset=np.full(room, CHANCE, dtype=np.int32),
-            parent=np.full(room, -1, dtype=np.int32),
-            sequence=np.full(room, -1, dtype=np.int32),
-            probability=np.ones(room),
-        )
+        self._shape = spec.table, len(row), len(joint), players, actions, outcomes
+        self._found = Found.nothing(*self._shape)
         self.size = np.zeros(14, dtype=np.int64)
         self.size[WRITTEN] = 1  # the root
         self.size[DEPTH], self.size[MOST] = -1, 1
-        self._put_nothing_aside()
-
-    def _put_nothing_aside(self) -> None:
-        """Begins to gather the tables of the next round."""
-        room, (joint, players) = FIRST_ROOM, (len(self._path.joint), self._path.last.shape[1])
-        self._aside = Aside(
-            slots=np.full(2 * room, -1, dtype=np.int32),
-            rows=np.zeros((room, joint), dtype=np.uint64),
-            tables=np.zeros(room, dtype=self._path.stack.dtype),
-        )
-        self._histories = Histories(
-            number=np.zeros(room, dtype=np.int32),
-            last=np.zeros((room, players), dtype=np.int32),
-            weight=np.zeros(room),
-        )
-        self.size[[ASIDE, HISTORIES]] = 0
 
     def _next_round(self) -> None:
         """Goes on from the tables that were put aside."""
-        tables, count = self._aside.tables, int(self.size[HISTORIES])
-        del self._aside
-        _resize(tables, int(self.size[ASIDE]))
-        number, last, weight = (array[:count] for array in self._histories)
+        tables, count = self._found.aside.tables, int(self.size[HISTORIES])
+        number, last, weight = (array[:count] for array in self._found.histories)
+        empty = Found.nothing(*self._shape)
+        self._found = self._found._replace(aside=empty.aside, histories=empty.histories)
+        resize(tables, int(self.size[ASIDE]))
         order = np.lexsort((*last.T, number))
         number, last, weight = number[order], last[order], weight[order]
         new = np.append(True, (np.diff(number) != 0) | np.diff(last, axis=0).any(axis=1))
@@ -326,8 +285,7 @@ class Growth:
         self._path = self._path._replace(
             last=np.zeros((room, last.shape[1]), dtype=np.int32), weight=np.zeros(room)
         )
-        self.size[[BEGUN, MOST]] = 0, most
-        self._put_nothing_aside()
+        self.size[[ASIDE, HISTORIES, BEGUN, MOST]] = 0, 0, 0, most
 
     @property
     def done(self) -> bool:
@@ -349,14 +307,13 @@ class Growth:
         """
         if self._is_between():
             self._next_round()
-        arrays: Any = self._sets, self._ends, self._ways, self._nodes, self._aside, self._histories
-        counts, most = self.size[SETS : HISTORIES + 1].tolist(), int(self.size[MOST])
-        arrays = [_enlarged(*pair, most) for pair in zip(arrays, counts, strict=True)]
-        self._sets, self._ends, self._ways, self._nodes, self._aside, self._histories = arrays
-        self._walk(self.job, self._round, self._path, *arrays, self.size, CALL)
+        counts, most = self.size[: len(self._found)].tolist(), int(self.size[MOST])
+        pairs = zip(self._found, counts, strict=True)
+        self._found = Found(*(enlarged(arrays, filled, most) for arrays, filled in pairs))
+        self._walk(self.job, self._round, self._path, self._found, self.size, CALL)
         if fault := int(self.size[FAULT]):
             raise KilleError(f"there is no exact tree: {FAULTS[fault]}")
-        return sum(array.nbytes for some in (self._round, *arrays) for array in some)
+        return sum(array.nbytes for some in (self._round, *self._found) for array in some)
 
     def finished(self, granted: int) -> Stage:
         """Returns the hand that was grown, after so many granted questions; the walk is over.
@@ -364,14 +321,16 @@ class Growth:
         The arrays are those that were filled, and what is not needed any more is given back: most
         of a process's memory is here.
         """
-        sets, seats = int(self.size[SETS]), len(self.job.owner)
-        player, first = self._sets.player[:sets], self._sets.first[: sets + 1]
-        masks, positions = self._sets.masks[:sets], self._sets.positions[:sets]
+        (sets, ends, ways, written, *_), size = self._found, self.size.tolist()
+        del self._found
+        count, seats = size[SETS], len(self.job.owner)
+        player, first = sets.player[:count], sets.first[: count + 1]
+        masks, positions = sets.masks[:count], sets.positions[:count]
         thrown_in, forgets = float(self._path.thrown_in[0]), len(self.job.forgets) > 0
-        last, chance, paid = self._ends.rows, self._ends.chance, self._ends.paid
-        del self._ends
+        _, last, chance, paid = ends
+        del ends
         for array in (last, chance, paid):
-            _resize(array, int(self.size[ENDS]))
+            resize(array, size[ENDS])
         ends, paid = (last, paid) if self.job.keeps_nodes else _numbered(last, chance, paid)
         chance /= 1.0 - thrown_in
         payoff, results = np.split(paid, [last.shape[1]], axis=1)
@@ -380,17 +339,15 @@ class Growth:
             payoff -= payoff.mean(axis=1, keepdims=True)
         nodes = None
         if self.job.keeps_nodes:
-            infoset, parent, sequence, share = (
-                array[: int(self.size[WRITTEN])] for array in self._nodes
-            )
+            infoset, parent, sequence, share = (array[: size[WRITTEN]] for array in written)
             share[parent == 0] /= 1.0 - thrown_in
             steps = infoset, parent, sequence, share
             nodes = FlatTree(payoff.shape[1], player, first, *steps, payoff)
             tree = nodes.without_nodes()
         else:
-            recalled = np.arange(sets + 1), self._sets.before[:sets], np.ones(sets)
+            recalled = np.arange(count + 1), sets.before[:count], np.ones(count)
             if forgets:
-                recalled = _ways(self._ways.rows, self._ways.weight, int(self.size[WAYS]))
+                recalled = _ways(ways.rows, ways.weight, size[WAYS])
             tree = SequenceGame(payoff.shape[1], player, first, *recalled, ends, chance, payoff)
         if forgets:
             tree, order = _sorted(tree)
@@ -398,15 +355,15 @@ class Growth:
         return Stage(
             rules=self._rules,
             num_players=seats,
-            num_deals=int(self.size[DEALS]) // self._num_starts,
-            num_nodes=int(self.size[NODES]),
+            num_deals=size[DEALS] // self._num_starts,
+            num_nodes=size[NODES],
             tree=tree,
             masks=masks,
             positions=positions,
             again=results[:, 0],
             outcomes=results[:, 1:],
             thrown_in=thrown_in,
-            forced=bool(self.size[UNFREE]),
+            forced=bool(size[UNFREE]),
             forgets=forgets,
             granted=granted,
             nodes=nodes,
@@ -439,14 +396,14 @@ def _numbered(
     ends[:, :-1] = last
     room, columns = FIRST_ROOM, paid.shape[1]
     payoffs = _Payoffs(
-        slots=np.full(2 * room, -1, dtype=np.int32),
+        slots=free_slots(),
         rows=np.zeros((room, columns), dtype=np.int64),
         paid=np.zeros((room, columns)),
     )
     row, done, count = np.zeros(columns, dtype=np.int64), 0, 0
     while done < len(ends):
         done, count = _number(paid, scale, ends, payoffs, row, done, count)
-        payoffs = _enlarged(payoffs, count, 1)
+        payoffs = enlarged(payoffs, count, 1)
     return ends, payoffs.paid[:count].copy()
 
 
@@ -518,31 +475,3 @@ def _sorted(game: SequenceGame) -> tuple[SequenceGame, np.ndarray]:
         before=sequence[game.before[taken]],
         share=game.share[taken],
     ), order
-
-
-def _enlarged(arrays: Any, filled: int, most: int) -> Any:
-    """Returns a tuple of arrays by name with room for so many more than are filled.
-
-    They grow where they are, since a copy would need twice the memory. `slots` is a hash table of
-    `rows`, which is made anew when it would be two thirds full; `first` has one entry more.
-    """
-    room = len(arrays[1])
-    if filled + most <= room:
-        return arrays
-    more = max(room // 4, filled + most - room)
-    for name, array in arrays._asdict().items():
-        if name != "slots":
-            _resize(array, len(array) + more)
-    if "slots" not in arrays._fields or 3 * (room + more) < 2 * len(arrays.slots):
-        return arrays
-    length = len(arrays.slots)
-    while 3 * (room + more) >= 2 * length:
-        length *= 2
-    slots = np.full(length, -1, dtype=np.int32)
-    fill_slots(slots, arrays.rows, filled)
-    return arrays._replace(slots=slots)
-
-
-def _resize(array: np.ndarray, length: int) -> None:
-    """Changes the length of an array where it lies in memory; what is new is 0."""
-    array.resize((length, *array.shape[1:]), refcheck=False)

@@ -36,7 +36,15 @@ import numpy as np
 
 from kille_env.core.jit import index, kernel
 from kille_env.core.table import DEAL, OVER
-from kille_training.solving.slots import slot_of
+from kille_training.solving.found import (
+    ASIDE,
+    ENDS,
+    HISTORIES,
+    SETS,
+    WAYS,
+    WRITTEN,
+    slot_of,
+)
 from kille_training.solving.trees.tree import TERMINAL
 
 CHANCE, FORCED = -2, -3
@@ -52,9 +60,8 @@ down: the last node up to this table, and the sequence that leads on from it; an
 there were before a chance node that is one of its own. The node's histories are the rows of
 `Path.last` and `Path.weight` from `FROM` up to `TO`."""
 
-DEPTH, NODES, SETS, ENDS, WAYS, WRITTEN, ASIDE, HISTORIES = range(8)
-DEALS, FAULT, LAST_END, UNFREE, BEGUN, MOST = range(8, 14)
-"""What the walk counts in `size`; `MOST` is how many histories a node has at most."""
+DEPTH, NODES, DEALS, FAULT, LAST_END, UNFREE, BEGUN, MOST = range(6, 14)
+"""What else the walk counts in `size`; `MOST` is how many histories a node has at most."""
 
 PLAYED, DRAWS, DRY, LUCK = range(4)
 """What can come of a step."""
@@ -111,61 +118,6 @@ class Round(NamedTuple):
     first: np.ndarray  # the first history of each; the last entry is their number
     last: np.ndarray
     weight: np.ndarray
-
-
-class Aside(NamedTuple):
-    """The tables of the next round."""
-
-    slots: np.ndarray  # a hash table of their numbers, -1 where it is free
-    rows: np.ndarray  # what all seats know together, and what is left in the pack
-    tables: np.ndarray
-
-
-class Histories(NamedTuple):
-    """Their histories."""
-
-    number: np.ndarray  # of the table in `Aside`
-    last: np.ndarray
-    weight: np.ndarray
-
-
-class Sets(NamedTuple):
-    """The information sets so far."""
-
-    slots: np.ndarray  # a hash table of their numbers, -1 where it is free
-    rows: np.ndarray  # what the player knows, packed in words
-    positions: np.ndarray  # one table of each
-    player: np.ndarray
-    first: np.ndarray
-    before: np.ndarray  # of the first table
-    masks: np.ndarray
-
-
-class Ways(NamedTuple):
-    """The ways to information sets so far, where seats forget."""
-
-    slots: np.ndarray  # a hash table of their numbers, -1 where it is free
-    rows: np.ndarray  # the set, and the player's own sequence before it
-    weight: np.ndarray  # how often chance leads there; and times a number made of the others' play
-
-
-class Ends(NamedTuple):
-    """The ends so far; those with equal sequences are one. With nodes, `paid` of each leaf."""
-
-    slots: np.ndarray  # a hash table of their numbers, -1 where it is free
-    rows: np.ndarray  # the last sequences
-    chance: np.ndarray
-    paid: np.ndarray  # what each player gets; how often cards are dealt again; then each outcome,
-    # where asked for: all times how often chance leads there, but with nodes as they are
-
-
-class Written(NamedTuple):
-    """The nodes so far, as in `FlatTree`."""
-
-    infoset: np.ndarray
-    parent: np.ndarray
-    sequence: np.ndarray
-    probability: np.ndarray
 
 
 def _the_games(*_: Any) -> Any:
@@ -504,28 +456,29 @@ def _close(path, depth, nodes, ends, size):
 
 
 @kernel
-def _is_full(sets, ends, ways, nodes, aside, histories, size):
+def _is_full(found, size):
     """Whether a node more might find no room in an array."""
     most = size[MOST]
     return (
-        (size[SETS] == sets.player.shape[0])
-        | (size[ENDS] + most > ends.chance.shape[0])
-        | (size[WAYS] + most > ways.weight.shape[0])
-        | (size[WRITTEN] == nodes.infoset.shape[0])
-        | (size[ASIDE] == aside.tables.shape[0])
-        | (size[HISTORIES] + most > histories.weight.shape[0])
+        (size[SETS] == found.sets.player.shape[0])
+        | (size[ENDS] + most > found.ends.chance.shape[0])
+        | (size[WAYS] + most > found.ways.weight.shape[0])
+        | (size[WRITTEN] == found.nodes.infoset.shape[0])
+        | (size[ASIDE] == found.aside.tables.shape[0])
+        | (size[HISTORIES] + most > found.histories.weight.shape[0])
     )
 
 
-def walk(job, start, path, sets, ends, ways, nodes, aside, histories, size, limit):
+def walk(job, start, path, found, size, limit):
     """Walks on until `limit` nodes more are met, an array is full, a fault is found or all is done.
 
     `size[DEPTH]` is -1 between two tables of the round `start`.
     """
     frames, num_actions = path.frames, path.mask.shape[0]
+    sets, ends, ways, nodes = found.sets, found.ends, found.ways, found.nodes
     depth, stop = size[DEPTH], size[NODES] + limit
     while size[NODES] < stop and size[FAULT] == 0:
-        if _is_full(sets, ends, ways, nodes, aside, histories, size):
+        if _is_full(found, size):
             break
         if depth < 0:
             if size[BEGUN] == start.tables.shape[0]:
@@ -600,7 +553,7 @@ def walk(job, start, path, sets, ends, ways, nodes, aside, histories, size, limi
             depth -= 1
             continue
         elif at >= 0 and action >= 0 and job.forgets.shape[0] > 0:
-            _gather(job, path, depth, aside, histories, size)
+            _gather(job, path, depth, found.aside, found.histories, size)
             depth -= 1
             continue
         else:

@@ -1,0 +1,202 @@
+"""What a walk writes down: arrays that grow, and hash tables that find a row in them again.
+
+A hash table (`slots`) is an array of numbers of rows, -1 where it is free. Its length is a power of
+two, and larger than the number of rows.
+"""
+
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from kille_env.core.jit import kernel
+from kille_training.solving.trees.tree import CHANCE
+
+FIRST_ROOM = 1 << 14
+"""Information sets, ends and others that there is room for at first."""
+
+SETS, ENDS, WAYS, WRITTEN, ASIDE, HISTORIES = range(6)
+"""Where the walk counts in `size` how much there is in each of the arrays of `Found`."""
+
+
+class Sets(NamedTuple):
+    """The information sets so far."""
+
+    slots: np.ndarray  # a hash table of their numbers, -1 where it is free
+    rows: np.ndarray  # what the player knows, packed in words
+    positions: np.ndarray  # one table of each
+    player: np.ndarray
+    first: np.ndarray
+    before: np.ndarray  # of the first table
+    masks: np.ndarray
+
+
+class Ends(NamedTuple):
+    """The ends so far; those with equal sequences are one. With nodes, `paid` of each leaf."""
+
+    slots: np.ndarray  # a hash table of their numbers, -1 where it is free
+    rows: np.ndarray  # the last sequences
+    chance: np.ndarray
+    paid: np.ndarray  # what each player gets; how often cards are dealt again; then each outcome,
+    # where asked for: all times how often chance leads there, but with nodes as they are
+
+
+class Ways(NamedTuple):
+    """The ways to information sets so far, where seats forget."""
+
+    slots: np.ndarray  # a hash table of their numbers, -1 where it is free
+    rows: np.ndarray  # the set, and the player's own sequence before it
+    weight: np.ndarray  # how often chance leads there; and times a number made of the others' play
+
+
+class Written(NamedTuple):
+    """The nodes so far, as in `FlatTree`."""
+
+    infoset: np.ndarray
+    parent: np.ndarray
+    sequence: np.ndarray
+    probability: np.ndarray
+
+
+class Aside(NamedTuple):
+    """The tables of the next round."""
+
+    slots: np.ndarray  # a hash table of their numbers, -1 where it is free
+    rows: np.ndarray  # what all seats know together, and what is left in the pack
+    tables: np.ndarray
+
+
+class Histories(NamedTuple):
+    """Their histories."""
+
+    number: np.ndarray  # of the table in `Aside`
+    last: np.ndarray
+    weight: np.ndarray
+
+
+class Found(NamedTuple):
+    """All that a walk has written down."""
+
+    sets: Sets
+    ends: Ends
+    ways: Ways
+    nodes: Written
+    aside: Aside
+    histories: Histories
+
+    @classmethod
+    def nothing(
+        cls, table: np.dtype, row: int, joint: int, players: int, actions: int, outcomes: int
+    ) -> Self:
+        """Returns empty arrays.
+
+        Args:
+            table: The type of a table.
+            row: Words of what a player knows.
+            joint: Words of what all know together, and of what is left in the pack.
+            players: How many players decide.
+            actions: A.
+            outcomes: How many outcomes are told apart.
+        """
+        room = FIRST_ROOM
+        sets = Sets(
+            slots=free_slots(),
+            rows=np.zeros((room, row), dtype=np.uint64),
+            positions=np.zeros(room, dtype=table),
+            player=np.zeros(room, dtype=np.int8),
+            first=np.zeros(room + 1, dtype=np.int32),
+            before=np.zeros(room, dtype=np.int32),
+            masks=np.zeros((room, actions), dtype=np.int8),
+        )
+        ends = Ends(
+            slots=free_slots(),
+            rows=np.zeros((room, players), dtype=np.int32),
+            chance=np.zeros(room),
+            paid=np.zeros((room, players + 1 + outcomes)),
+        )
+        ways = Ways(
+            slots=free_slots(),
+            rows=np.zeros((room, 2), dtype=np.int32),
+            weight=np.zeros((room, 2)),
+        )
+        nodes = Written(
+            infoset=np.full(room, CHANCE, dtype=np.int32),
+            parent=np.full(room, -1, dtype=np.int32),
+            sequence=np.full(room, -1, dtype=np.int32),
+            probability=np.ones(room),
+        )
+        aside = Aside(
+            slots=free_slots(),
+            rows=np.zeros((room, joint), dtype=np.uint64),
+            tables=np.zeros(room, dtype=table),
+        )
+        histories = Histories(
+            number=np.zeros(room, dtype=np.int32),
+            last=np.zeros((room, players), dtype=np.int32),
+            weight=np.zeros(room),
+        )
+        return cls(sets, ends, ways, nodes, aside, histories)
+
+
+def free_slots() -> np.ndarray:
+    """Returns the hash table of no rows."""
+    return np.full(2 * FIRST_ROOM, -1, dtype=np.int32)
+
+
+@kernel
+def _hash(row):
+    """FNV-1a over words, folded."""
+    value = np.uint64(0xCBF29CE484222325)
+    for number in range(row.shape[0]):
+        value = (value ^ np.uint64(row[number])) * np.uint64(0x100000001B3)
+        value ^= value >> np.uint64(29)
+    return value
+
+
+@kernel
+def slot_of(row, slots, rows):
+    """Returns the slot of a row's number, or the free slot that it is to take."""
+    slot = np.int64(_hash(row) & np.uint64(slots.shape[0] - 1))
+    while slots[slot] >= 0:
+        other = slots[slot]
+        same = True
+        for i in range(row.shape[0]):
+            same &= rows[other, i] == row[i]
+        if same:
+            break
+        slot = (slot + 1) & (slots.shape[0] - 1)
+    return slot
+
+
+@kernel
+def fill_slots(slots, rows, count):
+    """Makes a hash table of some rows that are all different; it begins as -1."""
+    for number in range(count):
+        slots[slot_of(rows[number], slots, rows)] = number
+
+
+def enlarged(arrays: Any, filled: int, most: int) -> Any:
+    """Returns a tuple of arrays by name with room for so many more than are filled.
+
+    They grow where they are, since a copy would need twice the memory. `slots` is a hash table of
+    `rows`, which is made anew when it would be two thirds full; `first` has one entry more.
+    """
+    room = len(arrays[1])
+    if filled + most <= room:
+        return arrays
+    more = max(room // 4, filled + most - room)
+    for name, array in arrays._asdict().items():
+        if name != "slots":
+            resize(array, len(array) + more)
+    if "slots" not in arrays._fields or 3 * (room + more) < 2 * len(arrays.slots):
+        return arrays
+    length = len(arrays.slots)
+    while 3 * (room + more) >= 2 * length:
+        length *= 2
+    slots = np.full(length, -1, dtype=np.int32)
+    fill_slots(slots, arrays.rows, filled)
+    return arrays._replace(slots=slots)
+
+
+def resize(array: np.ndarray, length: int) -> None:
+    """Changes the length of an array where it lies in memory; what is new is 0."""
+    array.resize((length, *array.shape[1:]), refcheck=False)
