@@ -246,7 +246,7 @@ LEARNS = f"""
     evaluation.results learn.measuring learn.page
 """
 MEASURES_EXACTLY = f"""
-    {LEARNS} evaluation.exact solving.found solving.grow solving.policies
+    {LEARNS} evaluation.exact solving.arrays solving.grow solving.policies
     solving.stages solving.walk solving.trees.sequence_game solving.trees.tree solving.trees.values
 """
 PLAYS = f"""

@@ -14,7 +14,7 @@ from kille_env.core.spec import Rules, width
 from kille_env.errors import KilleError
 from kille_env.registry import load_game
 from kille_training.progress import ignore
-from kille_training.solving.found import (
+from kille_training.solving.arrays import (
     ASIDE,
     ENDS,
     FIRST_ROOM,
@@ -22,7 +22,7 @@ from kille_training.solving.found import (
     SETS,
     WAYS,
     WRITTEN,
-    Found,
+    Arrays,
     enlarged,
     free_slots,
     resize,
@@ -262,17 +262,17 @@ class Growth:
             weight=np.full(len(starts), 1.0 / len(starts)),
         )
         self._shape = spec.table, len(row), len(joint), players, actions, outcomes
-        self._found = Found.nothing(*self._shape)
+        self._arrays = Arrays.nothing(*self._shape)
         self.size = np.zeros(14, dtype=np.int64)
         self.size[WRITTEN] = 1  # the root
         self.size[DEPTH], self.size[MOST] = -1, 1
 
     def _next_round(self) -> None:
         """Goes on from the tables that were put aside."""
-        tables, count = self._found.aside.tables, int(self.size[HISTORIES])
-        number, last, weight = (array[:count] for array in self._found.histories)
-        empty = Found.nothing(*self._shape)
-        self._found = self._found._replace(aside=empty.aside, histories=empty.histories)
+        tables, count = self._arrays.aside.tables, int(self.size[HISTORIES])
+        number, last, weight = (array[:count] for array in self._arrays.histories)
+        empty = Arrays.nothing(*self._shape)
+        self._arrays = self._arrays._replace(aside=empty.aside, histories=empty.histories)
         resize(tables, int(self.size[ASIDE]))
         order = np.lexsort((*last.T, number))
         number, last, weight = number[order], last[order], weight[order]
@@ -307,13 +307,13 @@ class Growth:
         """
         if self._is_between():
             self._next_round()
-        counts, most = self.size[: len(self._found)].tolist(), int(self.size[MOST])
-        pairs = zip(self._found, counts, strict=True)
-        self._found = Found(*(enlarged(arrays, filled, most) for arrays, filled in pairs))
-        self._walk(self.job, self._round, self._path, self._found, self.size, CALL)
+        counts, most = self.size[: len(self._arrays)].tolist(), int(self.size[MOST])
+        pairs = zip(self._arrays, counts, strict=True)
+        self._arrays = Arrays(*(enlarged(arrays, filled, most) for arrays, filled in pairs))
+        self._walk(self.job, self._round, self._path, self._arrays, self.size, CALL)
         if fault := int(self.size[FAULT]):
             raise KilleError(f"there is no exact tree: {FAULTS[fault]}")
-        return sum(array.nbytes for some in (self._round, *self._found) for array in some)
+        return sum(array.nbytes for some in (self._round, *self._arrays) for array in some)
 
     def finished(self, granted: int) -> Stage:
         """Returns the hand that was grown, after so many granted questions; the walk is over.
@@ -321,8 +321,8 @@ class Growth:
         The arrays are those that were filled, and what is not needed any more is given back: most
         of a process's memory is here.
         """
-        (sets, ends, ways, written, *_), size = self._found, self.size.tolist()
-        del self._found
+        (sets, ends, ways, written, *_), size = self._arrays, self.size.tolist()
+        del self._arrays
         count, seats = size[SETS], len(self.job.owner)
         player, first = sets.player[:count], sets.first[: count + 1]
         masks, positions = sets.masks[:count], sets.positions[:count]

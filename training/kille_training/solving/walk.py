@@ -36,7 +36,7 @@ import numpy as np
 
 from kille_env.core.jit import index, kernel
 from kille_env.core.table import DEAL, OVER
-from kille_training.solving.found import (
+from kille_training.solving.arrays import (
     ASIDE,
     ENDS,
     HISTORIES,
@@ -456,29 +456,29 @@ def _close(path, depth, nodes, ends, size):
 
 
 @kernel
-def _is_full(found, size):
+def _is_full(arrays, size):
     """Whether a node more might find no room in an array."""
     most = size[MOST]
     return (
-        (size[SETS] == found.sets.player.shape[0])
-        | (size[ENDS] + most > found.ends.chance.shape[0])
-        | (size[WAYS] + most > found.ways.weight.shape[0])
-        | (size[WRITTEN] == found.nodes.infoset.shape[0])
-        | (size[ASIDE] == found.aside.tables.shape[0])
-        | (size[HISTORIES] + most > found.histories.weight.shape[0])
+        (size[SETS] == arrays.sets.player.shape[0])
+        | (size[ENDS] + most > arrays.ends.chance.shape[0])
+        | (size[WAYS] + most > arrays.ways.weight.shape[0])
+        | (size[WRITTEN] == arrays.nodes.infoset.shape[0])
+        | (size[ASIDE] == arrays.aside.tables.shape[0])
+        | (size[HISTORIES] + most > arrays.histories.weight.shape[0])
     )
 
 
-def walk(job, start, path, found, size, limit):
+def walk(job, start, path, arrays, size, limit):
     """Walks on until `limit` nodes more are met, an array is full, a fault is found or all is done.
 
     `size[DEPTH]` is -1 between two tables of the round `start`.
     """
     frames, num_actions = path.frames, path.mask.shape[0]
-    sets, ends, ways, nodes = found.sets, found.ends, found.ways, found.nodes
+    sets, ends, ways, nodes = arrays.sets, arrays.ends, arrays.ways, arrays.nodes
     depth, stop = size[DEPTH], size[NODES] + limit
     while size[NODES] < stop and size[FAULT] == 0:
-        if _is_full(found, size):
+        if _is_full(arrays, size):
             break
         if depth < 0:
             if size[BEGUN] == start.tables.shape[0]:
@@ -553,7 +553,7 @@ def walk(job, start, path, found, size, limit):
             depth -= 1
             continue
         elif at >= 0 and action >= 0 and job.forgets.shape[0] > 0:
-            _gather(job, path, depth, found.aside, found.histories, size)
+            _gather(job, path, depth, arrays.aside, arrays.histories, size)
             depth -= 1
             continue
         else:

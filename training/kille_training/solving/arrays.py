@@ -15,7 +15,7 @@ FIRST_ROOM = 1 << 14
 """Information sets, ends and others that there is room for at first."""
 
 SETS, ENDS, WAYS, WRITTEN, ASIDE, HISTORIES = range(6)
-"""Where the walk counts in `size` how much there is in each of the arrays of `Found`."""
+"""Where the walk counts in `size` how much there is in each of the arrays of `Arrays`."""
 
 
 class Sets(NamedTuple):
@@ -73,7 +73,7 @@ class Histories(NamedTuple):
     weight: np.ndarray
 
 
-class Found(NamedTuple):
+class Arrays(NamedTuple):
     """All that a walk has written down."""
 
     sets: Sets
