@@ -22,7 +22,7 @@ from kille_env.games.byteskille.rules import Event, Phase
 from kille_env.registry import spec
 from kille_training.labels import position_names
 from kille_training.solving.byteskille.match_solving import (
-    MatchNashConv,
+    match_length,
     match_nash_conv,
     match_strategy_of,
 )
@@ -34,7 +34,7 @@ from kille_training.solving.solution import Solution
 from kille_training.solving.solve import solve
 from kille_training.solving.stages import DealStages, Stage
 from kille_training.solving.text import choice_text
-from kille_training.solving.trees.values import infoset_reach
+from kille_training.solving.trees.values import NashConv, infoset_reach
 from speed.rows import machine
 
 DOCS = Path(__file__).parent
@@ -164,7 +164,7 @@ def solved_match(rules: str, seats: int) -> Solution:
 
 
 @cache
-def match_of(rules: str, seats: int) -> tuple[MatchStrategy, Match, MatchNashConv]:
+def match_of(rules: str, seats: int) -> tuple[MatchStrategy, Match, NashConv]:
     """Returns what the written policy does in a match, the match, and its NashConv."""
     match = build_match(seats, MATCH_RULES[rules])
     strategy = match_strategy_of(solved_match(rules, seats).policy, match)
@@ -196,14 +196,12 @@ def match_worth() -> str:
     head = ("rules", "seats", "NashConv", "of the pot", "forehand", "second", "third", "hands")
     rows = []
     for rules, seats in MATCHES:
-        _, match, found = match_of(rules, seats)
+        strategy, match, found = match_of(rules, seats)
+        hands, beyond = match_length(strategy, match)
         earned = [f"{value:+.4f}" for value in found.values] + [""] * (3 - seats)
-        beyond = "part of the game" if match.capped else _chance(found.beyond_cap)
-        share = f"{found.share:.0e}"
-        hands = f"{found.hands:.2f}"
-        rows.append(
-            (CALLED[rules], str(seats), f"{found.total:.0e}", share, *earned, hands, beyond)
-        )
+        cap = "part of the game" if match.capped else _chance(beyond)
+        nash_conv = f"{found.total:.0e}", f"{found.total / match.pot:.0e}"
+        rows.append((CALLED[rules], str(seats), *nash_conv, *earned, f"{hands:.2f}", cap))
     return table((*head, "reaches the cap"), rows)
 
 

@@ -22,15 +22,16 @@ from kille_env.registry import load_game, spec
 from kille_training import nash_conv
 from kille_training.solving.byteskille import matches
 from kille_training.solving.byteskille.match_solving import (
-    MatchNashConv,
     MatchProgress,
     greedy_match,
+    match_length,
     match_nash_conv,
     match_policy_of,
     match_strategy_of,
     solve_match,
 )
 from kille_training.solving.byteskille.matches import Match, MatchStrategy, build_match
+from kille_training.solving.trees.values import NashConv
 
 pytestmark = pytest.mark.compiled
 
@@ -216,7 +217,7 @@ def apart(found: list) -> np.ndarray:
     return np.arange(len(found))
 
 
-def measured(policy: Policy, match: Match) -> MatchNashConv:
+def measured(policy: Policy, match: Match) -> NashConv:
     return match_nash_conv(match_strategy_of(policy, match), match)
 
 
@@ -258,13 +259,14 @@ def three() -> Solved:
 def test_a_solved_match_is_as_good_as_it_says(two: Solved, three: Solved) -> None:
     for (match, strategy), target in ((two, 1e-5), (three, 1e-4)):
         found = match_nash_conv(strategy, match)
-        assert found.share <= target
-        assert found.total == pytest.approx(found.share * 2 * match.num_players)
+        assert match.pot == 2 * match.num_players
+        assert found.total <= target * match.pot
         assert (found.improvement > -1e-12).all()
         assert found.values.sum() == pytest.approx(0.0, abs=1e-12)
-        assert match_nash_conv(uniform_play(match), match).share > 100 * target
-        assert 1.0 < found.hands < 10.0
-        assert 0.0 < found.beyond_cap < 1e-100
+        assert match_nash_conv(uniform_play(match), match).total > 100 * target * match.pot
+        hands, beyond = match_length(strategy, match)
+        assert 1.0 < hands < 10.0
+        assert 0.0 < beyond < 1e-100
         assert found.values[0] > 0.04 or match.num_players > 2  # forehand of two is ahead
 
 
@@ -361,7 +363,7 @@ def test_progress_is_reported() -> None:
     told: list[MatchProgress] = []
     solution = solve_match(match, target=1e-3, progress=told.append)
     assert told[-1].nash_conv is not None
-    assert told[-1].nash_conv.share == match_nash_conv(solution.strategy, match).share
+    assert told[-1].nash_conv.total == match_nash_conv(solution.strategy, match).total
     assert [one.solved for one in told] == sorted(one.solved for one in told)
     assert told[-1].solved == told[-1].states == len(match.states)
 

@@ -9,7 +9,7 @@ import numpy as np
 from kille_env.core.spec import Rules
 from kille_env.registry import Table, load_game, spec
 from kille_training.labels import position_names
-from kille_training.solving.byteskille.match_solving import MatchNashConv
+from kille_training.solving.byteskille.match_solving import match_length
 from kille_training.solving.byteskille.matches import Match, MatchStrategy
 from kille_training.solving.stages import DealStages, Stage
 from kille_training.solving.trees.values import NashConv, infoset_reach
@@ -48,7 +48,7 @@ def deal_text(strategies: Sequence[np.ndarray], deal: DealStages, measured: Nash
     return "\n".join(lines) + "\n"
 
 
-def match_text(strategy: MatchStrategy, match: Match, measured: MatchNashConv) -> str:
+def match_text(strategy: MatchStrategy, match: Match, measured: NashConv) -> str:
     """Returns what seats do in the first hand of a match as Markdown.
 
     Args:
@@ -60,16 +60,17 @@ def match_text(strategy: MatchStrategy, match: Match, measured: MatchNashConv) -
         "a whole pot",
         match.rules,
         measured,
-        f", {measured.share:.2g} of the first pot: the sum of what the seats could still gain in "
-        "the match",
+        f", {measured.total / match.pot:.2g} of the first pot: the sum of what the seats could still "
+        "gain in the match",
         "information sets",
         match.information_sets,
     )
     buys = [float(buys.max(initial=0.0)) for buys in strategy.buys]
+    hands, _ = match_length(strategy, match)
     lines += [
         "",
         f"A match has {len(match.states):,} states, tables at which a hand is dealt, and lasts "
-        f"{measured.hands:.2f} hands. Seats buy in after {sum(most >= 0.5 for most in buys):,} of "
+        f"{hands:.2f} hands. Seats buy in after {sum(most >= 0.5 for most in buys):,} of "
         "these states, if at all. This is the first hand.",
         "",
         *_most_frequent(strategy.hands[0], match.first_stage),

@@ -56,38 +56,14 @@ KEPT = [name for name in STATE if name not in ("in_pot", "new_pot", "redeal")]
 # Measuring
 
 
-@dataclass(frozen=True)
-class MatchNashConv(NashConv):
-    """How far a strategy of a match is from an equilibrium.
-
-    `improvement` and `values` are by seat, from the first forehand to the first dealer.
-
-    Attributes:
-        pot: The pot at the start.
-        beyond_cap: How likely the match is to reach the cap on hands that was left out.
-        hands: The expected number of hands.
-    """
-
-    pot: int
-    beyond_cap: float
-    hands: float
-
-    @property
-    def share(self) -> float:
-        """NashConv as a share of the pot."""
-        return self.total / self.pot
-
-
-def match_nash_conv(strategy: MatchStrategy, match: Match) -> MatchNashConv:
+def match_nash_conv(strategy: MatchStrategy, match: Match) -> NashConv:
     """Returns what each seat could gain over the whole match, exactly, if the others keep to it.
 
-    A best response covers all hands and all buying in. It needs to know no more than the state, for
-    it faces a Markov decision process with these states.
+    Seats are counted from the first forehand to the first dealer. A best response covers all hands
+    and all buying in. It needs to know no more than the state, for it faces a Markov decision
+    process with these states.
     """
-    ends = [
-        match.hands[state.hand].ends(played)
-        for state, played in zip(match.states, strategy.hands, strict=True)
-    ]
+    ends = _ends(strategy, match)
     values = np.zeros((len(match.states), match.num_players))
 
     def worth(number: int) -> np.ndarray:
@@ -100,8 +76,15 @@ def match_nash_conv(strategy: MatchStrategy, match: Match) -> MatchNashConv:
     bests = values.copy()
     for group in match.components:
         _respond(match, strategy, group, bests)
-    gains, earned = bests[0] - values[0], values[0] + match.antes
-    return MatchNashConv(gains, earned, match.pot, *_length(match, strategy, ends))
+    return NashConv(bests[0] - values[0], values[0] + match.antes)
+
+
+def _ends(strategy: MatchStrategy, match: Match) -> list[np.ndarray]:
+    """Returns how likely each outcome of each state's hand is, [O]."""
+    return [
+        match.hands[state.hand].ends(played)
+        for state, played in zip(match.states, strategy.hands, strict=True)
+    ]
 
 
 def _respond(
@@ -148,11 +131,11 @@ def _settled(
     return bool(np.abs(values[list(group)] - before).max() <= SETTLED * match.pot)
 
 
-def _length(match: Match, strategy: MatchStrategy, ends: list[np.ndarray]) -> tuple[float, float]:
-    """Returns how likely a match is to reach `max_deals` hands, and how many it is to have."""
+def match_length(strategy: MatchStrategy, match: Match) -> tuple[float, float]:
+    """Returns the expected number of hands, and how likely the cap that was left out is reached."""
     begin, end, chance = [], [], []
-    for number, state in enumerate(match.states):
-        reach = state.after.arrivals(ends[number], strategy.buys[number])
+    for number, (state, ends) in enumerate(zip(match.states, _ends(strategy, match), strict=True)):
+        reach = state.after.arrivals(ends, strategy.buys[number])
         continues = np.flatnonzero(state.after.following >= 0)
         begin.append(np.full(len(continues), number))
         end.append(state.after.following[continues])
@@ -165,7 +148,7 @@ def _length(match: Match, strategy: MatchStrategy, ends: list[np.ndarray]) -> tu
         playing = np.bincount(steps[1], playing[steps[0]] * steps[2], len(playing))
         if playing.sum() < np.finfo(np.float64).tiny:
             break
-    return (0.0 if match.capped else float(playing.sum())), float(visits.sum())
+    return float(visits.sum()), 0.0 if match.capped else float(playing.sum())
 
 
 # Solving
@@ -187,7 +170,7 @@ class MatchProgress:
     states: int
     rounds: int
     seconds: float
-    nash_conv: MatchNashConv | None = None
+    nash_conv: NashConv | None = None
 
     def describe(self) -> str:
         """Returns a line of text."""
@@ -213,7 +196,7 @@ def solve_match(
     """
     began, solver = time.perf_counter(), _MatchSolver(match)
 
-    def report(solved: int, found: MatchNashConv | None = None) -> None:
+    def report(solved: int, found: NashConv | None = None) -> None:
         if progress is not None:
             spent = time.perf_counter() - began
             progress(MatchProgress(solved, len(match.states), solver.rounds, spent, found))
@@ -227,7 +210,7 @@ def solve_match(
             report(solved)
         found = match_nash_conv(solver.strategy, match)
         report(solved, found)
-        if found.share <= target:
+        if found.total / match.pot <= target:
             break
         tolerance /= MARGIN
     return Found(solver.strategy, solver.rounds, time.perf_counter() - began)

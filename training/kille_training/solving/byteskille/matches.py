@@ -17,7 +17,7 @@ Two things keep the states few, without loss:
   forgotten where it no longer matters.
 
 The cap on hands (`max_deals`, 200 in the presets) is left out, unless there are infinitely many
-states without it; `MatchNashConv.beyond_cap` is how likely play is to come that far. A hand that is
+states without it; `match_length` says how likely play is to come that far. A hand that is
 thrown in for a kille (`two_player: wiki`) is not counted here, even where the cap is part of the
 game.
 """
