@@ -60,8 +60,8 @@ def match_text(strategy: MatchStrategy, match: Match, measured: NashConv) -> str
         "a whole pot",
         match.rules,
         measured,
-        f", {measured.total / match.pot:.2g} of the first pot: the sum of what the seats could still "
-        "gain in the match",
+        f", {measured.total / match.pot:.2g} of the first pot: the sum of what the seats could "
+        "still gain in the match",
         "information sets",
         match.information_sets,
     )
