@@ -1,7 +1,7 @@
-"""Femkortskille, version 0, under PettingZoo's name; see `kille_env.adapters.versioned`."""
+"""Femkortskille, version 0, under PettingZoo's name; see `kille_env.adapters.registration`."""
 
-from kille_env.adapters.versioned import doors
+from kille_env.adapters.registration import env_and_raw_env
 
 __all__ = ["env", "raw_env"]
 
-env, raw_env = doors("femkortskille")
+env, raw_env = env_and_raw_env("femkortskille")

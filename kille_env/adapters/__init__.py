@@ -10,8 +10,7 @@
     text          language models: prompts, how an answer is read, one seat of a table
     tianshou      Tianshou: a collector of the decisions of all seats
     torchrl       TorchRL: one seat of each of many tables
-    versioned     the same under PettingZoo's names, byteskille_v0.env()
-    registration  Gymnasium's and PettingZoo's own registries
+    registration  the games under other libraries' names: registries, byteskille_v0.env()
     spaces        observations of a game and their spaces
     rendering     what `render` shows: text, a picture, a window
 

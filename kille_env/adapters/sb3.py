@@ -24,6 +24,7 @@ nothing is left to estimate.
 """
 
 import copy
+import sys
 import time
 from collections.abc import Mapping, Sequence
 from math import inf
@@ -35,11 +36,12 @@ from kille_env.extras import needs
 
 with needs("train"):
     from gymnasium import spaces
+    from stable_baselines3.common.base_class import BaseAlgorithm
     from stable_baselines3.common.vec_env import VecEnv
 
 from kille_env.adapters.sb3_asking import LivePolicy, check_last_seen
 from kille_env.adapters.sb3_buffer import LOADED, Earned, SeatStreamBuffer, Step
-from kille_env.adapters.sb3_models import algorithm_that_steps, memory_size
+from kille_env.adapters.sb3_models import memory_size
 from kille_env.adapters.spaces import Observations
 from kille_env.core import arguments
 from kille_env.core.batch import Batch
@@ -57,6 +59,23 @@ from kille_env.play.seats import SeatTables, each_opponent
 from kille_env.registry import Table, make_batch, spec
 
 RESET_OPTIONS = ("deck", "dealer", "start")
+
+
+def _algorithm_that_steps(venv: VecEnv) -> tuple[BaseAlgorithm | None, bool]:
+    """Returns the algorithm whose rollout on `venv` makes the step at hand, and else None.
+
+    Also returned is whether `evaluate_policy` makes it, which callbacks for evaluation call, too.
+    Stable-Baselines3 tells an environment neither who steps it nor what is done with the rewards;
+    the caller's frame does.
+    """
+    frame = sys._getframe(1)
+    while frame is not None and frame.f_code.co_name not in ("evaluate_policy", "collect_rollouts"):
+        frame = frame.f_back
+    if frame is None or frame.f_code.co_name == "evaluate_policy":
+        return None, frame is not None
+    caller = frame.f_locals.get("self")
+    learns_in = caller.get_env() if isinstance(caller, BaseAlgorithm) else None
+    return (caller if learns_in is not None and learns_in.unwrapped is venv else None), False
 
 
 class TableVecEnv(VecEnv):
@@ -398,14 +417,13 @@ class SelfPlayVecEnv(TableVecEnv):
     def _check_buffer(self) -> None:
         """Refuses whoever would take the rewards of steps for what a seat earns.
 
-        An ordinary buffer takes them without a word, and the library tells an environment neither
-        who steps it nor which buffer is filled: only the stack says it.
+        An ordinary buffer takes them without a word, so nothing but the stack can refuse it.
 
         Raises:
             KilleError: An algorithm collects here with another buffer than `SeatStreamBuffer`, or
                 Stable-Baselines3 evaluates here.
         """
-        learner, evaluates = algorithm_that_steps(self)
+        learner, evaluates = _algorithm_that_steps(self)
         if evaluates:
             raise KilleError(
                 "here every seat is the model's, so what it earns against itself measures nothing: "
@@ -615,7 +633,7 @@ class SeatVecEnv(TableVecEnv):
         )
 
     def _find_model(self) -> None:
-        learner, _ = algorithm_that_steps(self)
+        learner, _ = _algorithm_that_steps(self)
         if learner is None:
             raise KilleError(
                 'opponents="self" is the live policy of the model that learns here, and none does: '

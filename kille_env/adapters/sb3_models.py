@@ -1,37 +1,17 @@
-"""Models of Stable-Baselines3: which one steps an environment, and what its network returns."""
+"""What the networks of Stable-Baselines3's models return."""
 
-import sys
 from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
 import torch
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
-from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.policies import ActorCriticPolicy
 from stable_baselines3.common.torch_layers import FlattenExtractor
-from stable_baselines3.common.vec_env import VecEnv
 from torch import nn
 
 from kille_env.errors import PolicyError
 from kille_env.play.functions import evaluating
-
-
-def algorithm_that_steps(venv: VecEnv) -> tuple[BaseAlgorithm | None, bool]:
-    """Returns the algorithm whose rollout on `venv` makes the step at hand, and else None.
-
-    Also returned is whether `evaluate_policy` makes it, which callbacks for evaluation call, too.
-    Stable-Baselines3 tells an environment neither who steps it nor what is done with the rewards;
-    the caller's frame does.
-    """
-    frame = sys._getframe(1)
-    while frame is not None and frame.f_code.co_name not in ("evaluate_policy", "collect_rollouts"):
-        frame = frame.f_back
-    if frame is None or frame.f_code.co_name == "evaluate_policy":
-        return None, frame is not None
-    caller = frame.f_locals.get("self")
-    learns_in = caller.get_env() if isinstance(caller, BaseAlgorithm) else None
-    return (caller if learns_in is not None and learns_in.unwrapped is venv else None), False
 
 
 def meaning_of(model: Any) -> Literal["logits", "values"]:
