@@ -38,7 +38,7 @@ ROTATE, RANDOM = -1, -2
 FOR_SEATS = np.uint64(0x5EA7)
 """Keeps the random numbers of seats apart from others of the same key."""
 
-STREAM = np.dtype(
+ACCOUNT = np.dtype(
     [
         ("own", np.int64),
         ("decisions", np.int64),
@@ -63,7 +63,7 @@ _SHARED = TableOptions.__annotations__.keys()
 
 
 @kernel
-def sit_down(tables, chosen, passed, where, distances, seating, streams, credit):
+def sit_down(tables, chosen, passed, where, distances, seating, accounts, credit):
     """Seats everybody for the new matches of the chosen tables.
 
     Where the one before was `passed` over, it is counted; else the count begins at 0.
@@ -75,7 +75,7 @@ def sit_down(tables, chosen, passed, where, distances, seating, streams, credit)
         where: The outside's seat, `ROTATE` or `RANDOM`.
         distances: [P] who sits so far to the left of it.
         seating: [N, P] is filled.
-        streams: Begin a match.
+        accounts: Begin a match.
         credit: [N, P] what seats have earned in the one before.
 
     Returns:
@@ -85,23 +85,23 @@ def sit_down(tables, chosen, passed, where, distances, seating, streams, credit)
     for i in range(tables.shape[0]):
         if not chosen[i]:
             continue
-        stream, table, own = streams[i], tables[i], where
+        account, table, own = accounts[i], tables[i], where
         if passed:
-            stream["skipped"] += 1
-            stream["skipped_units"] += take(credit, i, stream["own"])
+            account["skipped"] += 1
+            account["skipped_units"] += take(credit, i, account["own"])
         else:
-            stream["skipped"], stream["skipped_units"] = 0, 0.0
-        most = max(most, stream["skipped"])
+            account["skipped"], account["skipped_units"] = 0, 0.0
+        most = max(most, account["skipped"])
         if where == ROTATE:
             first = mix(table["seed"] ^ FOR_SEATS) % np.uint64(num_players)
             own = (np.int64(first) + np.int64(table["matches"])) % num_players
         elif where == RANDOM:
             own = np.int64(mix(table["match_key"] ^ FOR_SEATS) % np.uint64(num_players))
-        stream["own"] = own
+        account["own"] = own
         seat_players(own, distances, seating[i])
-        stream["over"] = stream["forfeited"] = False
-        stream["earned"] = 0.0
-        stream["decisions"] = 0
+        account["over"] = account["forfeited"] = False
+        account["earned"] = 0.0
+        account["decisions"] = 0
     return most
 
 
@@ -113,7 +113,7 @@ def seat_players(own, distances, seating):
 
 
 @kernel
-def judge(seats, masks, actions, chosen, lenient, streams):
+def judge(seats, masks, actions, chosen, lenient, accounts):
     """Marks the illegal actions among those of the chosen tables.
 
     Unless there are some and that is an error (not `lenient`), the other tables then show that
@@ -125,43 +125,43 @@ def judge(seats, masks, actions, chosen, lenient, streams):
     """
     wrong = 0
     for i in range(actions.shape[0]):
-        if (chosen[i] and streams[i]["over"]) or _is_stopped(seats[i], streams[i]):
+        if (chosen[i] and accounts[i]["over"]) or _is_stopped(seats[i], accounts[i]):
             return -1 - i
         action = actions[i]
         legal = 0 <= action < masks.shape[1] and masks[i, action] != 0
-        streams[i]["wrong"] = chosen[i] and not legal
+        accounts[i]["wrong"] = chosen[i] and not legal
         wrong += chosen[i] and not legal
     for i in range(actions.shape[0]):
         if not chosen[i] and (lenient or wrong == 0):
-            stream = streams[i]
-            stream["reward"] = stream["skipped_units"] = 0.0
-            stream["skipped"] = 0
-            stream["terminated"] = stream["truncated"] = False
+            account = accounts[i]
+            account["reward"] = account["skipped_units"] = 0.0
+            account["skipped"] = 0
+            account["terminated"] = account["truncated"] = False
     return wrong
 
 
 @kernel
-def _is_stopped(seat, stream):
+def _is_stopped(seat, account):
     """Whether a match is not over, and yet it is not the outside's turn."""
-    return not stream["over"] and seat != stream["own"]
+    return not account["over"] and seat != account["own"]
 
 
 @kernel
-def pay(seats, terminated, truncated, chosen, lost, streams, credit):
+def pay(seats, terminated, truncated, chosen, lost, accounts, credit):
     """Pays out what the last decisions at the chosen tables have brought."""
     for i in range(seats.shape[0]):
         if not chosen[i]:
             continue
-        stream, wrong = streams[i], streams[i]["wrong"]
+        account, wrong = accounts[i], accounts[i]["wrong"]
         ended = seats[i] < 0 and not wrong
-        stream["skipped"], stream["skipped_units"] = 0, 0.0
-        stream["decisions"] += 1
-        stream["reward"] = lost if wrong else take(credit, i, stream["own"])
-        stream["earned"] += stream["reward"]
-        stream["forfeited"] = wrong
-        stream["terminated"] = wrong or (ended and terminated[i])
-        stream["truncated"] = ended and truncated[i]
-        stream["over"] = wrong or ended
+        account["skipped"], account["skipped_units"] = 0, 0.0
+        account["decisions"] += 1
+        account["reward"] = lost if wrong else take(credit, i, account["own"])
+        account["earned"] += account["reward"]
+        account["forfeited"] = wrong
+        account["terminated"] = wrong or (ended and terminated[i])
+        account["truncated"] = ended and truncated[i]
+        account["over"] = wrong or ended
 
 
 def each_opponent(opponents: Any, num_players: int) -> list[PlayerLike]:
@@ -214,7 +214,7 @@ def seat_opponents(
 
 
 def _field(name: str) -> Any:
-    """Returns a property that shows a field of the streams' records, a read-only view [N]."""
+    """Returns a property that shows a field of the accounts' records, a read-only view [N]."""
     return property(lambda tables: tables._shown[name])
 
 
@@ -279,9 +279,9 @@ class SeatTables(Fixed):
         opponents = options.get("opponents", OPPONENTS)
         players, self._distances = seat_opponents(opponents, game, self.num_players, self.rules)
         self.players = Players(self.batch, players, np.array(-1), log=self.log)
-        self._streams = np.zeros(num_tables, dtype=STREAM)
-        self._streams["over"] = True
-        self._shown = read_only(self._streams)
+        self._accounts = np.zeros(num_tables, dtype=ACCOUNT)
+        self._accounts["over"] = True
+        self._shown = read_only(self._accounts)
         self.returns = self.players.returns
 
     own, over, forfeited = _field("own"), _field("over"), _field("forfeited")
@@ -383,7 +383,7 @@ class SeatTables(Fixed):
             where = SEATS[where]
         most = sit_down(
             self.batch.arrays.tables, chosen, passed, where, self._distances,
-            self.players.seating, self._streams, self.players.credit,
+            self.players.seating, self._accounts, self.players.credit,
         )  # fmt: skip
         self.players.forget(chosen)
         return int(most)
@@ -415,14 +415,14 @@ class SeatTables(Fixed):
         unpaid = unpaid if which is None else unpaid.copy()
         lenient = self.illegal == "lose"
         shown = self.batch.arrays.shown
-        wrong = judge(shown.seat, shown.mask, actions, unpaid, lenient, self._streams)
+        wrong = judge(shown.seat, shown.mask, actions, unpaid, lenient, self._accounts)
         if wrong < 0:
             raise self._refusal(-1 - wrong)
         if wrong and not lenient:
-            table = int(np.argmax(self._streams["wrong"]))
-            self._streams["wrong"] = False
+            table = int(np.argmax(self._accounts["wrong"]))
+            self._accounts["wrong"] = False
             self.batch.refuse(table, int(actions[table]))
-        playing = unpaid & ~self._streams["wrong"] if wrong else unpaid
+        playing = unpaid & ~self._accounts["wrong"] if wrong else unpaid
         some = (which is None and not wrong) or np.count_nonzero(playing)
         lost = self.illegal_reward if wrong else 0.0
         going = some and self.players.answer(actions, playing)
@@ -440,7 +440,7 @@ class SeatTables(Fixed):
         fresh = np.zeros_like(unpaid)
         going = True
         while going:
-            ended = unpaid & ((self.batch.seat < 0) | self._streams["wrong"])
+            ended = unpaid & ((self.batch.seat < 0) | self._accounts["wrong"])
             if ended.any():
                 self._pay(ended, lost)
                 again(ended)
@@ -459,16 +459,16 @@ class SeatTables(Fixed):
         What the seat has earned stays in units where it is rewarded otherwise.
         """
         shown, credit = self.batch.arrays.shown, self.players.credit
-        pay(shown.seat, shown.terminated, shown.truncated, chosen, lost, self._streams, credit)
+        pay(shown.seat, shown.terminated, shown.truncated, chosen, lost, self._accounts, credit)
         if self._reward is not None:
-            self._streams["reward"][chosen] = 0.0
-            rows = np.flatnonzero(chosen & self._streams["over"])
-            own, units = self._streams["own"][rows], self.returns[rows]
-            lost_by = self._streams["forfeited"][rows]
-            units[lost_by, own[lost_by]] = self._streams["earned"][rows][lost_by]
+            self._accounts["reward"][chosen] = 0.0
+            rows = np.flatnonzero(chosen & self._accounts["over"])
+            own, units = self._accounts["own"][rows], self.returns[rows]
+            lost_by = self._accounts["forfeited"][rows]
+            units[lost_by, own[lost_by]] = self._accounts["earned"][rows][lost_by]
             if len(rows):
                 found = paid(self._reward, units)
-                self._streams["reward"][rows] = found[np.arange(len(rows)), own]
+                self._accounts["reward"][rows] = found[np.arange(len(rows)), own]
 
     def observation(self, which: np.ndarray | None = None) -> np.ndarray:
         """Returns what the seat sees, after the end too, fresh, [M, F] uint8.
@@ -479,12 +479,12 @@ class SeatTables(Fixed):
         seen = self.batch.observation.copy()
         ended = self.batch.seat < 0
         if np.count_nonzero(ended):  # much faster than any() at a single table
-            seen[ended] = self.batch.observe(self._streams["own"])[ended]
+            seen[ended] = self.batch.observe(self._accounts["own"])[ended]
         return seen if which is None else seen[self._chosen(which)]
 
     def mask(self) -> np.ndarray:
         """Returns what the seat may do at each table, fresh, [N, A] int8; zeros after the end."""
-        legal, over = self.batch.mask.copy(), self._streams["over"]
+        legal, over = self.batch.mask.copy(), self._accounts["over"]
         if np.count_nonzero(over):
             legal[over] = 0
         return legal
@@ -501,7 +501,7 @@ class SeatTables(Fixed):
             raise self._refusal(int(stopped.argmax()))
         return {
             "tables": np.frombuffer(self.batch.save(), dtype=np.uint8).copy(),
-            "streams": np.frombuffer(self._streams.tobytes(), dtype=np.uint8).copy(),
+            "streams": np.frombuffer(self._accounts.tobytes(), dtype=np.uint8).copy(),
             "credit": self.players.credit.copy(),
             "returns": self.returns.copy(),
             **self.players.state(),
@@ -513,9 +513,9 @@ class SeatTables(Fixed):
         Raises:
             KilleError: The state is of other tables; nothing has changed.
         """
-        size, shape = self._streams.nbytes, self.returns.shape
-        streams = arguments.saved(state, "streams", np.uint8, (size,)).view(STREAM)
-        arguments.seats(streams["own"], shape[1], shape[0], "'own' of the state")
+        size, shape = self._accounts.nbytes, self.returns.shape
+        accounts = arguments.saved(state, "streams", np.uint8, (size,)).view(ACCOUNT)
+        arguments.seats(accounts["own"], shape[1], shape[0], "'own' of the state")
         credit, returns = (
             arguments.saved(state, name, np.float64, shape) for name in ("credit", "returns")
         )
@@ -523,7 +523,7 @@ class SeatTables(Fixed):
         played = self.players.checked(state)
         self.batch.restore(tables.tobytes())
         self.players.put_back(played)
-        self._streams[:], self.players.credit[:], self.returns[:] = streams, credit, returns
+        self._accounts[:], self.players.credit[:], self.returns[:] = accounts, credit, returns
         for own, seating in zip(self.own, self.players.seating, strict=True):
             seat_players(own, self._distances, seating)
 
@@ -531,4 +531,4 @@ class SeatTables(Fixed):
         return {name: value for name, value in self.__dict__.items() if name != "_shown"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, _shown=read_only(state["_streams"]))
+        self.__dict__.update(state, _shown=read_only(state["_accounts"]))
