@@ -42,23 +42,12 @@ def one(seats=3, first=0, deals=40):
 def test_what_comes_of_a_shard_does_not_depend_on_how_it_is_cut(game, seats):
     whole = Shard(0, draw((0, 1, 2)[:seats], (2, 1, 0)[:seats]), 3, 30)
     members, earned = play(whole, game)
-    cuts = list(cut([whole], 20 * seats))
+    cuts = list(cut(whole, 20 * seats))
     assert [(each.first_deal, each.deals) for each in cuts] == [(3, 7), (10, 10), (20, 10), (30, 3)]
     for number, what in enumerate((members, earned)):
         parts = [play(each, game)[number] for each in cuts]
         assert np.concatenate(parts).tobytes() == what.tobytes()
-        rows = [
-            play(replace(whole, draw=whole.draw.part(row, row + 1)), game)[number]
-            for row in (0, 1)
-        ]  # fmt: skip
-        assert np.stack(rows, axis=1).tobytes() == what.tobytes()
     assert earned.any() and members.shape == (30 * 2, seats)
-
-
-def test_the_first_deals_of_all_rows_come_first():
-    parts = [Shard(0, draw((0, 1), (1, 2)).part(row, row + 1), 0, 30) for row in (0, 1)]
-    found = [(each.first_deal, each.draw.first) for each in cut(parts, 20)]
-    assert found == [(0, 0), (0, 1), (10, 0), (10, 1), (20, 0), (20, 1)]
 
 
 def test_a_deal_has_the_same_cards_in_all_lineups_and_rotations(monkeypatch):

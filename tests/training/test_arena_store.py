@@ -219,7 +219,7 @@ def whole(tmp_path_factory):
     return path
 
 
-SPAN = {"stage": 0, "row": 0, "first": 0, "end": 4}
+SPAN = {"stage": 0, "first": 0, "end": 4}
 
 
 def changed(about, arrays, path, value):
@@ -290,7 +290,7 @@ def test_shards_are_parquet_files_with_every_table_once(store):
         write_shard(folder, store, *part)
         store.keep(*part)
     write_shard(folder, store, *result(0, 6, 3))  # interrupted before it was kept
-    (folder / ".stage-0-row-0-deals-9-12.parquet.x1").touch()  # killed while writing
+    (folder / ".stage-0-deals-9-12.parquet.x1").touch()  # killed while writing
     remove_unkept(folder, store)
     assert len([*folder.iterdir()]) == len(parts)
     frame = pd.read_parquet(folder)

@@ -9,6 +9,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
+from itertools import chain
 from numbers import Real
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -347,7 +348,8 @@ def _play_to(deals: int, scores: "Scores", play: Play, pool: Pool) -> None:
     draw = RoundRobin(seats, copies=True, hero=hero).stage(0, Field.of(entrants))
     assert draw is not None  # there are founders
     whole = (Shard(0, draw, first, end - first) for first, end in scores.missing(deals))
-    for shard, result in pool.run(play, cut(whole, BATCH_TABLES)):
+    shards = chain.from_iterable(cut(shard, BATCH_TABLES) for shard in whole)
+    for shard, result in pool.run(play, shards):
         if isinstance(result, Failed):
             raise ConfigError(f"{entrants[result.whose].name} cannot be compared: {result.reason}")
         members = shard.lineups(play.seed, play.keys).members

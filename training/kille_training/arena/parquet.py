@@ -13,8 +13,8 @@ from kille_training.arena.play import Shard, rotations
 from kille_training.arena.schedule import Lineups
 from kille_training.arena.store import Store
 
-NAME = "stage-{}-row-{}-deals-{}-{}.parquet"
-NAMED = re.compile(r"stage-(\d+)-row-(\d+)-deals-(\d+)-(\d+)\.parquet")
+NAME = "stage-{}-deals-{}-{}.parquet"
+NAMED = re.compile(r"stage-(\d+)-deals-(\d+)-(\d+)\.parquet")
 
 
 def write_shard(
@@ -61,8 +61,7 @@ def write_shard(
         "earned": earned.ravel(),
     })  # fmt: skip
     folder.mkdir(exist_ok=True)
-    end = shard.first_deal + shard.deals
-    name = NAME.format(shard.stage, shard.draw.first, shard.first_deal, end)
+    name = NAME.format(shard.stage, shard.first_deal, shard.first_deal + shard.deals)
     with whole_file(folder / name) as file:
         frame.to_parquet(file, compression="zstd", index=False)
 

@@ -1,10 +1,9 @@
 """The job of a tournament: identifies its entrants and plays its shards, in whichever process.
 
-A shard is some rows of a draw at consecutive deals. What comes of it depends on nothing but the
+A shard is a draw at consecutive deals. What comes of it depends on nothing but the
 shard, the table, the seed and the players.
 """
 
-import heapq
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -39,8 +38,6 @@ from kille_training.arena.schedule import Draw, Lineups
 from kille_training.pool.jobs import Arrays, Failed, Here, Pool, Report, WorkerError
 from kille_training.tables import seat
 
-SHARD_ROWS = 1024
-"""Rows of a shard, at most."""
 LOADING_LIMIT = 300.0
 """Seconds that loading a player may take, or the time limit if that is longer: what the player
 imports may have to be compiled first."""
@@ -48,11 +45,11 @@ imports may have to be compiled first."""
 
 @dataclass(frozen=True)
 class Shard:
-    """Some rows of a draw at consecutive deals.
+    """A draw at consecutive deals.
 
     Attributes:
         stage: Number of the draw.
-        draw: The rows, at most `SHARD_ROWS`.
+        draw: The draw.
         first_deal: First deal, from 0.
         deals: How many.
         without: Numbers of entrants that do not take part: lineups with them are left out.
@@ -74,18 +71,12 @@ class Shard:
         return self.draw.lineups(seed, keys, self.first_deal, self.deals, self.without)
 
 
-def cut(shards: Iterable[Shard], size: int) -> Iterator[Shard]:
-    """Cut long shards into ones of about `size` tables.
+def cut(shard: Shard, size: int) -> Iterator[Shard]:
+    """Cut a long shard into ones of about `size` tables, a deal at least.
 
-    The first deals of all rows come before the next deals of any. A shard is cut at multiples of
-    as many deals as fit, so the cuts do not depend on what else there is.
+    It is cut at multiples of as many deals as fit, so the cuts do not depend on what else there is.
     """
-    tables = ((shard, shard.draw.often * shard.draw.seats) for shard in shards)
-    pieces = (_pieces(shard, max(1, int(size / each))) for shard, each in tables)
-    return heapq.merge(*pieces, key=lambda piece: (piece.first_deal, piece.draw.first))
-
-
-def _pieces(shard: Shard, deals: int) -> Iterator[Shard]:
+    deals = max(1, int(size / max(1.0, shard.draw.often * shard.draw.seats)))
     first, end = shard.first_deal, shard.first_deal + shard.deals
     while first < end:
         last = min(end, (first // deals + 1) * deals)

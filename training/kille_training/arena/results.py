@@ -17,10 +17,9 @@ from kille_training.arena.entrants import Entrant
 from kille_training.arena.store import Store
 from kille_training.labels import BEYOND_MEAN, most_apart, places_of, unit_of
 from kille_training.results import Result, TextTable
-from kille_training.statistics.intervals import Intervals, ScoreRange
+from kille_training.statistics.intervals import ScoreRange
 from kille_training.statistics.standings import (
     CrossTable,
-    Grouping,
     crosstable,
     differences,
     group,
@@ -81,34 +80,17 @@ class Standing:
         return self.places(), self.name, mean + half, f"{self.observations:,}"
 
 
-def told_apart(tally: Tally, entrants: Sequence[Entrant], gaps: Intervals) -> Grouping:
-    """Returns which entrants can be told apart; those that are out are not.
-
-    Args:
-        tally: What was played.
-        entrants: All entrants, in the order of their numbers.
-        gaps: Their `differences`.
-    """
-    there = np.array([entrant.out is None for entrant in entrants])
-    return group(np.where(there, units(tally).mean, np.nan), gaps)
-
-
-def standings(
-    tally: Tally,
-    entrants: Sequence[Entrant],
-    scale: ScoreRange,
-    places: Grouping | None = None,
-) -> list[Standing]:
+def standings(tally: Tally, entrants: Sequence[Entrant], scale: ScoreRange) -> list[Standing]:
     """Returns the standings, best first, entrants that are out last.
 
     Args:
         tally: What was played.
         entrants: All entrants, in the order of their numbers.
         scale: What is known of the scores.
-        places: Which of them can be told apart; None finds out.
     """
     found = units(tally, scale)
-    places = places or told_apart(tally, entrants, differences(tally, scale))
+    there = np.array([entrant.out is None for entrant in entrants])
+    places = group(np.where(there, found.mean, np.nan), differences(tally, scale))
     rows = []
     for number, entrant in enumerate(entrants):
         played = int(found.count[number])

@@ -23,7 +23,7 @@ its deals are cut, and whatever else is played.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import chain, combinations, permutations
@@ -39,8 +39,8 @@ from kille_training.arena.entrants import Entrant
 _DRAWS = 0x64726177
 """Number of the stream of draws below the seed of a tournament: no table size, and no deal."""
 _MEMBERS, _PLACES = range(2)
-MOST_LINEUPS = 100_000
-"""Lineups of a draw."""
+MOST_TABLES = 2**16
+"""Tables of a deal, which are played side by side."""
 _AGAIN = 1e15
 """Makes company worse than any other that still has a seat."""
 
@@ -52,7 +52,7 @@ class Lineups(NamedTuple):
         members: [K, P] int32 numbers of the entrants in order round the table, beginning with the
             first slot of the row.
         deal: [K] numbers of the deals, from 0.
-        row: [K] numbers of the rows in the whole draw.
+        row: [K] numbers of the rows of the draw.
     """
 
     members: np.ndarray
@@ -74,14 +74,12 @@ class Draw:
         rows: [L, P] slots of each lineup. Slots count through the groups one after the other: the
             first slot of the second group comes after the last of the first.
         new: Members of the last group: lineups without any of them are not played. None: all are.
-        first: Number of the first row in the draw that this is a part of.
         first_deal: The first deal that is played.
     """
 
     groups: tuple[tuple[int, ...], ...]
     rows: np.ndarray
     new: tuple[int, ...] | None = None
-    first: int = 0
     first_deal: int = 0
 
     @property
@@ -129,7 +127,7 @@ class Draw:
         if self.new is not None:
             played &= np.isin(seated, self.new).any(axis=2)
         deal, row = np.nonzero(played)
-        return Lineups(seated[deal, row], numbers[deal], self.first + row)
+        return Lineups(seated[deal, row], numbers[deal], row)
 
     def can_play(self, without: Collection[int]) -> bool:
         """Return whether those that take part fill the slots of any lineup that is played."""
@@ -140,10 +138,6 @@ class Draw:
         needed = np.add.reduceat(filled, np.cumsum([0, *sizes[:-1]]), axis=1)
         nobody_new = self.new is not None and {*self.new} <= {*without}
         return not nobody_new and bool((needed <= there).all(axis=1).any())
-
-    def part(self, begin: int, end: int) -> "Draw":
-        """Return some of the rows, which play what they play in the whole."""
-        return replace(self, rows=self.rows[begin:end], first=self.first + begin)
 
     def _members(self, deals: np.ndarray, keys: Mapping[int, int]) -> np.ndarray:
         """Return who fills each slot at deals with these keys, [D, slots] int32."""
@@ -436,9 +430,9 @@ def _check_enough(entrants: int, need: int, seats: int, instead: str) -> None:
 
 def _check_number(lineups: int, entrants: int, seats: int, instead: str, *, late: bool) -> None:
     """Refuse more lineups than a draw may have."""
-    if lineups > MOST_LINEUPS:
+    if lineups * seats > MOST_TABLES:
         raise ConfigError(
             f"{entrants} entrants make {lineups:,} lineups at a table of {seats} seats, more than "
-            f"{MOST_LINEUPS:,} at every deal; take "
+            f"{MOST_TABLES // seats:,} at every deal; take "
             f"{'another name, and there ' if late else ''}{instead}"
         )

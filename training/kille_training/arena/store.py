@@ -1,6 +1,6 @@
 """The results of a tournament: one file, written whole every few seconds.
 
-It holds the entrants, which deals of which rows have been played, and the tally. A tally does not
+It holds the entrants, which deals of which stages have been played, and the tally. A tally does not
 depend on the order in which results came, so a tournament that was killed and resumed ends with the
 same bytes as one that was not. Only one process at a time may write; others may read meanwhile.
 """
@@ -22,7 +22,7 @@ from kille_env.errors import ConfigError, KilleError, shortened
 from kille_env.files import BROKEN, read_arrays, write_arrays
 from kille_env.registry import Table
 from kille_training.arena.entrants import MOST_DEALS, OBJECT, Entrant, Number
-from kille_training.arena.play import SHARD_ROWS, Shard, cut
+from kille_training.arena.play import Shard, cut
 from kille_training.arena.schedule import Draw, Field, Lineups
 from kille_training.statistics.tally import ARRAYS, Tally
 
@@ -46,10 +46,9 @@ class Strict(BaseModel):
 
 
 class _Span(Strict):
-    """Deals of some rows that have been played."""
+    """Deals of a stage that have been played."""
 
     stage: Number
-    row: Number
     first: Number
     end: Number
 
@@ -220,7 +219,7 @@ class Store(Locked):
         self.tally = Tally.empty(2, 0)
         self.rounds: list[list[tuple[int, ...]]] = []
         self.ends: list[tuple[int, int]] = []
-        self._played: dict[tuple[int, int], list[tuple[int, int]]] = {}
+        self._played: dict[int, list[tuple[int, int]]] = {}
         super().__init__(path, create=create, readonly=readonly)
 
     # The file
@@ -246,7 +245,7 @@ class Store(Locked):
             if len(lineup) != self.tally.seats or max(lineup) >= len(numbers):
                 raise ValueError(f"its rounds have the lineup {shortened(lineup)}")
         for span in content.played:
-            spans = self._played.setdefault((span.stage, span.row), [])
+            spans = self._played.setdefault(span.stage, [])
             if span.first >= span.end or (spans and span.first <= spans[-1][1]):
                 raise ValueError(f"it says out of order that it has played {shortened(span)}")
             spans.append((span.first, span.end))
@@ -259,8 +258,8 @@ class Store(Locked):
             entrants=self.entrants,
             rounds=[[list(lineup) for lineup in each] for each in self.rounds],
             played=[
-                _Span(stage=stage, row=row, first=first, end=end)
-                for (stage, row), spans in sorted(self._played.items())
+                _Span(stage=stage, first=first, end=end)
+                for stage, spans in sorted(self._played.items())
                 for first, end in spans
             ],
             observations=self.tally.observations,
@@ -348,20 +347,15 @@ class Store(Locked):
             draw: The draw.
             first: The first of the deals.
             end: One past the last.
-            size: About how many tables a shard has at most; the first deals of all rows come first.
+            size: About how many tables a shard has at most.
         """
-        whole = []
-        for row in range(0, len(draw.rows), SHARD_ROWS):
-            spans = self._played.get((stage, row), [])
-            ends = [(first, first), *((max(a, first), min(b, end)) for a, b in spans), (end, end)]
-            for (_, begin), (stop, _) in pairwise(ends):
-                if begin < stop:
-                    part = draw.part(row, row + SHARD_ROWS)
-                    whole.append(Shard(stage, part, begin, stop - begin))
-        for shard in cut(whole, size):
-            now = replace(shard, without=self.absent)  # who is out by now
-            if now.draw.can_play(now.without):
-                yield now
+        spans = self._played.get(stage, [])
+        ends = [(first, first), *((max(a, first), min(b, end)) for a, b in spans), (end, end)]
+        for (_, begin), (stop, _) in pairwise(ends):
+            for shard in cut(Shard(stage, draw, begin, stop - begin), size):
+                now = replace(shard, without=self.absent)  # who is out by now
+                if draw.can_play(now.without):
+                    yield now
 
     def keep(self, shard: Shard, lineups: Lineups, earned: np.ndarray) -> None:
         """Take the result of a shard; it is written later, see `write_if_due`.
@@ -374,19 +368,19 @@ class Store(Locked):
         Raises:
             StoreError: Some of it has been played before, or it has other shapes than its lineups.
         """
-        row, expected = shard.draw.first, (*lineups.members.shape, shard.draw.seats)
+        expected = (*lineups.members.shape, shard.draw.seats)
         if earned.shape != expected or not np.isfinite(earned).all():
             raise StoreError(f"a result has shape {earned.shape}, expected {expected} finite units")
-        spans = self._played.setdefault((shard.stage, row), [])
+        spans = self._played.setdefault(shard.stage, [])
         joined = _joined([*spans, (shard.first_deal, shard.first_deal + shard.deals)])
         if sum(b - a for a, b in joined) != sum(b - a for a, b in spans) + shard.deals:
             raise StoreError(f"deals of {shard} have been played before")
         self.tally.add(lineups.members, lineups.deal, earned)
         spans[:] = joined
 
-    def has(self, stage: int, row: int, first: int, end: int) -> bool:
+    def has(self, stage: int, first: int, end: int) -> bool:
         """Return whether all of some deals have been played."""
-        spans = self._played.get((stage, row), [])
+        spans = self._played.get(stage, [])
         return any(a <= first and end <= b for a, b in spans)
 
     def deals(self) -> int:
