@@ -193,7 +193,7 @@ def test_a_cluster_does_the_runs_that_this_machine_would(
 def test_policy_gradients_learn_the_deal_without_the_question(name: str) -> None:
     from kille_training.evaluation.exact import nash_conv
 
-    table = table_named("byteskille-2-noquestion").table
+    table = table_named("byteskille-2-noquestion")
     learner = method_named(name).Learner(table, 1, settings_of(name, {"tables": 256}))
     found = []
     for update in range(12):

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from kille_env.errors import ConfigError, did_you_mean
-from kille_training.benchmark.tables import table_named
+from kille_training.benchmark.tables import measured_exactly
 from kille_training.learn.method import settings_of
 from kille_training.settings import FolderName, List, settings
 
@@ -84,7 +84,7 @@ class Grid:
             for name, numbers in tried.items():
                 settings_of(method, numbers, f"candidates.{method}.{name}.")
         for name in self.tables:
-            if not table_named(name).is_exact and self.candidates:
+            if not measured_exactly(name) and self.candidates:
                 raise ConfigError(f"tables has {name}, where NashConv cannot be computed exactly")
 
     def tasks(self, folder: Path) -> "list[tuple[Path, RunSettings]]":

@@ -19,7 +19,7 @@ from kille_training.benchmark.results import (
     held_out_units,
     rule_of_thumb_units,
 )
-from kille_training.benchmark.tables import table_named
+from kille_training.benchmark.tables import measured_exactly
 from kille_training.benchmark.tuning import Tried
 from kille_training.pages.page import SERIES
 from kille_training.pages.plots import DASHED, STYLE, as_svg, logarithmic
@@ -158,7 +158,7 @@ def write_pictures(results: Results, folder: Path) -> None:
 
 
 def _exact(results: Results) -> list[str]:
-    return [name for name in results.tables if table_named(name).is_exact]
+    return [name for name in results.tables if measured_exactly(name)]
 
 
 def _colours(results: Results) -> list[tuple[str, str]]:

@@ -24,7 +24,7 @@ from kille_env.files import write_whole
 from kille_env.play.policy import Player, resolve
 from kille_env.registry import Table, spec
 from kille_training.benchmark.grid import RunSettings
-from kille_training.benchmark.tables import BenchmarkTable, table_named
+from kille_training.benchmark.tables import measured_exactly, table_named
 from kille_training.evaluation.duplicate import Estimate, payoff
 from kille_training.evaluation.exact import exact_rows
 from kille_training.learn.best_response import best_response
@@ -88,11 +88,11 @@ def _header(run: RunSettings) -> dict[str, Any]:
     return {"game_version": version, "run": json.loads(json.dumps(asdict(run)))}
 
 
-def _points(run: RunSettings, table: BenchmarkTable, policy: Path) -> Iterator[dict[str, Any]]:
+def _points(run: RunSettings, table: Table, policy: Path) -> Iterator[dict[str, Any]]:
     """Yields what is found at each checkpoint, and saves the policy at the end."""
     if run.seed is None:
         player = resolve(run.method, table.game, table.num_players, table.rules)
-        yield {"share": 1.0} | _measured(player, table) | _played(player, table, run)
+        yield {"share": 1.0} | _measured(player, run.table) | _played(player, table, run)
         return
     shares = list(run.checkpoints)
     for share, seconds, wall, learner in _learn(run, run.seed, table):
@@ -101,7 +101,7 @@ def _points(run: RunSettings, table: BenchmarkTable, policy: Path) -> Iterator[d
             reached = shares.pop(0)  # an update may pass several
             if not shares or share < shares[0]:
                 player = learner.policy(run.method)
-                found = _measured(player, table)
+                found = _measured(player, run.table)
                 if done:
                     found |= _played(player, table, run)
                     save_policy(player, policy)
@@ -110,7 +110,7 @@ def _points(run: RunSettings, table: BenchmarkTable, policy: Path) -> Iterator[d
 
 
 def _learn(
-    run: RunSettings, seed: int, table: BenchmarkTable
+    run: RunSettings, seed: int, table: Table
 ) -> Iterator[tuple[float, float, float, Learner]]:
     """Yields the share of the budget, processor and wall seconds, and the learner."""
     _warm_up(run.method, run.table)
@@ -124,7 +124,7 @@ def _learn(
         shares = (now / run.seconds if run.seconds else 0.0, decisions / (run.decisions or 1e30))
         return min(1.0, max(shares))
 
-    learner = begin(run.method, table.table, seed, run.settings)
+    learner = begin(run.method, table, seed, run.settings)
     while True:
         learner.update(lambda: 1.0 - spent())
         decisions = learner.decisions
@@ -148,13 +148,14 @@ def _warm_up(method: str, table: str) -> None:
 
     What a method imports, compiles or builds once in a process is there afterwards.
     """
-    begin(method, table_named(table).table, 0, {}).update(lambda: 1.0)
+    begin(method, table_named(table), 0, {}).update(lambda: 1.0)
 
 
-def _measured(player: Player, table: BenchmarkTable) -> dict[str, Any]:
+def _measured(player: Player, name: str) -> dict[str, Any]:
     """Returns NashConv in stakes by way to play, where it can be computed exactly."""
     found: dict[str, Any] = {}
-    if table.is_exact:
+    if measured_exactly(name):
+        table = table_named(name)
         for row in exact_rows(player, table.num_players, table.rules, PLAYS):
             numbers = {
                 "nash_conv": round(row.stakes, DIGITS),
@@ -166,13 +167,13 @@ def _measured(player: Player, table: BenchmarkTable) -> dict[str, Any]:
     return found
 
 
-def _played(player: Player, table: BenchmarkTable, run: RunSettings) -> dict[str, Any]:
+def _played(player: Player, table: Table, run: RunSettings) -> dict[str, Any]:
     """Returns units per deal against others, and what a best response learns to gain."""
     found: dict[str, Any] = {}
     if run.deals:
         against = ("rule_of_thumb", *population(table.game, "held_out"))
         found["units"] = {name: _units(player, name, table, run.deals) for name in against}
-    if run.response and not table.is_exact:
+    if run.response and not measured_exactly(run.table):
         response = best_response(
             player, table.game, table.num_players,
             rules=table.rules, decisions=run.response, seeds=1, deals=run.deals,
@@ -184,7 +185,7 @@ def _played(player: Player, table: BenchmarkTable, run: RunSettings) -> dict[str
     return found
 
 
-def _units(player: Player, against: str, table: BenchmarkTable, deals: int) -> list[float]:
+def _units(player: Player, against: str, table: Table, deals: int) -> list[float]:
     """Returns mean, low and high of what a player earns, in units per deal."""
     seats, rules = table.num_players, table.rules
     opponent = resolve(against, table.game, seats, rules)
