@@ -28,6 +28,7 @@ from kille_env.files import whole_file
 from kille_env.play.policy import Player
 from kille_env.registry import spec
 from kille_training.arena.entrants import Entrant
+from kille_training.arena.play import rotations
 from kille_training.arena.schedule import Field, Lineups, Random, RoundRobin, Schedule
 from kille_training.evaluation.duplicate import play_deals
 from kille_training.labels import most_apart
@@ -143,8 +144,7 @@ def add(tally: Tally, population: np.ndarray, drawn: np.ndarray, lineups: Lineup
     company = [np.roll(members, -place, axis=1) for place in range(seats)]
     at = drawn[lineups.deal]
     scores = np.stack([population[(at, *each.T)] for each in company], axis=1)
-    unranked = np.zeros((len(at), seats, seats))
-    tally.add_scores(members, lineups.deal, scores, unranked)
+    tally.add(members, lineups.deal, scores[:, rotations(seats)])
 
 
 # --- tournaments ---
@@ -328,7 +328,8 @@ def looking(population: np.ndarray, largest: float, runs: int) -> str:
             earned = rng.choice(scores, step) * rng.choice([-1.0, 1.0], step)
             members = np.tile([0, 1], (step, 1))
             deals = np.arange(look * step, (look + 1) * step)
-            tally.add_scores(members, deals, np.stack([earned, -earned], axis=1))
+            scored = np.stack([earned, -earned], axis=1)[:, rotations(2)]
+            tally.add(members, deals, scored)
             wrong[seed, look] = grouping(tally, ScoreRange(largest, deals[-1] + 1)).clear.any()
     names = ("looks", "deals at the last", "told apart at the last look", "at any look")
     shares = [(wrong[:, looks - 1], wrong[:, :looks].any(axis=1)) for looks in (1, 2, 5, LOOKS)]

@@ -6,12 +6,19 @@ from scipy import stats
 from kille_training.statistics.tally import ARRAYS, Tally
 
 
-def tallied(members, scores, deal=None, finishes=None, entrants=None):
+def everywhere(scores):
+    """What the seats earn in each rotation if each place has its score, [G, P], from all seats."""
+    scores = np.asarray(scores, float)
+    seat = np.arange(scores.shape[1])
+    return scores[:, (seat + seat[:, None]) % len(seat)]
+
+
+def tallied(members, scores, deal=None, entrants=None):
     """A tally of observations at deals of their own, unless `deal` says otherwise."""
-    members, scores = np.array(members), np.array(scores, float)
+    members = np.array(members)
     tally = Tally.empty(members.shape[1], members.max() + 1 if entrants is None else entrants)
     deal = np.arange(len(members)) if deal is None else np.asarray(deal)
-    tally.add_scores(members, deal, scores - scores.mean(axis=1, keepdims=True), finishes)
+    tally.add(members, deal, everywhere(scores))
     return tally
 
 

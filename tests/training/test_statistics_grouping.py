@@ -6,7 +6,7 @@ import pytest
 from kille_training.statistics.intervals import Intervals
 from kille_training.statistics.standings import group, grouping
 from kille_training.statistics.tally import Tally
-from reference.tallies import tallied
+from reference.tallies import everywhere, tallied
 
 
 def gaps(mean, error):
@@ -25,7 +25,7 @@ def field(strength, deals, rng, noise=1.0):
     gap = strength[members[:, 0]] - strength[members[:, 1]] + rng.normal(0, noise, len(members))
     made = Tally.empty(2, len(strength))
     deal = np.repeat(np.arange(deals), len(pairs))
-    made.add_scores(members, deal, np.column_stack([gap, -gap]) / 2)
+    made.add(members, deal, everywhere(np.column_stack([gap, -gap]) / 2))
     return made
 
 

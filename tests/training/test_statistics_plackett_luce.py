@@ -7,7 +7,7 @@ from scipy.optimize import minimize
 from kille_env.errors import KilleError
 from kille_training.statistics.plackett_luce import ELO, fit
 from kille_training.statistics.tally import Tally
-from reference.tallies import tallied
+from reference.tallies import everywhere, tallied
 
 LITTLE = 1e-9
 """A prior that leaves the maximum of the likelihood where it is."""
@@ -40,7 +40,7 @@ def simulated(strength, deals, lineups, seats, rng):
     members = np.argsort(rng.random((count, len(strength))), axis=1)[:, :seats]
     scores = strength[members] + rng.gumbel(size=members.shape)
     made = Tally.empty(seats, len(strength))
-    made.add_scores(members, np.repeat(np.arange(deals), lineups), scores)
+    made.add(members, np.repeat(np.arange(deals), lineups), everywhere(scores))
     return made
 
 

@@ -10,7 +10,7 @@ from kille_training.statistics import standings, tally
 from kille_training.statistics.plackett_luce import fit
 from kille_training.statistics.standings import crosstable, grouping
 from kille_training.statistics.tally import ARRAYS, Tally
-from reference.tallies import clustered, seen, tallied
+from reference.tallies import clustered, everywhere, seen, tallied
 from reference.tallies import same as all_same
 
 ENTRANTS, SEATS, DEALS = 6, 3, 40
@@ -140,31 +140,27 @@ def test_numbers_that_run_over_are_refused():
     one = tallied([[0, 1]], [[2e7, -2e7]], entrants=2)
     with pytest.raises(KilleError, match="no longer fit into 64 bits"):
         for _ in range(10):
-            one.add_scores([[0, 1]], [0], [[2e7, -2e7]])
+            one.add([[0, 1]], [0], everywhere([[2e7, -2e7]]))
     with pytest.raises(KilleError, match="no longer fit into 64 bits"):
-        Tally.empty(2, 2).add_scores([[0, 1]], [0], [[1e300, -1e300]])
+        Tally.empty(2, 2).add([[0, 1]], [0], everywhere([[1e300, -1e300]]))
 
 
 @pytest.mark.parametrize(
-    ("call", "arguments", "words"),
+    ("arguments", "words"),
     [
-        ("add_scores", ([[0, 1, 2]], [0], [[0, 0, 0]]), r"members has shape \(1, 3\)"),
-        ("add", (np.zeros((900, 3), int), np.arange(900), np.ones((900, 3, 3))), r"\(900, 3\)"),
-        ("add", ([[0, 1]], [0], [[0, 0]]), r"earned has shape \(1, 2\)"),
-        ("add", ([[0, 1]], [0, 1], [[[0, 0]] * 2]), r"deal has shape \(2,\)"),
-        ("add_scores", ([[0, 1]], [0], [[0, 0]] * 2), r"scores has shape \(2, 2\)"),
-        ("add_scores", ([[0, 1]], [0], [[0, 0]], np.ones((1, 2, 9))), r"has .*\(1, 2, 9\)"),
-        ("add_scores", ([[0, 1]], [0], [[0, 0]], np.ones((1, 1, 1))), r"has .*\(1, 1, 1\)"),
-        ("add_scores", ([[0, 3]], [0], [[0, 0]]), "those of entrants, 0 to 2"),
-        ("add_scores", ([[0, -1]], [0], [[0, 0]]), "those of entrants, 0 to 2"),
-        ("add_scores", ([[0, 1]], [-1], [[0, 0]]), "counted from 0"),
-        ("add", ([[0, 1]], [0], [[[0, 0], [np.nan, 0]]]), "not finite"),
+        ((np.zeros((900, 3), int), np.arange(900), np.ones((900, 3, 3))), r"\(900, 3\)"),
+        (([[0, 1]], [0], [[0, 0]]), r"earned has shape \(1, 2\)"),
+        (([[0, 1]], [0, 1], [[[0, 0]] * 2]), r"deal has shape \(2,\)"),
+        (([[0, 3]], [0], [[[0, 0]] * 2]), "those of entrants, 0 to 2"),
+        (([[0, -1]], [0], [[[0, 0]] * 2]), "those of entrants, 0 to 2"),
+        (([[0, 1]], [-1], [[[0, 0]] * 2]), "counted from 0"),
+        (([[0, 1]], [0], [[[0, 0], [np.nan, 0]]]), "not finite"),
     ],
 )
-def test_what_cannot_be_is_refused(call, arguments, words):
+def test_what_cannot_be_is_refused(arguments, words):
     made = Tally.empty(2, 3)
     with pytest.raises(KilleError, match=words):
-        getattr(made, call)(*arguments)
+        made.add(*arguments)
     assert not any(getattr(made, name).any() for name in ARRAYS) and not made.observations
 
 
@@ -172,7 +168,7 @@ def test_a_tally_whose_arrays_were_replaced_is_refused():
     made = Tally.empty(2, 3)
     made.above = made.above[:, :2]
     with pytest.raises(KilleError, match=r"above of the tally has shape \(256, 2, 3\)"):
-        made.add_scores([[0, 1]], [0], [[0, 0]])
+        made.add([[0, 1]], [0], everywhere([[0, 0]]))
 
 
 def test_narrow_arrays_come_back():

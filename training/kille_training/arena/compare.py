@@ -21,7 +21,7 @@ from kille_env.core import arguments
 from kille_env.errors import ConfigError, shortened
 from kille_env.play.policy import PlayerLike
 from kille_env.registry import Table
-from kille_training.arena.entrants import Entrant, entrants_of, label_of
+from kille_training.arena.entrants import Entrant, default_name, entrants_of
 from kille_training.arena.play import Identified, Play, Shard, cut, identified
 from kille_training.arena.schedule import Field, RoundRobin
 from kille_training.arena.store import Locked, Strict, check_unchanged
@@ -268,7 +268,7 @@ def compare(
                 f"{player} holds runs by seed; SeedRuns.compare compares two such folders, and "
                 "kt.compare one of the runs in it"
             )
-    names = [label_of(player) for player in (better, worse)]
+    names = [default_name(player) for player in (better, worse)]
     if names[0] == names[1]:
         if better == worse:
             raise ConfigError(f"{names[0]!r} is compared with itself; name two players")

@@ -68,13 +68,13 @@ def entrants_of(players: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, P
         if isinstance(player, Path):
             fields["player"] = str(player)
         elif player is not None and not isinstance(player, str):
-            fields["player"] = f"{OBJECT}{label_of(player)}"
+            fields["player"] = f"{OBJECT}{default_name(player)}"
             objects[name] = player
         entrants[name] = fields
     return entrants, objects
 
 
-def label_of(player: Any) -> str:
+def default_name(player: Any) -> str:
     """Return what a player is called that has been given no name."""
     if isinstance(player, (str, Path)):
         return str(player)

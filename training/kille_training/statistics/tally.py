@@ -115,43 +115,10 @@ class Tally:
         expected = (*members.shape, self.seats)
         if earned.shape != expected:
             raise KilleError(f"earned has shape {earned.shape}; expected {expected}")
+        if not np.isfinite(earned).all():
+            raise KilleError("what was earned holds a number that is not finite")
         scores, finishes = np.empty(members.shape), np.empty(expected)
         _means(earned, np.empty(self.seats), scores, finishes)
-        self.add_scores(members, deal, scores, finishes)
-
-    def add_scores(
-        self,
-        members: np.ndarray,
-        deal: np.ndarray,
-        scores: np.ndarray,
-        finishes: np.ndarray | None = None,
-    ) -> None:
-        """Adds observations of which the means over the rotations are known, as in simulations.
-
-        Args:
-            members: [G, P] int, as `add` takes them.
-            deal: [G] int, numbers of the deals, from 0.
-            scores: [G, P] scores, by place of the lineup.
-            finishes: [G, P, P] shares of finishing at each rank, by place of the lineup; None
-                ranks by the scores.
-
-        Raises:
-            KilleError: The arrays do not fit together; or a sum runs over, and the tally is lost.
-        """
-        members, deal = _plain(members, np.int64), _plain(deal, np.int64)
-        scores = _plain(scores, np.float64)
-        self._check(members, deal)
-        if scores.shape != members.shape:
-            raise KilleError(f"scores has shape {scores.shape}; expected {members.shape}")
-        if not np.isfinite(scores).all():
-            raise KilleError("what was earned holds a number that is not finite")
-        expected = (*members.shape, self.seats)
-        if finishes is None:
-            finishes = np.empty(expected)
-            _rank(scores, finishes)
-        finishes = _plain(finishes, np.float64)
-        if finishes.shape != expected:
-            raise KilleError(f"finishes has shape {finishes.shape}; expected {expected}")
         fits = _add(
             members, deal, scores, finishes,
             (self.count, self.total, self.finishes, self.met, self.shared, self.above),
@@ -272,14 +239,6 @@ def _means(earned, turned, scores, finishes):
             _share_ranks(turned, 1 / seats, finishes[row])
         for place in range(seats):
             scores[row, place] = (scores[row, place] - mean / seats) / seats
-
-
-@kernel
-def _rank(scores, finishes):
-    """Sets finishes, [G, P, P], to the ranks of the scores, [G, P]."""
-    for row in range(len(scores)):
-        finishes[row] = 0.0
-        _share_ranks(scores[row], 1.0, finishes[row])
 
 
 @kernel
