@@ -132,7 +132,7 @@ def test_cards_of_others_stay_hidden_until_the_showdown(play):
     [
         (("--players", 1), "1"),
         (("--opponents", "nobody"), "nobody"),
-        (("--opponents", "uniform,uniform"), "2 players for 3 seats"),
+        (("--opponents", "uniform,uniform"), "2 players are named for 3 seats"),
         (("--out", "/no/such/folder/x.jsonl"), "does not exist"),
         (("--out", "."), "is a folder"),
     ],

@@ -54,7 +54,7 @@ def test_the_help_of_a_verb_shows_an_example(verb, kille):
             "'pots' is given twice",
         ),
         (["record", "byteskille", "--out", "x", "--players", "21"], "2 to 20"),
-        (["record", "byteskille", "--out", "x", "uniform", "uniform"], "names 2 players"),
+        (["record", "byteskille", "--out", "x", "uniform", "uniform"], "2 players are named"),
         (["record", "byteskille", "--out", "x", "unifor"], "'uniform'"),
         (["record", "byteskille", "--out", "no/such/folder/x"], "does not exist"),
         (["record", "byteskille", "--out", "x", "--deals", "0"], "0 is not in the range"),

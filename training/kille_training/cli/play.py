@@ -50,19 +50,18 @@ def play(
     """
     import numpy as np
 
-    from kille_training.table.lineup import players_named
+    from kille_training.table.lineup import one_per_seat, players_named
     from kille_training.table.online import Order
 
     resolved = spec(game).resolve(rules)
     seats = spec(game).check_players(num_players, resolved)
     command.check_file(out)
-    others = players_named(opponents, seats - 1, game, seats, resolved, trust=trust)
+    named = one_per_seat([word.strip() for word in opponents.split(",")], seats - 1)
+    others = players_named(named, game, seats, resolved, trust=trust)
     fresh = seed is not None
     if seed is None:
         seed = int(np.random.SeedSequence().generate_state(1)[0])
-    words = tuple(word.strip() for word in opponents.split(","))
-    named = words * (seats - 1) if len(words) == 1 else words
-    order = Order(game, named, resolved, seed)
+    order = Order(game, tuple(named), resolved, seed)
     if web:
         order, records = _on_page(order, others, as_json, go_on=not fresh)
         ended = None

@@ -57,15 +57,15 @@ def record(
     """
     from kille_env.play.policy import name_of
     from kille_env.records import write_records
-    from kille_training.table.lineup import players_named
+    from kille_training.table.lineup import one_per_seat, players_named
     from kille_training.table.recording import matches_of
 
     command.check_file(out)
     resolved = spec(game).resolve(rules)
     seats = spec(game).check_players(num_players, resolved)
-    players_by_seat = players_named(
-        ",".join(player or ("uniform",)), seats, game, seats, resolved, trust=trust
-    )
+    words = [word.strip() for names in player or ("uniform",) for word in names.split(",")]
+    named = one_per_seat(words, seats)
+    players_by_seat = players_named(named, game, seats, resolved, trust=trust)
     summary = _Summary(seats)
     played = matches_of(game, resolved, players_by_seat, range(seed, seed + matches))
     with command.resumable(begun=lambda: False):

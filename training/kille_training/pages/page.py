@@ -7,6 +7,7 @@ the page, so they can be read on a phone, and what stands where is a share of a 
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from math import ceil, floor, log10
 from pathlib import Path
 from typing import Any
@@ -86,6 +87,11 @@ def render(template: str, **values: Any) -> bytes:
         template: Its file in this package, as "arena/tournament.html.j2".
         values: What it shows.
     """
+    return _environment().get_template(template).render(values).encode()
+
+
+@cache
+def _environment() -> jinja2.Environment:
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("kille_training", "."),
         autoescape=True,
@@ -102,7 +108,7 @@ def render(template: str, **values: Any) -> bytes:
         "count": lambda value: f"{value:,}",
     }
     environment.globals |= {"colours": Markup(css()), "interval": interval}
-    return environment.get_template(template).render(values).encode()
+    return environment
 
 
 def write(path: Path, page: bytes) -> Path:

@@ -1,4 +1,4 @@
-"""Players named on the command line."""
+"""Players by name, and who sits where."""
 
 from collections.abc import Sequence
 
@@ -10,30 +10,40 @@ from kille_env.errors import PolicyError
 from kille_env.play.policy import Player
 
 
+def one_per_seat(names: Sequence[str], places: int) -> list[str]:
+    """Returns a name for each of some seats, of one for all of them or one for each.
+
+    Raises:
+        PolicyError: There are more or fewer.
+    """
+    if len(names) not in (1, places):
+        raise PolicyError(
+            f"{len(names)} players are named for {places} seats; "
+            f"name one for all of them, or one for each of the {places}"
+        )
+    return [*names] if len(names) == places else [*names] * places
+
+
 def players_named(
-    names: str, places: int, game: str, num_players: int, rules: Rules, *, trust: bool = False
+    names: Sequence[str], game: str, num_players: int, rules: Rules, *, trust: bool = False
 ) -> list[Player]:
-    """Returns players for some seats of a table; one named several times is one object.
+    """Returns players by name or path; one that is named several times is one object.
 
     Args:
-        names: Names or paths with commas between them: one for all the seats, or one per seat.
-        places: How many seats.
+        names: Their names or paths.
         game: The game.
-        num_players: Seats of the whole table.
+        num_players: Seats of the table.
         rules: Its rules.
         trust: Whether model files that can run code may be loaded.
 
     Raises:
-        PolicyError: A wrong number of players, or one that does not exist or fit the table.
+        PolicyError: There is no such player, or it does not fit the table.
     """
-    words = [word.strip() for word in names.split(",")]
-    if len(words) not in (1, places):
-        raise PolicyError(
-            f"{names!r} names {len(words)} players for {places} seats; "
-            f"name one for all of them, or one for each of the {places}"
-        )
-    made = {word: as_policy(word, game, num_players, rules, trust=trust) for word in words}
-    return [made[word] for word in (words * places)[:places]]
+    made = {
+        name: as_policy(name, game, num_players, rules, trust=trust)
+        for name in dict.fromkeys(names)
+    }
+    return [made[name] for name in names]
 
 
 def seating_of(by_seat: Sequence[Player | None]) -> tuple[list[Player], np.ndarray]:

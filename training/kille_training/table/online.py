@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from kille_agents.catalog import as_policy, players_of
+from kille_agents.catalog import players_of
 from kille_env.core.spec import GameSpec, Rules, is_whole
 from kille_env.errors import KilleError, did_you_mean, shortened
 from kille_env.extras import needs
@@ -28,6 +28,7 @@ from kille_env.records import Record, parse_record
 from kille_env.registry import list_games, load_game, spec
 from kille_env.words.view import Change
 from kille_training.table.advice import choices
+from kille_training.table.lineup import one_per_seat, players_named
 from kille_training.table.names import company
 from kille_training.table.sitting import Sitting
 
@@ -102,25 +103,19 @@ def read_order(said: Mapping[str, Any], *, files: bool = False) -> Order:
         if not files and name not in known:
             what = f"there is no player {shortened(name, 40)} for {facts.name} on this page"
             raise Refusal(f"{what}. {did_you_mean(name, known)}", 400)
-    if len(named) not in (1, players - 1):
-        raise Refusal(f"{len(named)} opponents are named for {players - 1} seats", 400)
+    by_seat = one_per_seat(named, players - 1)
     seed = said.get("seed")
     if seed is None:
         seed = secrets.randbits(SEED_BITS)
     if not is_whole(seed) or not 0 <= seed < 2**SEED_BITS:
         raise Refusal(f"seed is {shortened(seed, 40)}, expected a whole number", 400)
-    by_seat = named * (players - 1) if len(named) == 1 else named
     return Order(facts.name, tuple(by_seat), facts.resolve(rules), int(seed))
 
 
 def players_for(order: Order) -> list[Player]:
     """Returns [P - 1] the players of an order; one that is named several times is one object."""
     seats = len(order.opponents) + 1
-    made = {
-        name: as_policy(name, order.game, seats, order.rules)
-        for name in dict.fromkeys(order.opponents)
-    }
-    return [made[name] for name in order.opponents]
+    return players_named(order.opponents, order.game, seats, order.rules)
 
 
 class Table:

@@ -18,14 +18,12 @@ import webbrowser
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 from kille_env.extras import missing
 
 try:
-    import jinja2
     import uvicorn
     from starlette.applications import Starlette
 except ModuleNotFoundError as error:
@@ -56,7 +54,7 @@ from kille_env.pictures.style import style
 from kille_env.play.policy import Player
 from kille_env.records import Record
 from kille_env.registry import list_games, spec
-from kille_training.pages.page import css
+from kille_training.pages.page import css, render
 from kille_training.table.names import LABELS, label_of
 from kille_training.table.online import (
     Order,
@@ -401,20 +399,9 @@ def refused(request: Request, error: Exception) -> Response:
     return JSONResponse({"error": str(error)}, status)
 
 
-@cache
-def _environment() -> jinja2.Environment:
-    return jinja2.Environment(
-        loader=jinja2.PackageLoader("kille_training.table", "pages"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-
-
 def page(template: str, status: int = 200, **values: Any) -> HTMLResponse:
     """Returns a page."""
-    return HTMLResponse(_environment().get_template(template).render(values), status)
+    return HTMLResponse(render(f"table/pages/{template}", **values), status)
 
 
 def _facts(game: str) -> dict[str, Any]:
