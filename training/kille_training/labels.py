@@ -40,22 +40,6 @@ def measure_of(game: str, episode: str) -> str:
     return f"{'units' if spec(game).zero_sum else 'gain'} per {unit_of(episode)}"
 
 
-def places_of(place: int | None, best: int | None, worst: int | None, out: str | None) -> str:
-    """Returns the places that results leave open, as "1" or "1-3"; "out" where somebody is out.
-
-    Args:
-        place: Where it stands; None where it has not played or is out.
-        best: The best place that is left open.
-        worst: The worst one.
-        out: Why it is out; None if it is not.
-    """
-    if out is not None:
-        return "out"
-    if place is None:
-        return ""
-    return str(best) if best == worst else f"{best}-{worst}"
-
-
 def position_names(num_players: int) -> list[str]:
     """Returns the names of the positions at a table, forehand first."""
     middle = [f"seat {number}" for number in range(2, num_players)]

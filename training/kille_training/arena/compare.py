@@ -29,8 +29,8 @@ from kille_training.arena.tournament import folder_of, how_to_resume, tidy
 from kille_training.evaluation.duplicate import beyond_mean
 from kille_training.labels import BEYOND_MEAN, SEED, bounds_of, plural_of, uncut_of, unit_of
 from kille_training.learn.runs import seed_runs
-from kille_training.pool.jobs import Failed, Here, Pool
-from kille_training.pool.processes import Processes
+from kille_training.pool import pool_of
+from kille_training.pool.jobs import Failed, Pool
 from kille_training.progress import Bars, resumable
 from kille_training.results import Result, TextTable
 from kille_training.settings import versions
@@ -308,8 +308,7 @@ def compare(
         scores = stack.enter_context(Scores(folder / FILE, create=True))
         if scores.entrants:
             scores.check_same(asked)
-        pool = Processes(workers, log=folder / "players.log") if workers else Here()
-        stack.enter_context(pool)
+        pool = stack.enter_context(pool_of(workers, log=folder / "players.log"))
         known = identified(play, pool, entrants, out is not None)
         for number, reason in known.failed.items():
             raise ConfigError(f"{entrants[number].name} cannot be compared: {reason}")

@@ -33,7 +33,7 @@ from kille_training.settings import plain
 from kille_training.statistics import plackett_luce
 from kille_training.statistics.intervals import Intervals
 from kille_training.statistics.plackett_luce import ELO, Ratings
-from kille_training.statistics.standings import CrossTable, differences
+from kille_training.statistics.standings import CrossTable
 from kille_training.statistics.tally import NANO
 
 MOST_IN_CROSSTABLE = 60
@@ -100,7 +100,6 @@ class _Shown:
     def __init__(self, found: TournamentResult) -> None:
         self._found = found
         self.labels = short_names(found.names, found.table.game)
-        self._gaps = differences(found.tally, found.scale)
         ranked = [row for row in found.ranked if row.mean is not None]
         order = [found.names.index(row.name) for row in ranked]
         self.rows = self._standings(ranked, order)
@@ -123,7 +122,7 @@ class _Shown:
 
     def cell(self, row: int, column: int) -> str:
         """Returns what a cell of the crosstable says in words."""
-        table, gaps = self._found.cross, self._gaps
+        table, gaps = self._found.cross, self._found.gaps
         one, other = self.labels[row], self.labels[column]
         return (
             f"{one} where {other} sits: {_around(table, row, column)} {self._found.measure}, "
@@ -139,7 +138,7 @@ class _Shown:
         Beside what a `Standing` holds each has the ends of its interval, how far it is `behind` the
         first with half that interval, and how often `above` it.
         """
-        first, lines = order[0], []
+        first, gaps, lines = order[0], self._found.gaps, []
         for number, standing in zip(order, ranked, strict=True):
             mean = np.nan if standing.mean is None else standing.mean
             half = np.nan if standing.half is None else standing.half
@@ -152,8 +151,7 @@ class _Shown:
                     "half": half,
                     "low": mean - half,
                     "high": mean + half,
-                    "behind": figure(self._gaps.mean[first, number])
-                    + within(self._gaps.half[first, number]),
+                    "behind": figure(gaps.mean[first, number]) + within(gaps.half[first, number]),
                     "above": self._found.cross.above.mean[number, first],
                     "observations": standing.observations,
                 }

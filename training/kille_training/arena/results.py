@@ -3,7 +3,7 @@
 Pandas is imported when a frame is asked for.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -15,9 +15,9 @@ from kille_env.registry import Table
 from kille_env.words.text import printable
 from kille_training.arena.entrants import Entrant
 from kille_training.arena.store import Store
-from kille_training.labels import BEYOND_MEAN, most_apart, places_of, unit_of
+from kille_training.labels import BEYOND_MEAN, most_apart, unit_of
 from kille_training.results import Result, TextTable
-from kille_training.statistics.intervals import ScoreRange
+from kille_training.statistics.intervals import Intervals, ScoreRange
 from kille_training.statistics.standings import (
     CrossTable,
     crosstable,
@@ -70,39 +70,18 @@ class Standing:
     out: str | None
 
     def places(self) -> str:
-        """Returns the places that the results leave open, see `labels.places_of`."""
-        return places_of(self.place, self.best, self.worst, self.out)
+        """Returns the places that the results leave open, as "1" or "1-3", or "out"."""
+        if self.out is not None:
+            return "out"
+        if self.place is None:
+            return ""
+        return str(self.best) if self.best == self.worst else f"{self.best}-{self.worst}"
 
     def cells(self) -> tuple[str, str, str, str]:
         """Returns places, name, mean with half the interval, and observations as texts."""
         mean = "" if self.mean is None else f"{self.mean:+.4f}"
         half = "" if self.half is None else f" ± {self.half:.4f}"
         return self.places(), self.name, mean + half, f"{self.observations:,}"
-
-
-def standings(tally: Tally, entrants: Sequence[Entrant], scale: ScoreRange) -> list[Standing]:
-    """Returns the standings, best first, entrants that are out last.
-
-    Args:
-        tally: What was played.
-        entrants: All entrants, in the order of their numbers.
-        scale: What is known of the scores.
-    """
-    found = units(tally, scale)
-    there = np.array([entrant.out is None for entrant in entrants])
-    places = group(np.where(there, found.mean, np.nan), differences(tally, scale))
-    rows = []
-    for number, entrant in enumerate(entrants):
-        played = int(found.count[number])
-        mean = float(found.mean[number]) if played else None
-        half = float(found.half[number]) if np.isfinite(found.half[number]) else None
-        best, worst = int(places.best[number]) or None, int(places.worst[number]) or None
-        rows.append(Standing(None, best, worst, entrant.name, mean, half, played, entrant.out))
-    rows.sort(key=lambda row: (row.out is not None, row.mean is None, -(row.mean or 0.0), row.name))
-    return [
-        replace(row, place=place) if row.out is None and row.mean is not None else row
-        for place, row in enumerate(rows, start=1)
-    ]
 
 
 ONE_LOOK = (
@@ -179,9 +158,30 @@ class TournamentResult(Result):
         return [entrant.name for entrant in self.entrants]
 
     @cached_property
+    def gaps(self) -> Intervals:
+        """How much more each entrant earns than each other one over the same deals; [E, E]."""
+        return differences(self.tally, self.scale)
+
+    @cached_property
     def ranked(self) -> list[Standing]:
-        """The lines of the standings, best first."""
-        return standings(self.tally, self.entrants, self.scale)
+        """The lines of the standings, best first, entrants that are out last."""
+        found = units(self.tally, self.scale)
+        there = np.array([entrant.out is None for entrant in self.entrants])
+        places = group(np.where(there, found.mean, np.nan), self.gaps)
+        rows = []
+        for number, entrant in enumerate(self.entrants):
+            played = int(found.count[number])
+            mean = float(found.mean[number]) if played else None
+            half = float(found.half[number]) if np.isfinite(found.half[number]) else None
+            best, worst = int(places.best[number]) or None, int(places.worst[number]) or None
+            rows.append(Standing(None, best, worst, entrant.name, mean, half, played, entrant.out))
+        rows.sort(
+            key=lambda row: (row.out is not None, row.mean is None, -(row.mean or 0.0), row.name)
+        )
+        return [
+            replace(row, place=place) if row.out is None and row.mean is not None else row
+            for place, row in enumerate(rows, start=1)
+        ]
 
     @cached_property
     def cross(self) -> CrossTable:

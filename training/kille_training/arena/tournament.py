@@ -449,7 +449,8 @@ def play_in_folder(
     Raises:
         KilleError: It cannot be played; the message says why.
     """
-    with pool_of(settings, folder.log) as pool:
+    where = {"executor": settings.executor, "address": settings.address, "log": folder.log}
+    with pool_of(settings.workers, **where) as pool:
         tournament = Tournament(folder, settings, pool, kept=kept, trust=trust, objects=objects)
         with tournament.store as store:
             tournament.play(progress, told)

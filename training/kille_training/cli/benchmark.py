@@ -35,7 +35,10 @@ def benchmark(config: str, out: Path | None, overrides: tuple[str, ...], as_json
 
     grid = load(Grid, path, overrides)
     folder = out or Path("runs") / grid.name
-    with command.resumable(), pool_of(grid) as pool:
+    with (
+        command.resumable(),
+        pool_of(grid.workers, executor=grid.executor, address=grid.address) as pool,
+    ):
         do_grid(grid, folder, pool, _told)
     if grid.candidates:
         _report_candidates(grid, folder, as_json)

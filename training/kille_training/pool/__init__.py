@@ -2,27 +2,32 @@
 
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from kille_training.pool.jobs import Pool
 
 
-def pool_of(settings: Any, log: Path | None = None) -> "AbstractContextManager[Pool]":
+def pool_of(
+    workers: int, *, executor: str = "local", address: str = "", log: Path | None = None
+) -> "AbstractContextManager[Pool]":
     """Return where jobs are done, to be opened as a context.
 
     Args:
-        settings: With `executor`, `workers` and `address`, as a tournament's and a benchmark's.
+        workers: Processes, or items that a cluster does at a time; 0 is this process, or all CPUs
+            of the cluster.
+        executor: "local", or "ray" for a Ray cluster.
+        address: Of the head of the cluster; empty starts one here.
         log: File for what players print in processes of this machine.
     """
-    if settings.executor == "ray":
+    if executor == "ray":
         from kille_training.pool.cluster import Ray
 
-        return Ray(settings.address or None, settings.workers or None)
-    if settings.workers:
+        return Ray(address or None, workers or None)
+    if workers:
         from kille_training.pool.processes import Processes
 
-        return Processes(settings.workers, log=log)
+        return Processes(workers, log=log)
     from kille_training.pool.jobs import Here
 
     return Here()
