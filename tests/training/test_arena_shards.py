@@ -75,28 +75,6 @@ def test_a_lineup_that_is_left_out_changes_no_other():
         assert (found == members[played]).all() and (units == earned[played]).all()
 
 
-@pytest.mark.parametrize(
-    ("rows", "groups", "without", "possible"),
-    [
-        ([(0, 1, 2)], ((0, 1, 2),), (), True),
-        ([(0, 1, 2)], ((0, 1, 2),), (1,), False),
-        ([(0, 1, 1)], ((0, 1, 2),), (1,), True),
-        ([(0, 1, 1)], ((0, 1, 2),), (1, 2), False),
-        ([(0, 1, 2)], ((0,), (1, 2)), (0,), False),
-        ([(0, 1, 1), (1, 2, 2)], ((0,), (1, 2)), (0,), True),
-    ],
-)
-def test_a_shard_is_played_if_those_that_are_left_fill_a_lineup(rows, groups, without, possible):
-    shard = Shard(0, draw(*rows, groups=groups), 0, 20, without)
-    assert shard.draw.can_play(without) == possible
-    assert (len(shard.lineups(1, {0: 5, 1: 6, 2: 7}).deal) > 0) == possible
-
-
-def test_nobody_new_is_left_to_play():
-    late = replace(draw((0, 1), (1, 2)), new=(2,))
-    assert late.can_play((0,)) and not late.can_play((2,)) and not late.can_play((0, 1))
-
-
 def test_random_numbers_belong_to_the_deal_and_the_seat_whoever_sits_there():
     """Two of the three play alike: whichever of them sits there earns the same."""
     members, earned = play(one(deals=50))

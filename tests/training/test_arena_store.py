@@ -114,8 +114,6 @@ def test_who_is_out_is_left_out(store):
     store.keep(*result(0, 0, 30, without=(1,)))
     assert 0 < store.tally.observations < 60
     assert missing(store, 0, 30) == []
-    store.put_out(2, "gone too")
-    assert missing(store, 1, 30) == [], "nobody fills these tables"
 
 
 def test_the_bytes_do_not_depend_on_how_results_came(tmp_path):

@@ -129,16 +129,6 @@ class Draw:
         deal, row = np.nonzero(played)
         return Lineups(seated[deal, row], numbers[deal], row)
 
-    def can_play(self, without: Collection[int]) -> bool:
-        """Return whether those that take part fill the slots of any lineup that is played."""
-        sizes = [len(group) for group in self.groups]
-        there = [len(set(group) - {*without}) for group in self.groups]
-        filled = np.zeros((len(self.rows), sum(sizes)), dtype=np.int64)
-        filled[np.arange(len(filled))[:, None], self.rows] = 1
-        needed = np.add.reduceat(filled, np.cumsum([0, *sizes[:-1]]), axis=1)
-        nobody_new = self.new is not None and {*self.new} <= {*without}
-        return not nobody_new and bool((needed <= there).all(axis=1).any())
-
     def _members(self, deals: np.ndarray, keys: Mapping[int, int]) -> np.ndarray:
         """Return who fills each slot at deals with these keys, [D, slots] int32."""
         filled = []

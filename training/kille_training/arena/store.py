@@ -340,7 +340,7 @@ class Store(Locked):
     def missing(
         self, stage: int, draw: Draw, first: int, end: int, size: int = MOST_DEALS
     ) -> Iterator[Shard]:
-        """Yield what has not been played of a draw's deals, and can be without those that are out.
+        """Yield what has not been played of a draw's deals, without those that are out.
 
         Args:
             stage: Number of the draw.
@@ -353,9 +353,7 @@ class Store(Locked):
         ends = [(first, first), *((max(a, first), min(b, end)) for a, b in spans), (end, end)]
         for (_, begin), (stop, _) in pairwise(ends):
             for shard in cut(Shard(stage, draw, begin, stop - begin), size):
-                now = replace(shard, without=self.absent)  # who is out by now
-                if draw.can_play(now.without):
-                    yield now
+                yield replace(shard, without=self.absent)  # who is out by now
 
     def keep(self, shard: Shard, lineups: Lineups, earned: np.ndarray) -> None:
         """Take the result of a shard; it is written later, see `write_if_due`.

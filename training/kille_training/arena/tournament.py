@@ -198,7 +198,7 @@ class Tournament:
 
     def _check_somebody_is_left(self) -> None:
         out = [f"{each.name}: {each.out}" for each in self.store.entrants if each.out]
-        if out and not (len(out) < len(self.store.entrants) and self.store.deals()):
+        if out and (len(out) == len(self.store.entrants) or not self.store.tally.observations):
             raise ConfigError(
                 f"nobody is left to play ({'; '.join(out)}); mend the players, and play in another "
                 "folder"
