@@ -238,7 +238,10 @@ def test_a_damaged_table_is_none(tmp_path, text):
         ({"game": "byteskille", "players": 99}, "99"),
         ({"game": "byteskille", "opponents": ["/etc/passwd"]}, "no player"),
         ({"game": "byteskille", "opponents": "uniform"}, "list of names"),
-        ({"game": "byteskille", "players": 4, "opponents": ["uniform"] * 2}, "2 players are named for 3 seats"),
+        (
+            {"game": "byteskille", "players": 4, "opponents": ["uniform"] * 2},
+            "2 players are named for 3 seats",
+        ),
         ({"game": "byteskille", "rules": {"moon": 1}}, "moon"),
         ({"game": "byteskille", "seed": -1}, "seed is -1"),
     ],
