@@ -85,7 +85,7 @@ def sizes() -> str:
                 f"{first.num_nodes:,}",
                 f"{len(first.tree.chance):,}",
                 f"{by_seat} = {first.tree.num_infosets:,}",
-                f"{sum(array.nbytes for array in first.tree[1:]) / 1e6:,.1f} MB",
+                f"{first.tree.nbytes / 1e6:,.1f} MB",
             )
         )
     return table(head, rows)

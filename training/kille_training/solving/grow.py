@@ -1,7 +1,6 @@
 """Grows the trees of deals: calls the walk over them and makes room for what it finds."""
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,7 +8,7 @@ import numpy as np
 from kille_env.core import arguments
 from kille_env.core.batch import Batch
 from kille_env.core.game import Game
-from kille_env.core.jit import announce_compilation, bind, kernel, loop
+from kille_env.core.jit import announce_compilation, kernel
 from kille_env.core.spec import Rules, width
 from kille_env.errors import KilleError
 from kille_env.registry import load_game
@@ -44,19 +43,9 @@ from kille_training.solving.walk import (
     Job,
     Path,
     Round,
-    add_end_of,
-    count_types,
-    find_set_of,
-    gather_of,
-    in_hands,
-    no_outcome,
-    none_passed,
-    nowhere,
-    play_on,
-    walk,
+    walk_of,
 )
 
-NOTHING = np.zeros(0, np.int64)
 SAME = 2.0**44  # payoffs that differ by less than the largest divided by this are the same
 CALL = 1 << 19  # nodes of one compiled call: a fraction of a second, during which Ctrl-C waits
 
@@ -173,33 +162,11 @@ def _starts(num_players: int, rules: Rules, cards: Sequence[str]) -> np.ndarray:
     return np.concatenate(tables)
 
 
-@cache
-def walk_of(game: Game) -> Any:
-    """Returns the walk of a game, compiled when it is first called."""
-    hand = (game.spec.table.fields or {}).get("hand")
-    is_set = hand is not None and hand[0].base == np.uint64 and hand[0].ndim == 1
-    names = ("deal", "apply", "legal_actions", "information_state")
-    functions = {name: getattr(game.module, name) for name in names}
-    functions |= {
-        "holder": in_hands if is_set else nowhere,
-        "NUM_TYPES": len(game.spec.pack.codes),
-        "COPIES": game.spec.pack.copies,
-    }
-    functions["passed_over"] = getattr(game.module, "passed_over", none_passed)
-    functions["outcome"] = getattr(game.module, "outcome", no_outcome)
-    functions["_count_talon"] = bind(count_types, functions)
-    functions["_find_set"] = bind(find_set_of, functions)
-    functions["_play"] = bind(play_on, functions)
-    functions["_add_end"] = bind(add_end_of, functions)
-    functions["_gather"] = bind(gather_of, functions)
-    return loop(walk, functions)
-
-
 class Growth:
     """A walk and the arrays that it fills; they grow with what is in them.
 
     Attributes:
-        size: Counts, see `DEPTH` to `MOST`.
+        size: Counts, see `SETS` to `MOST`.
     """
 
     def __init__(
@@ -209,10 +176,10 @@ class Growth:
         starts: np.ndarray,
         end: int,
         *,
-        owner: Sequence[int] = (),
-        outcomes: int = 0,
-        nodes: bool = False,
-        forgets: np.ndarray = NOTHING,
+        owner: Sequence[int],
+        outcomes: int,
+        nodes: bool,
+        forgets: np.ndarray,
     ) -> None:
         """Stands before the first card.
 
@@ -222,14 +189,14 @@ class Growth:
             starts: [K] tables at which the cards are to be dealt, all equally likely, which no
                 seat can tell apart.
             end: Where the cards of their decks end that are played with.
-            owner: [P] the player that decides for each seat; none are all seats for themselves.
+            owner: [P] the player that decides for each seat.
             outcomes: How many outcomes are told apart; see `Stage.outcomes`.
             nodes: Whether nodes are written down, and no ends but leaves.
             forgets: See `own_cards`.
         """
         spec, seats = game.spec, int(starts["num_players"][0])
         num_features = width(spec.information_state(seats))
-        owners = np.array(owner or range(seats), dtype=np.int64)
+        owners = np.array(owner, dtype=np.int64)
         players, together = int(owners.max()) + 1, int(np.bincount(owners).max())
         self.job = Job(rules.record, end, num_features, owners, forgets, nodes)
         self._walk, self._num_starts = walk_of(game), len(starts)

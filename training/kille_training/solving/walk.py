@@ -27,14 +27,16 @@ Without nodes a seat forgets which of its cards it drew and which it was dealt, 
 the pack are equally likely: several sequences then lead to a set (`SequenceGame.ways`). The walk
 refuses a game in which the others' situation depends on which of them did. Tables that are alike
 but for what seats forget are one node with several histories: after a draw a table is put aside
-until all like it are found (`gather_of`), and is walked on from once, in the next round.
+until all like it are found (`gather`), and is walked on from once, in the next round.
 """
 
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from kille_env.core.jit import index, kernel
+from kille_env.core.game import Game
+from kille_env.core.jit import bind, index, kernel, loop
 from kille_env.core.table import DEAL, OVER
 from kille_training.solving.arrays import (
     ASIDE,
@@ -125,7 +127,6 @@ def _the_games(*_: Any) -> Any:
 
 
 deal = apply = legal_actions = information_state = passed_over = outcome = holder = _the_games
-_count_talon = _find_set = _play = _add_end = _gather = _the_games
 NUM_TYPES, COPIES = 0, 1
 """The game's: types of cards in the pack, and how many equal cards there are of each."""
 
@@ -191,7 +192,7 @@ def _add_ways(path, depth, number, owner, ways, size):
         ways.weight[way, 1] += weight * np.float64(others >> np.uint64(11)) / 2**53
 
 
-def find_set_of(job, path, depth, sets, ways, size):
+def find_set(job, path, depth, sets, ways, size):
     """Writes down a table's information set in `frames`, a new one if need be; or `FORCED`."""
     table, rules, row, mask = path.stack[depth], job.rules[0], path.row, path.mask
     frames, seat, legal = path.frames, np.int64(table["seat"]), 0
@@ -242,7 +243,7 @@ def find_set_of(job, path, depth, sets, ways, size):
             size[FAULT] = CLASH
 
 
-def gather_of(job, path, depth, aside, histories, size):
+def gather(job, path, depth, aside, histories, size):
     """Puts a table aside: another that differs in what seats forget alone is the same one."""
     table, row, known = path.stack[depth], path.joint, path.joint_bytes
     for word in range(row.shape[0]):
@@ -326,7 +327,7 @@ def _put(table, at):
     table["stacked"] = position + 1
 
 
-def play_on(job, path, depth, action, at):
+def play(job, path, depth, action, at):
     """Steps a copy of a table, onto the next place of the stack.
 
     Args:
@@ -372,7 +373,7 @@ def play_on(job, path, depth, action, at):
     return DRAWS
 
 
-def count_types(job, path, depth):
+def count_talon(job, path, depth):
     """Counts what can be drawn at a chance node by type, and finds one card of each."""
     table, talon, place = path.stack[depth], path.talon[depth], path.place[depth]
     for kind in range(NUM_TYPES):
@@ -390,7 +391,7 @@ def count_types(job, path, depth):
     path.frames[depth, LEFT] = left
 
 
-def add_end_of(job, path, depth, ends, size):
+def add_end(job, path, depth, ends, size):
     """Writes down an end: how often chance leads there, what it pays, and how it came."""
     table, players = path.stack[depth], path.last.shape[1]
     for history in range(path.frames[depth, FROM], path.frames[depth, TO]):
@@ -486,7 +487,7 @@ def walk(job, start, path, arrays, size, limit):
             _begin(start, path, size)
             depth = 0
             if path.stack[0]["phase"] != DEAL:
-                _find_set(job, path, depth, sets, ways, size)
+                find_set(job, path, depth, sets, ways, size)
             continue
         kind, choice = frames[depth, SET], frames[depth, CHOICE]
         share, edge, at = path.share[depth], frames[depth, EDGE], np.int64(-1)
@@ -524,7 +525,7 @@ def walk(job, start, path, arrays, size, limit):
         else:
             frames[depth + 1, FROM], frames[depth + 1, TO] = frames[depth, FROM], frames[depth, TO]
         frames[depth, CHOICE] = choice + 1
-        came = _play(job, path, depth, action, at)
+        came = play(job, path, depth, action, at)
         depth += 1
         size[NODES] += 1
         path.chance[depth], path.share[depth] = chance, share
@@ -533,7 +534,7 @@ def walk(job, start, path, arrays, size, limit):
         if came == DRAWS:
             frames[depth, SET], frames[depth, CHOICE] = CHANCE, frames[depth, FLOOR]
             frames[depth, ACTION], frames[depth, LEAF] = action, -1
-            _count_talon(job, path, depth)
+            count_talon(job, path, depth)
             if frames[depth, LEFT] == 0:  # all that are left are passed over
                 size[FAULT] = EMPTY
         elif came == DRY:
@@ -549,16 +550,35 @@ def walk(job, start, path, arrays, size, limit):
             if job.keeps_nodes:
                 _write(job, path, depth, TERMINAL, nodes, ends, size)
             else:
-                _add_end(job, path, depth, ends, size)
+                add_end(job, path, depth, ends, size)
             depth -= 1
             continue
         elif at >= 0 and action >= 0 and job.forgets.shape[0] > 0:
-            _gather(job, path, depth, arrays.aside, arrays.histories, size)
+            gather(job, path, depth, arrays.aside, arrays.histories, size)
             depth -= 1
             continue
         else:
             size[DEALS] += action < 0
-            _find_set(job, path, depth, sets, ways, size)
+            find_set(job, path, depth, sets, ways, size)
         if job.keeps_nodes and frames[depth, SET] != FORCED:
             _write(job, path, depth, frames[depth, SET], nodes, ends, size)
     size[DEPTH] = depth
+
+
+@cache
+def walk_of(game: Game) -> Any:
+    """Returns the walk of a game, compiled when it is first called."""
+    hand = (game.spec.table.fields or {}).get("hand")
+    is_set = hand is not None and hand[0].base == np.uint64 and hand[0].ndim == 1
+    names = ("deal", "apply", "legal_actions", "information_state")
+    functions = {name: getattr(game.module, name) for name in names}
+    functions |= {
+        "holder": in_hands if is_set else nowhere,
+        "NUM_TYPES": len(game.spec.pack.codes),
+        "COPIES": game.spec.pack.copies,
+    }
+    functions["passed_over"] = getattr(game.module, "passed_over", none_passed)
+    functions["outcome"] = getattr(game.module, "outcome", no_outcome)
+    parts = (count_talon, find_set, play, add_end, gather)
+    functions |= {part.__name__: bind(part, functions) for part in parts}
+    return loop(walk, functions)

@@ -1,1 +1,1 @@
-"""Byteskille solved: trees of deals, whole matches, strategies in words."""
+"""Whole pots of Byteskille: their states, and solving and measuring them."""
