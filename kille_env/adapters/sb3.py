@@ -1,7 +1,7 @@
 """Stable-Baselines3: native vector environments with action masks and one stream per seat.
 
-A seat's consecutive decisions form its stream, and whatever it earns before its next decision, or
-before the end, belongs to its last one. There are two forms.
+A seat's consecutive decisions form its stream, rewarded by the rule of `kille_env.play.streams`.
+There are two forms.
 
 Every decision of every seat belongs to the learner, and the buffer credits each stream by itself:
 

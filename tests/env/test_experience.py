@@ -1,5 +1,6 @@
 """Experience: every decision of every seat once, and every unit of the batch credited once."""
 
+import copy
 from collections.abc import Callable
 from typing import Any
 
@@ -299,6 +300,17 @@ def test_each_seat_is_played_by_its_policy() -> None:
     who = seating[found.table, found.seat]
     assert np.array_equal(found.action, np.choose(who, played))
     assert 0 < who.mean() < 1
+
+
+def test_a_copy_in_the_middle_of_matches_goes_on_by_itself() -> None:
+    batch = kille_env.make_batch("krypkille", 8, 3, restart=False)
+    one = Collector(batch, "rule_of_thumb", seed=1)
+    one.collect(5)
+    other = copy.deepcopy(one)
+    alone, again = other.collect(30), one.collect(30)
+    assert alone.reward.any()
+    for name, column in again._asdict().items():
+        assert getattr(alone, name).tobytes() == column.tobytes(), name
 
 
 def test_steps_are_a_number() -> None:
