@@ -125,16 +125,15 @@ class DealLearner:
 
     def state(self) -> dict[str, np.ndarray]:
         """See `Learner`."""
-        return {
-            f"{part}/{key}": array
-            for part in ("decisions", "batch", *self.parts)
-            for key, array in state_of(getattr(self, part)).items()
-        }
+        return state_of(self._parts())
 
     def load(self, state: Mapping[str, np.ndarray]) -> None:
         """See `Learner`."""
-        for part in ("decisions", "batch", *self.parts):
-            setattr(self, part, loaded(getattr(self, part), below(state, part)))
+        for name, part in loaded(self._parts(), state).items():
+            setattr(self, name, part)
+
+    def _parts(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in ("decisions", "batch", *self.parts)}
 
 
 def method_names() -> list[str]:
@@ -186,7 +185,7 @@ def state_of(part: Any) -> dict[str, np.ndarray]:
 
     Args:
         part: A network, an optimizer, tables, a generator of NumPy, an array, a number, a list of
-            such, or an object with `state` and `load`.
+            such or such by name, or an object with `state` and `load_state`.
     """
     import torch
 
@@ -204,8 +203,13 @@ def state_of(part: Any) -> dict[str, np.ndarray]:
         case np.random.Generator():
             return {"json": _text(json.dumps(part.bit_generator.state))}
         case list():
-            parts = dict(enumerate(map(state_of, part)))
-            return {f"{n}/{key}": array for n, one in parts.items() for key, array in one.items()}
+            return state_of(dict(enumerate(part)))
+        case dict():
+            return {
+                f"{name}/{key}": array
+                for name, one in part.items()
+                for key, array in state_of(one).items()
+            }
         case int() | float() | np.ndarray():
             return {"value": np.array(part)}
     return part.state()
@@ -242,13 +246,15 @@ def loaded(part: Any, state: Mapping[str, np.ndarray]) -> Any:
         case np.random.Generator():
             part.bit_generator.state = json.loads(state["json"].tobytes())
         case list():
-            return [loaded(one, below(state, str(number))) for number, one in enumerate(part)]
+            return list(loaded(dict(enumerate(part)), state).values())
+        case dict():
+            return {name: loaded(one, below(state, str(name))) for name, one in part.items()}
         case int() | float():
             return type(part)(state["value"])
         case np.ndarray():
             return state["value"].copy()
         case _:
-            part.load(state)
+            part.load_state(state)
     return part
 
 

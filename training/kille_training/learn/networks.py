@@ -177,12 +177,12 @@ class Rows:
         return [column[drawn] for column in self._columns]
 
     def state(self) -> dict[str, np.ndarray]:
-        """Return what `load` needs, as arrays."""
+        """Return what `load_state` needs, as arrays."""
         kept = min(self.count, self.size)
         columns = {str(number): column[:kept] for number, column in enumerate(self._columns)}
         return {"count": np.array(self.count), **columns}
 
-    def load(self, state: Mapping[str, np.ndarray]) -> None:
+    def load_state(self, state: Mapping[str, np.ndarray]) -> None:
         """Continue with the rows of a state."""
         columns = [state[str(number)] for number in range(len(state) - 1)]
         self.count, self._columns = 0, []

@@ -29,7 +29,7 @@ from kille_env.core.spec import feature_scale
 from kille_env.errors import ConfigError
 from kille_env.play.play import Players, play_out
 from kille_env.registry import Table, spec
-from kille_training.learn.method import Left, below, loaded, state_of
+from kille_training.learn.method import Left, loaded, state_of
 from kille_training.settings import Count, List, NotNegative, Positive, Share, settings, versions
 
 ACTIVATIONS: dict[str, type[nn.Module]] = {"tanh": nn.Tanh, "relu": nn.ReLU}
@@ -242,55 +242,41 @@ class Learner:
             "with": versions(),
         }
         more: dict[str, Any] = {}
-        weights = self._weights()
         if settings.table_sizes:
-            # A network for tables of several sizes is scaled where it is laid out for one of them.
             more = {
                 "table_sizes": tuple(sorted(set(settings.table_sizes))),
                 "episodes": tuple(settings.episodes or (table.rules["episode"],)),
                 "near_seats": settings.near_seats,
             }
-        else:  # it has learned from features in 0 to 1, and will be shown them as they are
-            weights["weight.0"] *= feature_scale(spec(table.game).observation(table.num_players))
         layers, activation = settings.layers, settings.activation
-        return NetworkPolicy.of(table, weights, layers, activation, made, name, **more)
+        return NetworkPolicy.of(table, self._weights(), layers, activation, made, name, **more)
 
     def state(self) -> dict[str, np.ndarray]:
         """See `learn.method.Learner`."""
-        parts: dict[str, Any] = {
-            "policy": self.model.policy,
-            "optimizer": self.model.policy.optimizer,
-            "left": self.left,
-            "last_observation": self.model._last_obs,
-            "last_episode_start": self.model._last_episode_starts,
-            **{name: getattr(self.model, name) for name in COUNTERS},
-        }
-        arrays = {
-            f"{name}/{key}": array
-            for name, part in parts.items()
-            for key, array in state_of(part).items()
-        }
-        for name, part in self._with_state().items():
-            arrays |= {f"{name}/{key}": array for key, array in part.state().items()}
-        return arrays
+        return state_of(self._parts())
 
     def load(self, state: Mapping[str, np.ndarray]) -> None:
         """See `learn.method.Learner`."""
-        model = self.model
-        loaded(model.policy, below(state, "policy"))
-        loaded(model.policy.optimizer, below(state, "optimizer"))
+        model, parts = self.model, loaded(self._parts(), state)
         for name in COUNTERS:
-            setattr(model, name, int(state[f"{name}/value"]))
-        self.left = model._current_progress_remaining = float(state["left/value"])
-        model._last_obs = state["last_observation/value"].copy()
-        model._last_episode_starts = state["last_episode_start/value"].copy()
-        for name, part in self._with_state().items():
-            part.load_state(below(state, name))
+            setattr(model, name, parts[name])
+        self.left = model._current_progress_remaining = parts["left"]
+        model._last_obs = parts["last_observation"]
+        model._last_episode_starts = parts["last_episode_start"]
 
-    def _with_state(self) -> dict[str, Any]:
-        """Return environment and buffer; the library's own buffer keeps nothing."""
-        parts = {"env": self.model.get_env(), "buffer": self.model.rollout_buffer}
-        return {name: part for name, part in parts.items() if hasattr(part, "state")}
+    def _parts(self) -> dict[str, Any]:
+        """Return what makes up the state, by name; the library's own buffer keeps nothing."""
+        model = self.model
+        tables = {"env": model.get_env(), "buffer": model.rollout_buffer}
+        return {
+            "policy": model.policy,
+            "optimizer": model.policy.optimizer,
+            "left": self.left,
+            "last_observation": model._last_obs,
+            "last_episode_start": model._last_episode_starts,
+            **{name: getattr(model, name) for name in COUNTERS},
+            **{name: part for name, part in tables.items() if hasattr(part, "state")},
+        }
 
     def _all_seats(self) -> VecEnv:
         """Return tables at which the learner plays all seats."""
@@ -354,10 +340,7 @@ class Learner:
                 f"learner.begin_with is {name!r}, which is no trained network; expected "
                 "game/trained or the folder of a run"
             )
-        theirs = network.weights
-        if not settings.table_sizes:
-            theirs = network.plain_weights()
-            theirs["weight.0"] /= feature_scale(spec(table.game).observation(table.num_players))
+        theirs = network.weights if settings.table_sizes else network.plain_weights()
         shapes, expected = (
             {key: weights[key].shape for key in sorted(weights)}
             for weights in (theirs, self._weights())
@@ -370,10 +353,7 @@ class Learner:
                 f"{settings.near_seats}); set learner.layers, learner.activation and "
                 "learner.near_seats to those of the network"
             )
-        with torch.no_grad():
-            for number, layer in enumerate(self._layers()):
-                layer.weight.copy_(torch.from_numpy(theirs[f"weight.{number}"]))
-                layer.bias.copy_(torch.from_numpy(theirs[f"bias.{number}"]))
+        self._take(theirs)
 
     def _layers(self) -> list[nn.Linear]:
         """Return the layers of the policy, first to last."""
@@ -382,13 +362,31 @@ class Learner:
         first = getattr(policy.pi_features_extractor, "linear", None)  # that of a `SeatExtractor`
         return [*([] if first is None else [first]), *layers, policy.action_net]
 
+    def _scale(self) -> np.ndarray:
+        """Return what the first layer sees of each feature, over the feature as a policy sees it.
+
+        A network for tables of several sizes is scaled where it is laid out for one of them.
+        """
+        if self.settings.table_sizes:
+            return np.ones(1, np.float32)
+        return feature_scale(spec(self.table.game).observation(self.table.num_players))
+
     def _weights(self) -> dict[str, np.ndarray]:
-        """Return copies of the policy's weights, named as in `NetworkPolicy`."""
+        """Return copies of the policy's weights, as `NetworkPolicy` has them."""
         weights: dict[str, np.ndarray] = {}
         for number, layer in enumerate(self._layers()):
             weights[f"weight.{number}"] = layer.weight.detach().cpu().numpy().copy()
             weights[f"bias.{number}"] = layer.bias.detach().cpu().numpy().copy()
+        weights["weight.0"] *= self._scale()
         return weights
+
+    def _take(self, weights: Mapping[str, np.ndarray]) -> None:
+        """Give the policy weights, those that `_weights` returns then."""
+        weights = {**weights, "weight.0": weights["weight.0"] / self._scale()}
+        with torch.no_grad():
+            for number, layer in enumerate(self._layers()):
+                layer.weight.copy_(torch.from_numpy(weights[f"weight.{number}"]))
+                layer.bias.copy_(torch.from_numpy(weights[f"bias.{number}"]))
 
     def _diverged(self) -> bool:
         """Return whether the network holds or returns numbers that make no policy."""
