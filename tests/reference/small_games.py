@@ -115,3 +115,26 @@ def liars_dice(sides: int = 6) -> Flattened:
         return Decision(seat, (dice[seat], said), after)
 
     return flatten(((), ()), expand, 2)
+
+
+def coin(
+    chances: tuple[float, float] = (1 / 3, 2 / 3), won: tuple[float, float, float] = (-1, 2.5, -3)
+) -> Flattened:
+    """Player 1 sees a coin and may pay to end it; player 2 guesses the coin.
+
+    Args:
+        chances: Of the two sides.
+        won: By player 1 where it is ended, guessed wrongly, and guessed.
+    """
+
+    def expand(state):
+        if not state:
+            return Chance(chances, [(0,), (1,)])
+        if len(state) == 1:
+            return Decision(0, state, [(*state, 0), (*state, 1)])
+        if len(state) == 2 and state[1] == 1:
+            return Decision(1, "guess", [(*state, 0), (*state, 1)])
+        pays = won[0 if len(state) == 2 else 1 + (state[2] == state[0])]
+        return Terminal([pays, -pays])
+
+    return flatten((), expand, 2)

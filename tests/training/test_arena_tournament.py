@@ -42,6 +42,7 @@ class Spy:
         self.left, self.deals, self.total, self.done = shards, 0, 0, None
 
     def __call__(self, job, deals, total):
+        assert total == (self.total or total), "rounds to come are part of what is left"
         self.total = total
         if self.done is None:
             self.done = deals
@@ -116,13 +117,15 @@ def test_the_same_is_played_in_whatever_units(tmp_path, batch_tables):
 def test_interrupted_anywhere_it_ends_the_same(tmp_path):
     whole = {"table": {"num_players": 2}, "batch_tables": 4, "matchmaking": {"deals": 10}}
     play(tmp_path / "whole", **whole)
-    times = 0
+    times, done = 0, 0
     while True:
+        spy = Spy(2)
         try:
-            play(tmp_path / "parts", Spy(2), **whole)
+            play(tmp_path / "parts", spy, **whole)
             break
         except KeyboardInterrupt:
-            times += 1
+            assert spy.done == done, "progress knows what was done before"
+            times, done = times + 1, done + spy.deals
     assert times > 3
     assert rows(tmp_path / "whole") == rows(tmp_path / "parts")
     results = [(tmp_path / name / "results.npz").read_bytes() for name in ("whole", "parts")]

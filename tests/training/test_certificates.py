@@ -10,10 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kille_training.solving.trees.efg import EfgTree
-from kille_training.solving.trees.tree import Chance, Decision, Terminal, flatten
 from kille_training.solving.trees.values import nash_conv, uniform
 from reference.scripts import script
+from reference.small_games import coin
 from reference.trees import numbered
 
 HERE = Path(__file__).parents[2] / "docs" / "certificates"
@@ -26,26 +25,13 @@ def check(tree: Path, policy: Path) -> tuple[list[Fraction], list[Fraction]]:
     return script("docs/certificates/check.py").check(str(tree), str(policy))
 
 
-def coin() -> EfgTree:
-    """Player 1 sees a coin and may pay to end it; player 2 guesses the coin."""
-
-    def expand(state: tuple[int, ...]) -> Terminal | Chance | Decision:
-        if not state:
-            return Chance([1 / 3, 2 / 3], [(0,), (1,)])
-        if len(state) == 1:
-            return Decision(0, state, [(*state, 0), (*state, 1)])
-        if len(state) == 2 and state[1] == 1:
-            return Decision(1, "guess", [(*state, 0), (*state, 1)])
-        won = -1.0 if len(state) == 2 else -3.0 if state[2] == state[0] else 2.5
-        return Terminal([won, -won])
-
-    return numbered(flatten((), expand, 2).nodes)
+COIN = numbered(coin().nodes)
 
 
 def written(folder: Path, strategy: np.ndarray) -> tuple[Path, Path]:
     """The two files of the coin with a strategy."""
-    coin().write(folder / "coin.efg")
-    coin().write_policy(strategy, folder / "coin.policy")
+    COIN.write(folder / "coin.efg")
+    COIN.write_policy(strategy, folder / "coin.policy")
     return folder / "coin.efg", folder / "coin.policy"
 
 
@@ -63,7 +49,7 @@ def test_the_checker_is_short_and_needs_python_alone() -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_it_finds_what_our_own_measure_finds(tmp_path: Path, seed: int) -> None:
-    tree = coin().tree.without_nodes()
+    tree = COIN.tree.without_nodes()
     strategy = np.random.default_rng(seed).random(tree.num_sequences)
     strategy /= np.repeat(np.add.reduceat(strategy, tree.first[:-1]), np.diff(tree.first))
     values, best = check(*written(tmp_path, strategy.round(6)))
@@ -94,7 +80,7 @@ def test_its_answer_is_exact(tmp_path: Path) -> None:
 def test_what_is_no_game_or_no_policy_is_refused(
     tmp_path: Path, file: str, old: str, new: str, told: str
 ) -> None:
-    files = written(tmp_path, uniform(coin().tree.without_nodes()))
+    files = written(tmp_path, uniform(COIN.tree.without_nodes()))
     changed = tmp_path / file
     assert old in changed.read_text()
     changed.write_text(changed.read_text().replace(old, new))

@@ -13,8 +13,8 @@ from kille_env.errors import KilleError, PolicyError
 from kille_env.play.policy import UniformPolicy
 from kille_training.solving.policies import strategy_of
 from kille_training.solving.trees.efg import EfgTree
-from kille_training.solving.trees.tree import Chance, Decision, Terminal, flatten
 from reference.scripts import script
+from reference.small_games import coin
 from reference.trees import build_stage, numbered
 
 pytestmark = pytest.mark.compiled
@@ -83,22 +83,11 @@ def test_python_policies_of_openspiel_come_back_too(tmp_path: Path) -> None:
 
 
 def guess() -> EfgTree:
-    """Player 1 sees a coin and may pay to end it; player 2 guesses the coin."""
-
-    def expand(state: tuple[int, ...]):
-        if not state:
-            return Chance([0.25, 0.75], [(0,), (1,)])
-        if len(state) == 1:
-            return Decision(0, state, [(*state, 0), (*state, 1)])
-        if len(state) == 2 and state[1] == 1:
-            return Decision(1, "guess", [(*state, 0), (*state, 1)])
-        won = 1.0 if len(state) == 2 or state[2] != state[0] else -2.0
-        return Terminal([won / 3, -won / 3])
-
-    found = flatten((), expand, 2)
+    """The coin with names."""
     pays = ["pay", 'go "on"']
     actions = [*pays, "tails", "heads", *pays]
-    return EfgTree(found.nodes, actions, ["sees 0", "guesses\nit", "sees 1"], "a game")
+    nodes = coin((0.25, 0.75), (1 / 3, 1 / 3, -2 / 3)).nodes
+    return EfgTree(nodes, actions, ["sees 0", "guesses\nit", "sees 1"], "a game")
 
 
 def test_labels_and_digits_are_in_the_file(tmp_path: Path) -> None:

@@ -5,61 +5,7 @@ import io
 import pytest
 
 import kille_training as kt
-from kille_training.arena.settings import Folder, MatchmakingSettings, TournamentSettings
-from kille_training.arena.tournament import Tournament
-from kille_training.pool.jobs import Here
 from kille_training.progress import Bars
-from kille_training.settings import TableSettings
-
-PLAYERS = {"rule": "rule_of_thumb", "chance": "uniform", "tipsy": "byteskille/tipsy"}
-
-
-def settings(folder, **matchmaking):
-    return TournamentSettings(
-        table=TableSettings("byteskille", 2),
-        entrants=PLAYERS,
-        matchmaking=MatchmakingSettings(**{"deals": 8, **matchmaking}),
-        batch_tables=16,
-        workers=0,
-    )
-
-
-class Spy:
-    def __init__(self, stop=None):
-        self.calls, self.stop = [], stop
-
-    @property
-    def played(self):
-        return sum(deals for deals, _ in self.calls[1:])
-
-    def __call__(self, job, deals, total):
-        self.calls.append((deals, total))
-        if self.stop is not None and self.played >= self.stop:
-            raise KeyboardInterrupt
-
-
-def play(folder, spy, **matchmaking):
-    with Here() as pool:
-        tournament = Tournament(Folder(folder), settings(folder, **matchmaking), pool)
-        with tournament.store:
-            tournament.play(spy)
-    return spy
-
-
-def test_progress_knows_what_was_done_before(tmp_path):
-    whole = play(tmp_path / "a", Spy())
-    assert whole.calls[0] == (0, whole.played)
-    spy = Spy(stop=16)
-    with pytest.raises(KeyboardInterrupt):
-        play(tmp_path / "b", spy)
-    rest = play(tmp_path / "b", Spy())
-    assert rest.calls[0] == (spy.played, whole.played)
-    assert rest.played == whole.played - spy.played > 0
-
-
-def test_rounds_to_come_are_part_of_what_is_left(tmp_path):
-    spy = play(tmp_path / "a", Spy(), format="swiss", rounds=4)
-    assert {total for _, total in spy.calls} == {spy.played}
 
 
 def standard_error(monkeypatch, terminal):
@@ -75,10 +21,17 @@ def standard_error(monkeypatch, terminal):
 @pytest.mark.parametrize("terminal", [True, False])
 def test_a_terminal_shows_a_bar_and_a_log_shows_lines(tmp_path, terminal, monkeypatch):
     file = standard_error(monkeypatch, terminal)
+    players = ["rule_of_thumb", "uniform", "byteskille/tipsy"]
+    words = {"num_players": 2, "deals": 8, "batch_tables": 16, "out": tmp_path / "a"}
+
+    def stop(job, parts, total):
+        if parts:
+            raise KeyboardInterrupt
+
     with pytest.raises(KeyboardInterrupt):
-        play(tmp_path / "a", Spy(stop=16))
+        kt.play_tournament(players, progress=stop, **words)
     with Bars(lines=True) as display:
-        play(tmp_path / "a", display)
+        kt.play_tournament(players, progress=display, **words)
     shown = file.getvalue()
     assert ("playing observations ..." in shown) != terminal
     assert ("24/24" in shown) == terminal  # what was played before the interrupt counts
