@@ -24,7 +24,9 @@ def test_a_model_takes_them_as_they_are_in_every_game(game):
     assert isinstance(model.rollout_buffer, SeatStreamBuffer) and model.gamma == 1.0
     decisions = model.n_steps * venv.num_envs
     assert 8_000 < decisions < 17_000
-    assert model.learn(decisions, callback=Anneal(learning_rate=1e-5)).num_timesteps == decisions
+    if game == "krypkille":  # every game learns in test_every_game.py
+        learned = model.learn(decisions, callback=Anneal(learning_rate=1e-5))
+        assert learned.num_timesteps == decisions
 
 
 def test_one_seat_needs_no_buffer_and_few_tables_take_longer_rollouts():
