@@ -88,9 +88,9 @@ def train(
     Example:
         >>> import kille_training as kt
         >>> few = {"learner.decisions": 8_192, "measure.every": 0, "measure.final_deals": 20}
-        >>> run = kt.train("demo", out="runs/few", set=few)
+        >>> run = kt.train("demo", out="runs/few", set={**few, "table.num_players": 2})
         >>> kt.evaluate(run.folder, deals=10).num_players
-        3
+        2
 
     Args:
         config: The name of a recipe, a file of settings, settings, or the folder of a run.
