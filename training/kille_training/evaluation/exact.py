@@ -32,16 +32,11 @@ from kille_training.solving.policies import (
 from kille_training.solving.size import OWN
 from kille_training.solving.stages import DealStages, Stage
 from kille_training.solving.trees.sequence_game import payoffs_of
-from kille_training.solving.trees.values import best_response, infoset_reach, losses
+from kille_training.solving.trees.values import NashConv, best_response, infoset_reach, losses
 from kille_training.tables import RulesLike, seat
 
 LEAST = 1e-9
 """Units per deal below which a loss is rounding."""
-
-
-def stake_of(rules: Rules) -> int:
-    """Returns the units that a seat puts in at the beginning, 1 where no rule says how many."""
-    return rules.number("stake") if "stake" in rules.values else 1
 
 
 def measure_exactly(
@@ -64,7 +59,7 @@ def measure_exactly(
         asking = part_of(progress, f"asking {focal.name}", sum(deal.information_sets))
     asked = strategies_of(cast(Asked, focal), deal, asking)
     advance = part_of(progress, "measuring exactly", len(plays))
-    rows = exact_rows(focal, num_players, rules, plays, advance, deal, asked)
+    rows = _rows(focal.name, asked, deal, plays, advance)
     if searches(focal):
         focal = policy_of(asked, deal, focal.name)
     played = greedy_of(asked, deal) if tuple(plays) == ("greedy",) else asked
@@ -76,9 +71,7 @@ def exact_rows(
     num_players: int,
     rules: Rules,
     plays: Sequence[str],
-    progress: Callable[[int], None] = ignore,
     deal: DealStages | None = None,
-    asked: Sequence[np.ndarray] | None = None,
 ) -> list[ExactNashConv]:
     """Measures a policy in each way to play; a deterministic policy has one row.
 
@@ -87,9 +80,7 @@ def exact_rows(
         num_players: P seats.
         rules: Rules of a game.
         plays: "greedy" and "sampled", or one of them.
-        progress: Called with 1 after each.
         deal: The trees of this table, if they have been built.
-        asked: What the policy does there, if it has been asked.
 
     Raises:
         KilleError: There is no exact tree of this table; the message says why.
@@ -97,18 +88,33 @@ def exact_rows(
             describes the information set.
     """
     deal = deal or build_deal(num_players, rules, recall=searches(policy))
-    sampled = strategies_of(cast(Asked, policy), deal) if asked is None else asked
+    return _rows(policy.name, strategies_of(cast(Asked, policy), deal), deal, plays)
+
+
+def _rows(
+    name: str,
+    sampled: Sequence[np.ndarray],
+    deal: DealStages,
+    plays: Sequence[str],
+    progress: Callable[[int], None] = ignore,
+) -> list[ExactNashConv]:
+    """Measures what a policy does in a deal; `progress` is called with 1 after each row."""
     if len(plays) > 1 and all(np.isin(part, (0.0, 1.0)).all() for part in sampled):
         plays = (DETERMINISTIC,)
-    table = Table.of(rules.game, num_players, rules)
     rows = []
     for play in plays:
         found = nash_conv_of(greedy_of(sampled, deal) if play == "greedy" else sampled, deal)
-        improvement, values = found.improvement.tolist(), found.values.tolist()
-        measured = (found.total, tuple(improvement), tuple(values), stake_of(rules))
-        rows.append(ExactNashConv(policy.name, play, *measured, table))
+        rows.append(_row(name, play, found, deal.num_players, deal.rules))
         progress(1)
     return rows
+
+
+def _row(name: str, play: str, found: NashConv, num_players: int, rules: Rules) -> ExactNashConv:
+    """Returns what was found of a policy, for people; a stake is 1 unit where no rule says more."""
+    by_seat = tuple(found.improvement.tolist()), tuple(found.values.tolist())
+    stake = rules.number("stake") if "stake" in rules.values else 1
+    table = Table.of(rules.game, num_players, rules)
+    return ExactNashConv(name, play, found.total, *by_seat, stake, table)
 
 
 def match_row(policy: Player, num_players: int, rules: Rules) -> ExactNashConv:
@@ -128,11 +134,7 @@ def match_row(policy: Player, num_players: int, rules: Rules) -> ExactNashConv:
 
     match = build_match(num_players, rules)
     found = match_nash_conv(match_strategy_of(cast(Policy, policy), match), match)
-    improvement, values = tuple(found.improvement.tolist()), tuple(found.values.tolist())
-    measured = (found.total, improvement, values, stake_of(rules))
-    return ExactNashConv(
-        policy.name, "sampled", *measured, Table.of(rules.game, num_players, rules)
-    )
+    return _row(policy.name, "sampled", found, num_players, rules)
 
 
 def largest_losses(strategies: Sequence[np.ndarray], deal: DealStages, most: int) -> list[Loss]:
