@@ -9,7 +9,7 @@ import pytest
 
 import kille_env
 from adapters.spies import stable_baselines
-from env.players import network_metadata, network_weights
+from env.players import Wrong, below, beyond, network_metadata, network_weights
 from kille_agents.catalog import load_policy
 from kille_agents.network import NetworkPolicy
 from kille_agents.rules_of_thumb import rule_of_thumb
@@ -172,26 +172,6 @@ def test_a_policy_is_refused_at_a_table_that_it_was_not_made_for(
         SEATS[seat](policy)
 
 
-class Stubborn(UniformPolicy):
-    """Always wants the same action, legal or not."""
-
-    name = "stubborn"
-    deterministic = True
-
-    def __init__(self, choose: Any) -> None:
-        self.choose = choose
-
-
-@kernel
-def below(_seen, _mask, _numbers, _chance):
-    return -1
-
-
-@kernel
-def beyond(_seen, mask, _numbers, _chance):
-    return mask.shape[0] + 1000
-
-
 @kernel
 def illegal(_seen, mask, _numbers, _chance):
     return mask.argmin()
@@ -201,14 +181,14 @@ def illegal(_seen, mask, _numbers, _chance):
     "choose", [illegal, *(pytest.param(c, marks=pytest.mark.slow) for c in (below, beyond))]
 )
 def test_a_kernel_that_chooses_an_illegal_action_is_named(choose: Any) -> None:
-    found = SeatTables("byteskille", 4, 3, rules=RULES, seed=1, opponents=Stubborn(choose))
-    with pytest.raises(PolicyError, match="kernel of policy 'stubborn' chose the illegal action"):
+    found = SeatTables("byteskille", 4, 3, rules=RULES, seed=1, opponents=Wrong(choose))
+    with pytest.raises(PolicyError, match="kernel of policy 'wrong' chose the illegal action"):
         found.begin()
     assert not found.players.decided.any()
 
 
 def test_numbers_that_a_kernel_cannot_read_are_refused() -> None:
-    policy = Stubborn(below)
+    policy = Wrong(below)
     policy.numbers = np.zeros(3)
     with pytest.raises(PolicyError, match="its kernel reads an int64 array"):
         SeatTables("byteskille", 2, 3, opponents=policy)

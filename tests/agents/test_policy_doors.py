@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import kille_env
-from env.players import network_metadata, network_weights
+from env.players import Wrong, below, beyond, network_metadata, network_weights
 from kille_agents.greedy import Greedy
 from kille_agents.network import NetworkPolicy
 from kille_agents.perceptron import affine
@@ -15,33 +15,12 @@ from kille_agents.rules_of_thumb import rule_of_thumb
 from kille_agents.rules_of_thumb.byteskille import THRESHOLDS, ByteskilleRuleOfThumb
 from kille_agents.search import FlatSearch
 from kille_agents.search.rollouts import earnings
-from kille_env.core.jit import kernel
 from kille_env.errors import KilleError, PolicyError
 from kille_env.play.decisions import Decisions, History
 from kille_env.play.kernels import choices
-from kille_env.play.policy import UniformPolicy, at_table, decide, let_transfer
+from kille_env.play.policy import at_table, decide, let_transfer
 
 RULES = kille_env.spec("byteskille").resolve(episode="deal")
-
-
-@kernel
-def below(_seen, _mask, _numbers, _chance):
-    return -1
-
-
-@kernel
-def beyond(_seen, mask, _numbers, _chance):
-    return mask.shape[0] + 1000
-
-
-class Wrong(UniformPolicy):
-    """A policy whose kernel chooses what is not legal."""
-
-    name = "wrong"
-    deterministic = True
-
-    def __init__(self, choose: Any) -> None:
-        self.choose = choose
 
 
 def tables(number: int = 3, seats: int = 3) -> Any:

@@ -7,6 +7,8 @@ import pytest
 
 import kille_env
 import kille_training as kt
+from env.players import SIZE, Recalling
+from env.test_playing import tables_of as seeded
 from kille_agents.greedy import in_play
 from kille_agents.objects import player_of
 from kille_env.core.batch import Batch
@@ -20,28 +22,6 @@ from kille_training.solving.stages import Stage
 from reference.trees import build_deal
 
 RULES = kille_env.spec("byteskille").resolve(episode="deal", rules={"fraga": "off"})
-SIZE = 3
-
-
-class Recalling:
-    """Likes actions by a running hash of all that its seat has seen in the match."""
-
-    name, memory_size = "recalling", SIZE
-
-    def decide(self, decisions: Decisions) -> np.ndarray:
-        found, decisions.memory = self.answer(
-            decisions.observation, decisions.mask, decisions.memory
-        )
-        return found
-
-    def answer(
-        self, observation: np.ndarray, mask: np.ndarray, memory: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        sums = observation.sum(axis=1, dtype=np.int64)[:, None]
-        after = (memory * 3 + sums + np.arange(1, SIZE + 1)) % 97
-        liking = 1 + (after[:, :1].astype(np.int64) * 3 + np.arange(mask.shape[1])) % 5
-        shares = np.where(mask != 0, liking, 0).astype(np.float64)
-        return shares / shares.sum(axis=1, keepdims=True), after.astype(np.float32)
 
 
 class Wrapped:
@@ -55,11 +35,7 @@ class Wrapped:
 
 
 def tables_of(seeds: Any, game: str = "byteskille", **options: Any) -> Batch:
-    batch = kille_env.make_batch(
-        game, len(seeds), 3, seed=0, **{"restart": False, "episode": "match", **options}
-    )
-    batch.reset(seed=[int(seed) for seed in seeds])
-    return batch
+    return seeded(seeds, game=game, **{"episode": "match", **options})
 
 
 def by_hand(seed: int, game: str) -> np.ndarray:
@@ -114,21 +90,6 @@ def test_every_seat_has_a_memory_of_its_own_and_a_new_match_clears_it() -> None:
         began = np.flatnonzero(batch.tables["matches"] != matches)
         expected = {key: each for key, each in expected.items() if key[0] not in began}
     assert batch.tables["matches"].max() > 1
-
-
-def test_memory_is_saved() -> None:
-    lineup, seating = [Recalling(), Wrapped()], np.array([0, 1, 0])
-    batch = tables_of(range(8), "knack")
-    players = Players(batch, lineup, seating)
-    for _ in range(9):
-        players.play()
-    saved, state = batch.save(), players.state()
-    end = play_out(players)
-    twin = tables_of(range(8), "knack")
-    twin.restore(saved)
-    again = Players(twin, lineup, seating)
-    again.put_back(again.checked(state))
-    assert play_out(again).tobytes() == end.tobytes()
 
 
 def test_a_memory_that_is_not_read_changes_nothing() -> None:

@@ -8,7 +8,9 @@ import numpy as np
 import kille_env
 from kille_agents.catalog import load_policy
 from kille_agents.network import NetworkMetadata
+from kille_env.core.jit import kernel
 from kille_env.core.spec import Rules, width
+from kille_env.play.decisions import Decisions
 from kille_env.play.policy import UniformPolicy, sample_actions
 
 
@@ -63,3 +65,47 @@ def network_weights(made_for: NetworkMetadata) -> dict[str, np.ndarray]:
         found[f"weight.{layer}"] = rng.normal(size=(outputs, inputs)).astype(np.float32) * 0.3
         found[f"bias.{layer}"] = rng.normal(size=outputs).astype(np.float32)
     return found
+
+
+@kernel
+def below(_seen, _mask, _numbers, _chance):
+    return -1
+
+
+@kernel
+def beyond(_seen, mask, _numbers, _chance):
+    return mask.shape[0] + 1000
+
+
+class Wrong(UniformPolicy):
+    """A policy whose kernel chooses what is not legal."""
+
+    name = "wrong"
+    deterministic = True
+
+    def __init__(self, choose: Any) -> None:
+        self.choose = choose
+
+
+SIZE = 3
+
+
+class Recalling:
+    """Likes actions by a running hash of all that its seat has seen in the match."""
+
+    name, memory_size = "recalling", SIZE
+
+    def decide(self, decisions: Decisions) -> np.ndarray:
+        found, decisions.memory = self.answer(
+            decisions.observation, decisions.mask, decisions.memory
+        )
+        return found
+
+    def answer(
+        self, observation: np.ndarray, mask: np.ndarray, memory: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        sums = observation.sum(axis=1, dtype=np.int64)[:, None]
+        after = (memory * 3 + sums + np.arange(1, SIZE + 1)) % 97
+        liking = 1 + (after[:, :1].astype(np.int64) * 3 + np.arange(mask.shape[1])) % 5
+        shares = np.where(mask != 0, liking, 0).astype(np.float64)
+        return shares / shares.sum(axis=1, keepdims=True), after.astype(np.float32)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import kille_env
+from env.players import Recalling
 from kille_env.core.batch import Batch
 from kille_env.errors import IllegalActionError, KilleError, PolicyError
 from kille_env.play.decisions import Decisions
@@ -69,7 +70,7 @@ def tables_of(
 
 
 def everybody() -> list[Player]:
-    return [Leaning(), UniformPolicy(), Leaning("other", 7), Looking()]
+    return [Leaning(), UniformPolicy(), Leaning("other", 7), Looking(), Recalling()]
 
 
 def some_seating(count: int, num_players: int, number: int, seed: int = 0) -> np.ndarray:
@@ -84,7 +85,7 @@ def test_units_do_not_depend_on_the_tables_beside_nor_on_their_order(
 ) -> None:
     count, seats = scale(24, 4), max(3, kille_env.spec(game).min_players)
     options = {"game": game, "episode": "deal"}
-    seeds, seating = np.arange(count) * 7 + 1, some_seating(count, seats, 4)
+    seeds, seating = np.arange(count) * 7 + 1, some_seating(count, seats, 5)
     units = play_out(Players(tables_of(seeds, seats, **options), everybody(), seating))
     assert units.any()
     order = np.random.default_rng(1).permutation(count)[: count // 2]
@@ -95,14 +96,14 @@ def test_units_do_not_depend_on_the_tables_beside_nor_on_their_order(
 
 
 def test_units_do_not_depend_on_the_order_in_which_players_are_listed() -> None:
-    seeds, seating = np.arange(20), some_seating(20, 3, 4)
+    seeds, seating = np.arange(20), some_seating(20, 3, 5)
     units = play_out(Players(tables_of(seeds), everybody(), seating))
-    turned = play_out(Players(tables_of(seeds), everybody()[::-1], 3 - seating))
+    turned = play_out(Players(tables_of(seeds), everybody()[::-1], 4 - seating))
     assert turned.tobytes() == units.tobytes()
 
 
 def test_units_do_not_depend_on_who_writes_the_match_down() -> None:
-    seeds, seating = np.arange(12), some_seating(12, 3, 4)
+    seeds, seating = np.arange(12), some_seating(12, 3, 5)
     units = play_out(Players(tables_of(seeds), everybody(), seating))
     batch = kille_env.make_batch("byteskille", 12, 3, seed=0, restart=False)
     recorder = Recorder(batch)
@@ -115,7 +116,7 @@ def test_units_do_not_depend_on_who_writes_the_match_down() -> None:
 
 def test_units_are_the_same_with_restart_and_without(scale: Callable[..., int]) -> None:
     count, matches = 6, scale(4, 2)
-    seeds, seating = np.arange(count) + 50, some_seating(count, 3, 4)
+    seeds, seating = np.arange(count) + 50, some_seating(count, 3, 5)
     batch = tables_of(seeds)
     one_by_one = Players(batch, everybody(), seating)
     expected = np.zeros((matches, count, 3))
@@ -167,7 +168,7 @@ def test_a_match_that_the_cards_decide_pays() -> None:
 
 def test_tables_that_are_not_chosen_stand_still() -> None:
     batch = tables_of(range(6))
-    players = Players(batch, everybody(), some_seating(6, 3, 4))
+    players = Players(batch, everybody(), some_seating(6, 3, 5))
     before, chosen = batch.tables.copy(), np.arange(6) % 2 == 0
     assert not players.actions(chosen)[~chosen].any()
     players.play(chosen)
@@ -216,13 +217,15 @@ def test_players_forget_matches_that_begin_again_from_the_same_seed() -> None:
 
 
 def test_saved_players_play_on_alike() -> None:
-    batch, seating = tables_of(range(8)), some_seating(8, 3, 4)
+    table: dict[str, Any] = {"game": "knack", "episode": "match"}
+    seating = some_seating(8, 3, 5)
+    batch = tables_of(range(8), **table)
     players = Players(batch, everybody(), seating)
-    for _ in range(5):
+    for _ in range(9):
         players.play()
     saved, state = batch.save(), players.state()
     end = play_out(players)
-    twin = tables_of(range(8))
+    twin = tables_of(range(8), **table)
     twin.restore(saved)
     going_on = Players(twin, everybody(), seating)
     going_on.put_back(going_on.checked(state))
