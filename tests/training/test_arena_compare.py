@@ -33,7 +33,7 @@ def test_equals_differ_by_less():
 def test_it_is_the_test_of_the_scores_that_are_kept(tmp_path):
     looks = []
     words = {"num_players": 3, "by": 0.001, "most": 2600, "out": tmp_path / "c"}
-    found = kt.compare("byteskille/caller", "rule_of_thumb", looked=looks.append, **words)
+    found = kt.compare("byteskille/caller", "rule_of_thumb", observer=looks.append, **words)
     assert [look.played for look in looks] == [1000, 2000, 2600] and found == looks[-1]
     assert found.answer() == (
         "Not decided after 2,600 deals: among copies of rule_of_thumb, byteskille/caller may earn "
@@ -93,7 +93,7 @@ def test_interrupted_anywhere_it_ends_with_the_same_bytes(tmp_path):
     for _ in range(2):
         with pytest.raises(KeyboardInterrupt):
             kt.compare(
-                "byteskille/caller", "rule_of_thumb", out=tmp_path / "b", looked=stop, **words
+                "byteskille/caller", "rule_of_thumb", out=tmp_path / "b", observer=stop, **words
             )
     assert kt.compare("byteskille/caller", "rule_of_thumb", out=tmp_path / "b", **words) == whole
     one, other = (tmp_path / name / "comparison.npz" for name in "ab")

@@ -214,7 +214,7 @@ def compare(
     out: str | Path | None = None,
     transfer: bool = False,
     trust: bool = False,
-    looked: Callable[[Comparison], None] | None = None,
+    observer: Callable[[Comparison], None] | None = None,
 ) -> Comparison:
     """Plays until it is known whether a player earns more than another, or less than that and `by`.
 
@@ -245,7 +245,7 @@ def compare(
         transfer: Whether a policy that was made for another table may play at this one; the result
             says so.
         trust: Whether model files that can run code may be loaded.
-        looked: Called with what has been found after each look; None shows it in terminals and
+        observer: Called with what has been found after each look; None shows it in terminals and
             notebooks.
 
     Raises:
@@ -314,7 +314,7 @@ def compare(
             raise ConfigError(f"{entrants[number].name} cannot be compared: {reason}")
         scores.begin(asked, known)
         bars = stack.enter_context(Bars())
-        return _played(scores, hypotheses, play, pool, looked or bars.described)
+        return _played(scores, hypotheses, play, pool, observer or bars.described)
 
 
 def _played(
@@ -322,7 +322,7 @@ def _played(
     hypotheses: Hypotheses,
     play: Play,
     pool: Pool,
-    looked: Callable[[Comparison], None],
+    observer: Callable[[Comparison], None],
 ) -> Comparison:
     """Play until the test knows, or has had its deals."""
     test = SequentialTest(hypotheses)
@@ -332,7 +332,7 @@ def _played(
             scores.write()
             test.feed(scores.scores[test.deals : deals])
             found = scores.comparison(test)
-            looked(found)
+            observer(found)
             if test.verdict != GOING:
                 return found
     finally:

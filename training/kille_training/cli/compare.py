@@ -67,7 +67,7 @@ def compare(
     with command.resumable(), Bars(lines=True) as display:
         found = play_comparison(
             better, worse, game, num_players, rules=rules, out=folder,
-            looked=lambda found: display.say(found.describe()), **asked,
+            observer=lambda found: display.say(found.describe()), **asked,
         )  # fmt: skip
     command.report({"run": str(folder), **found.as_dict()}, [found], as_json)
 
