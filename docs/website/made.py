@@ -56,7 +56,7 @@ API = {
     "solving": (
         "Solving",
         "Finite games as flat arrays, regret minimization over them, and exact values.",
-        tuple(f"kille_training.solving.trees.{name}" for name in ("build", "cfr", "values")),
+        tuple(f"kille_training.solving.trees.{name}" for name in ("tree", "cfr", "values")),
     ),
 }
 """Pages of the API: title, what is on it, and modules, those that are public."""
