@@ -227,14 +227,6 @@ def test_what_is_no_player_is_refused():
         kt.play_tournament({"a": 3, "b": "uniform"}, num_players=2)
 
 
-def test_a_comparison_says_what_it_found():
-    found = kt.compare("rule_of_thumb", even, num_players=2, by=0.05)
-    assert (found.better, found.worse) == ("rule_of_thumb", "even")
-    assert str(found).startswith("byteskille, 2 seats, single deals, preset svensk.\n")
-    assert "Among copies of even, rule_of_thumb earns more than +0" in str(found)
-    assert found.low < found.mean < found.high
-
-
 def test_equal_players_with_one_name_can_be_compared():
     found = kt.compare(even, lambda observation, mask: even(observation, mask), num_players=2)
     assert found.mean == 0.0

@@ -47,13 +47,6 @@ def run(trained, config, tmp_path):
     return shutil.copytree(trained, tmp_path / "runs/tiny")
 
 
-def test_train(config, answer):
-    found = answer("train", config, "--out", "runs/mine", "--seed", "3")
-    assert found["run"] == "runs/mine"
-    assert found["deals"] == 20
-    assert {row["against"] for row in found["rows"]} == {"uniform", "rule_of_thumb"}
-
-
 def test_evaluate(run, answer, kille):
     found = answer("evaluate", "runs/tiny", "--deals", "30")
     assert found["num_players"] == 2

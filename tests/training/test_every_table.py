@@ -36,16 +36,18 @@ def run(tiny, tmp_path_factory):
 
 
 @pytest.mark.parametrize("activation", ["tanh", "relu"])
-def test_the_exported_policy_is_the_network_at_every_table(tiny, tmp_path, activation):
-    settings = tiny(learner={"layers": (16, 12), "activation": activation, **SEVERAL})
+@pytest.mark.parametrize("sizes", [SEVERAL, {}], ids=["several tables", "one table"])
+def test_the_exported_policy_is_the_network_at_every_table(tiny, tmp_path, activation, sizes):
+    settings = tiny(learner={"layers": (16, 12), "activation": activation, **sizes})
     learner = learner_of(settings)
     save_network(learner.policy("mine"), tmp_path)
-    for seats in sorted(set(SEVERAL["table_sizes"])):
-        for episode in SEVERAL["episodes"]:
+    for seats in sorted({*sizes.get("table_sizes", [2])}):
+        for episode in sizes.get("episodes", ["deal"]):
             rules = GAME.resolve(episode=episode)
             observation, mask = decisions("byteskille", seats, rules, 8, 12)
             policy = load_policy(tmp_path, "byteskille", seats, rules)
-            seen = torch.as_tensor(READINGS["seats"](GAME, seats)(observation))
+            reading = READINGS["seats" if sizes else "float"](GAME, seats)
+            seen = torch.as_tensor(reading(observation))
             with torch.no_grad():
                 asked = learner.model.policy.get_distribution(seen, action_masks=mask)
             theirs = asked.distribution.probs

@@ -19,13 +19,12 @@ pytest.importorskip("sb3_contrib")
 import torch
 
 import kille_training as kt
-from kille_env.core.spec import feature_scale
 from kille_env.errors import ConfigError, PolicyError
-from kille_env.registry import make_batch, spec
+from kille_env.registry import spec
 from kille_training.learn.measuring import measurements_of
 from kille_training.learn.runs import PROGRESS, GrowingCSV, Run, TensorBoard, read_checkpoint
 from kille_training.learn.settings import MeasureSettings
-from kille_training.learn.training import Training, interruptible, learner_of, train_run
+from kille_training.learn.training import Training, interruptible, train_run
 
 FILES = ("policy.safetensors", "policy.json")
 
@@ -189,20 +188,6 @@ def test_nash_conv_is_measured_on_the_way_where_a_tree_fits(tmp_path, tiny):
     table = {"episode": "match"}
     train_run(without, replace(tiny(table=table), measure=measure))
     assert not without.exact.exists()
-
-
-def test_the_exported_policy_is_the_network(tmp_path, tiny):
-    settings = tiny(learner={"layers": (16, 12), "activation": "relu"})
-    learner = learner_of(settings)
-    policy = learner.policy("mine")
-    batch = make_batch("byteskille", 500, 2, episode="deal", seed=9)
-    batch.reset()
-    observation, mask = batch.observation.copy(), batch.mask.copy()
-    seen = torch.as_tensor(observation * feature_scale(spec("byteskille").observation(2)))
-    with torch.no_grad():
-        theirs = learner.model.policy.get_distribution(seen, action_masks=mask)
-    mine = policy.probabilities(observation, mask)
-    assert np.abs(mine - theirs.distribution.probs.numpy()).max() < 1e-5
 
 
 def test_a_run_is_never_overwritten(short, tiny):
