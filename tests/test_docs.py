@@ -9,27 +9,10 @@ from typing import Any
 import pytest
 
 import kille_env
+from reference.documented import PAGES, ROOT, blocks, named
 from reference.scripts import script
 
-ROOT = Path(__file__).parents[1]
-FIRST = ("README", "CONTRIBUTING", "CHANGELOG", "CODE_OF_CONDUCT", "SECURITY")
-PAGES = [
-    *(ROOT / f"{name}.md" for name in FIRST),
-    *sorted((ROOT / "docs").rglob("*.md")),
-    *sorted(ROOT.glob("[a-z]*/README.md")),
-]
-
-
 MAKERS = script("docs/pages.py")
-
-
-def _ids(pages: list[Path]) -> list[str]:
-    return [page.relative_to(ROOT).as_posix() for page in pages]
-
-
-def _snippets(page: Path, language: str) -> list[str]:
-    text = page.read_text(encoding="utf-8")
-    return re.findall(rf"^ *```{language}\n(.*?)^ *```", text, flags=re.DOTALL | re.MULTILINE)
 
 
 @pytest.mark.parametrize("name", MAKERS.MAKERS)
@@ -45,9 +28,9 @@ def test_every_block_of_a_page_is_made_and_has_a_place(tmp_path: Path) -> None:
     page.write_text("<!-- begin one -->\nold\n<!-- end one -->\n")
     filled = MAKERS.filled
     assert "\n\nnew\n\n" in filled(page, {"one": lambda: "new"})
-    for blocks in ({}, {"one": str, "other": str}):
+    for wrong in ({}, {"one": str, "other": str}):
         with pytest.raises(KeyError):
-            filled(page, blocks)
+            filled(page, wrong)
 
 
 BANNED = (
@@ -73,7 +56,7 @@ QUOTES = (
 """What our sources say, in their words."""
 
 
-@pytest.mark.parametrize("page", PAGES, ids=_ids(PAGES))
+@pytest.mark.parametrize("page", PAGES, ids=named)
 def test_pages_are_in_plain_english(page: Path) -> None:
     text = re.sub(r"```.*?```|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
     found = re.finditer(rf"{BANNED}|\bargmax\b|\bworlds?\b|\d %", text, re.IGNORECASE)
@@ -96,9 +79,10 @@ def test_texts_of_the_packages_are_in_plain_english() -> None:
 def test_the_players_on_the_players_page_play() -> None:
     import numpy as np
 
-    (snippet,) = _snippets(ROOT / "docs" / "players.md", "python")
+    page = ROOT / "docs" / "players.md"
+    (snippet,) = [block.text for block in blocks(page) if block.language == "python"]
     names: dict[str, Any] = {}
-    exec(compile(snippet, "players.md", "exec"), names)
+    exec(compile(snippet, page, "exec"), names)
     batch = kille_env.make_batch("knack", 16, 3, episode="deal", seed=1, restart=False)
     batch.reset()
     player = names["Folder"](3, batch.rules)
@@ -169,7 +153,7 @@ def test_the_readmes_row_of_a_game_is_the_specs(game: str) -> None:
     assert page == f"[{game}.md](docs/games/{game}.md)"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=_ids(PAGES))
+@pytest.mark.parametrize("page", PAGES, ids=named)
 def test_links_lead_somewhere(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     for target in re.findall(r"\]\((?!https:)([^)#\s]+)(?:#[\w-]*)?\)", text):
