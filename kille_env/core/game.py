@@ -32,27 +32,6 @@ KERNELS = (
     "resample",
     "relabel",
 )
-HOOKS = (
-    "narrate",
-    "question",
-    "choice",
-    "verdict",
-    "retired",
-    "action_text",
-    "set_up",
-    "chance",
-    "chances",
-    "passed_over",
-    "outcome",
-    "redeals",
-    "dealt_again",
-    "describe_rules",
-    "view",
-    "change",
-    "can_go_on",
-    "undeal",
-    "action_before",
-)
 
 LOOPS: dict[str, Any] = {
     "begin": loops.begin_tables,
@@ -107,9 +86,8 @@ class Game:
         describe(table, rules, seat, who, history): Returns the text of `Game.describe`, where `who`
             is what to call each seat.
 
-    It may define the functions in `HOOKS`, with the arguments of the methods here (`narrate` and
-    `view` get `who` for `names`); each method says what happens without. Two of them are kernels,
-    for exact trees:
+    It may define more functions by the names of the methods here, with their arguments (and `who`
+    for `names`); each method says what happens without. Two kernels are for exact trees alone:
 
         passed_over(table, rules, card): Whether a card, if it were drawn now, would only be laid
             aside for the next one, and nobody decides after that one; else no card is.

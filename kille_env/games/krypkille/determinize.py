@@ -42,7 +42,7 @@ from kille_env.tricktaking.saved import (
     hands_fit,
     trick_bounds,
 )
-from kille_env.tricktaking.tricks import HAND, NOT_YET, WHOLE_PACK, twins
+from kille_env.tricktaking.tricks import HAND, WHOLE_PACK, twins
 
 _FINE = 1 << 32  # in how many steps chances are drawn
 
@@ -169,42 +169,28 @@ def _share_after_shuffle(table, rules, viewer, mine):
         viewer: Who knows what it was dealt, discarded and drew.
         mine: The places where its discards are, if they were shuffled in, a set.
     """
-    drawn_from = table["drawn_from"]
-    own_first = mine if table["talon_of"][index(viewer)] == 1 else NOTHING
-    own_second = mine & ~own_first
-    players = np.uint32(table["in_play"])
-    first, second = NOTHING, NOTHING
+    players, own_draws = np.uint32(table["in_play"]), np.uint64(table["drawn_cards"][index(viewer)])
     begin = how_many(left_out(rules))
     position = begin + rules["hand"] * how_many(players)
-    seat = np.int64(table["dealer"])
-    for _ in range(how_many(players)):
-        seat = np.int64(seat_left_of(table, seat, players))
-        if table["exchanged"][index(seat)] == NOT_YET:
-            break
-        held = np.uint64(table["drawn_cards"][index(seat)])
-        if seat != viewer:
-            held = _held_by(table, seat)
-        one = _some_with(table, held & ~own_second, own_first, drawn_from[1, index(seat)])
-        other = _some_with(table, held & ~one, own_second, drawn_from[2, index(seat)])
-        pack = some_cards(table, held & ~one & ~other, drawn_from[0, index(seat)])
-        table["drawn_cards"][index(seat)] = one | other | pack
-        first |= one
-        second |= other
-        position = _lay(table, pack, position)
-        position = _lay(table, one, position)
-        position = _lay(table, other, position)
-    rest = _undrawn_again(table)
-    first |= rest if table["talons"] == 1 else NOTHING
-    second |= rest if table["talons"] == 2 else NOTHING
-    table["shuffled_in"] = first | second
-    _share_discards(table, begin, viewer, mine, first, second)
-
-
-@kernel
-def _some_with(table, cards, surely, number):
-    """Draws so many cards of a set, those of another set that are in it among them."""
-    sure = np.uint64(cards & surely)
-    return sure | some_cards(table, cards & ~sure, number - how_many(sure))
+    table["drawn_cards"][:] = 0
+    table["shuffled_in"] = 0
+    for talon in range(table["talons"] + 1):  # 0 is the pack
+        sure = mine if talon == table["talon_of"][index(viewer)] else NOTHING
+        cards = _undrawn_again(table) if (talon > 0) & (talon == table["talons"]) else NOTHING
+        seat = np.int64(table["dealer"])
+        for _ in range(how_many(players)):
+            seat = np.int64(seat_left_of(table, seat, players))
+            held = own_draws if seat == viewer else _held_by(table, seat)
+            may = held & ~np.uint64(table["drawn_cards"][index(seat)]) & ~(mine & ~sure)
+            number = table["drawn_from"][index(talon), index(seat)] - how_many(may & sure)
+            drawn = (may & sure) | some_cards(table, may & ~sure, number)
+            position = _lay(table, drawn, position)
+            table["drawn_cards"][index(seat)] |= drawn
+            cards |= drawn
+        if talon > 0:
+            table["shuffled_in"] |= cards
+            _share_discards(table, viewer, talon, cards, mine)
+    _deal_again(table, begin)
 
 
 @kernel
@@ -222,23 +208,26 @@ def _lay(table, cards, position):
 
 
 @kernel
-def _share_discards(table, begin, viewer, mine, first, second):
-    """Draws who had discarded the cards of the new talons, and so what everybody was dealt."""
-    first &= ~mine
-    second &= ~mine
-    players = np.uint32(table["in_play"])
-    number, seat = how_many(players), np.int64(table["dealer"])
+def _share_discards(table, viewer, talon, cards, mine):
+    """Draws who had discarded the cards of a new talon, all but the viewer's own, `mine`."""
+    cards &= ~mine
+    for seat in range(np.int64(table["num_players"])):
+        if table["talon_of"][index(seat)] == talon:
+            number = how_many(table["discarded"][index(seat)])
+            thrown = mine if seat == viewer else some_cards(table, cards, number)
+            table["discarded"][index(seat)] = thrown
+            cards &= ~thrown
+
+
+@kernel
+def _deal_again(table, begin):
+    """Writes what everybody was dealt, given what each has got and discarded since."""
+    players, seat = np.uint32(table["in_play"]), np.int64(table["dealer"])
+    number = how_many(players)
     for place in range(number):
         seat = np.int64(seat_left_of(table, seat, players))
-        thrown, talon = np.uint64(table["discarded"][index(seat)]), table["talon_of"][index(seat)]
-        if talon != 0:
-            rest = first if talon == 1 else second
-            thrown = mine if seat == viewer else some_cards(table, rest, how_many(thrown))
-            first &= ~thrown
-            second &= ~thrown
-            table["discarded"][index(seat)] = thrown
         kept = _held_by(table, seat) & ~np.uint64(table["drawn_cards"][index(seat)])
-        dealt = kept | thrown
+        dealt = kept | np.uint64(table["discarded"][index(seat)])
         table["dealt"][index(seat)] = dealt
         for turn in range(how_many(dealt)):
             table["deck"][index(begin + place + turn * number)] = nth_card(dealt, turn)
