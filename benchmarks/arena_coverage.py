@@ -34,7 +34,7 @@ from kille_training.evaluation.duplicate import play_deals
 from kille_training.labels import most_apart
 from kille_training.statistics.intervals import ScoreRange
 from kille_training.statistics.plackett_luce import fit
-from kille_training.statistics.standings import crosstable, differences, group, grouping, units
+from kille_training.statistics.standings import crosstable, differences, group, units
 from kille_training.statistics.tally import Tally
 from markdown_tables import table
 
@@ -330,7 +330,8 @@ def looking(population: np.ndarray, largest: float, runs: int) -> str:
             deals = np.arange(look * step, (look + 1) * step)
             scored = np.stack([earned, -earned], axis=1)[:, rotations(2)]
             tally.add(members, deals, scored)
-            wrong[seed, look] = grouping(tally, ScoreRange(largest, deals[-1] + 1)).clear.any()
+            gaps = differences(tally, ScoreRange(largest, deals[-1] + 1))
+            wrong[seed, look] = group(units(tally).mean, gaps).clear.any()
     names = ("looks", "deals at the last", "told apart at the last look", "at any look")
     shares = [(wrong[:, looks - 1], wrong[:, :looks].any(axis=1)) for looks in (1, 2, 5, LOOKS)]
     rows = [

@@ -8,7 +8,7 @@ import pytest
 from kille_env.errors import KilleError
 from kille_training.statistics import standings, tally
 from kille_training.statistics.plackett_luce import fit
-from kille_training.statistics.standings import crosstable, grouping
+from kille_training.statistics.standings import crosstable, group
 from kille_training.statistics.tally import ARRAYS, Tally
 from reference.tallies import clustered, everywhere, seen, tallied
 from reference.tallies import same as all_same
@@ -107,7 +107,11 @@ def test_numbers_of_entrants_mean_nothing():
     for statistic in (standings.differences, crosstable):
         again = statistic(other).low[cells]
         assert again == pytest.approx(statistic(one).low, nan_ok=True)
-    assert (grouping(other).worst[number] == grouping(one).worst).all()
+    worst = [
+        group(standings.units(each).mean, standings.differences(each)).worst
+        for each in (one, other)
+    ]
+    assert (worst[1][number] == worst[0]).all()
 
 
 def test_deals_share_folds_and_more_entrants_have_fewer_folds():

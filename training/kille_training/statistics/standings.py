@@ -68,7 +68,6 @@ class Grouping:
     """What is certain about the order of E entrants by units per deal.
 
     Attributes:
-        order: Entrants that sat, by what they were seen to earn, the most first.
         clear: [E, E] bool, whether the row's entrant earns more than the column's, all pairs looked
             at together.
         best: [E] int64, the best place, counted from 1, that an entrant may truly have; 0 if it
@@ -76,15 +75,9 @@ class Grouping:
         worst: [E] int64, the worst one.
     """
 
-    order: tuple[int, ...]
     clear: np.ndarray
     best: np.ndarray
     worst: np.ndarray
-
-
-def grouping(tally: Tally, scale: ScoreRange | None = None) -> Grouping:
-    """Returns which entrants of tables of one size can be told apart."""
-    return group(units(tally).mean, differences(tally, scale))
 
 
 def group(mean: np.ndarray, gaps: Intervals) -> Grouping:
@@ -95,12 +88,11 @@ def group(mean: np.ndarray, gaps: Intervals) -> Grouping:
         gaps: [E, E] how much more the row's entrant earns than the column's.
     """
     sat = np.isfinite(mean)
-    order = tuple(np.argsort(-mean, kind="stable")[: sat.sum()].tolist())
     p_values = np.where(sat[:, None] & sat, gaps.p_values(), np.nan)
     clear = holm_cells(p_values, mirrored=True) & (gaps.mean > 0)
     best = np.where(sat, 1 + clear.sum(axis=0), 0)
-    worst = np.where(sat, len(order) - clear.sum(axis=1), 0)
-    return Grouping(order, clear, best, worst)
+    worst = np.where(sat, sat.sum() - clear.sum(axis=1), 0)
+    return Grouping(clear, best, worst)
 
 
 @dataclass(frozen=True)
