@@ -38,7 +38,7 @@ ELSEWHERE = ("torch",)
 QUICK = (
     "tests/env", "tests/adapters", "tests/agents", "tests/training/test_train.py",
     "tests/training/test_evaluate.py", "tests/training/test_settings.py",
-    "tests/training/test_statistics_skill.py", "tests/training/test_report.py",
+    "tests/training/test_statistics_intervals.py", "tests/training/test_report.py",
 )  # fmt: skip
 """What the oldest versions and other Pythons are tested with."""
 

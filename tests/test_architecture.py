@@ -17,6 +17,7 @@ import grimp
 import pytest
 
 import kille_env
+from reference.scripts import script
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = {"kille_env", "kille_agents", "kille_training"}
@@ -189,6 +190,10 @@ def test_every_function_of_training_is_there() -> None:
         assert function.__doc__ and "Args:" in function.__doc__, name
     with pytest.raises(AttributeError, match="no attribute 'trian'"):
         _ = kille_training.trian
+
+
+def test_what_other_environments_test_is_there() -> None:
+    assert all((ROOT / path).exists() for path in script("tests/environments.py").QUICK)
 
 
 @pytest.mark.parametrize("game", kille_env.list_games())

@@ -3,8 +3,11 @@
 import pickle
 
 import numpy as np
-import pyspiel
 import pytest
+
+pytest.importorskip("pyspiel")
+
+import pyspiel
 from open_spiel.python import policy as spiel_policy
 from open_spiel.python import rl_environment
 from open_spiel.python.algorithms import cfr, exploitability, ismcts, mcts
