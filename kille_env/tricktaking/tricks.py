@@ -126,12 +126,6 @@ def lowest_of(cards):
 
 
 @kernel
-def twins(cards):
-    """The other copies of the cards of a set."""
-    return ((cards & FIRST_COPIES) << _ONE) | ((cards >> _ONE) & FIRST_COPIES)
-
-
-@kernel
 def card_of_type(cards, kind):
     """A card of a type from a set that holds one; the copies look alike."""
     first = np.uint64(2 * kind)

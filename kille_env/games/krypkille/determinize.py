@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from kille_env.cards.arrange import deal_places, relabel_cards, relabel_set
+from kille_env.cards.arrange import card_from, deal_places, relabel_cards, relabel_set
 from kille_env.cards.pack import left_out
 from kille_env.cards.seats import seat_left_of
 from kille_env.cards.sets import card_bit, how_many, in_cards, lowest_card, nth_card, without_lowest
@@ -25,8 +25,10 @@ from kille_env.core.spec import Rules
 from kille_env.games.krypkille.rules import TRICKS, Action, Phase, who_is_out
 from kille_env.tricktaking.hidden import (
     NOTHING,
+    by_seat,
     deal_hidden,
     not_in_hands,
+    one_of_seat,
     plan_hands,
     relabel_discards,
     relabel_tricks,
@@ -42,7 +44,7 @@ from kille_env.tricktaking.saved import (
     hands_fit,
     trick_bounds,
 )
-from kille_env.tricktaking.tricks import HAND, WHOLE_PACK, twins
+from kille_env.tricktaking.tricks import HAND, WHOLE_PACK
 
 _FINE = 1 << 32  # in how many steps chances are drawn
 
@@ -50,25 +52,14 @@ _FINE = 1 << 32  # in how many steps chances are drawn
 @kernel
 def resample(table, rules, seat, cards):
     """Draws a determinization that `seat` cannot tell from this table, each equally likely."""
-    viewer, mine = np.int64(seat), np.uint64(table["discarded"][index(seat)])
-    hidden = WHOLE_PACK & ~np.uint64(table["hand"][index(seat)] | table["face_up"])
-    if mine & np.uint64(table["shuffled_in"]) == 0:
-        deal_hidden(table, viewer, hidden & ~mine, cards)
-        mine = NOTHING
+    viewer, mine = np.int64(seat), np.uint64(0)
+    discarded = np.uint64(table["discarded"][index(seat)])
+    if discarded & np.uint64(table["shuffled_in"]) != 0:
+        mine = discarded
+        _deal_after_shuffle(table, rules, viewer, mine, cards)
     else:
-        # An open one is surely its discard if the viewer has had the other copy, too.
-        known, played = mine | _held_by(table, viewer), np.uint64(table["face_up"])
-        either = mine & ~twins(known) & (played | twins(played))
-        most_likely = _chance(table, rules["hand"], viewer, mine & twins(known) & played)
-        order, most = plan_hands(table, viewer, hidden)
-        done = False
-        while not done:
-            free = _turn_copies(table, either, hidden, cards)
-            done, free = try_hands(table, viewer, hidden, free, order, most, cards)
-            if done:
-                deal_places(table, not_in_hands(table, viewer, hidden), free, free, cards)
-                chance = _chance(table, rules["hand"], viewer, _places_of(mine, cards))
-                done = below(table, _FINE) < _FINE * chance / most_likely
+        unseen = WHOLE_PACK & ~_open_to(table, viewer) & ~discarded
+        deal_hidden(table, viewer, unseen, cards)
     if table["again_end"] == 0:
         share_draws(table, viewer)
     else:
@@ -82,6 +73,12 @@ def relabel(table, rules, cards):
     relabel_discards(table, cards)
     table["shuffled_in"] = relabel_set(table["shuffled_in"], cards)
     relabel_cards(table["again"][: table["again_end"]], cards)
+
+
+@kernel
+def _open_to(table, viewer):
+    """The cards that a seat sees where they lie: its hand, what was played and what is left out."""
+    return np.uint64(table["hand"][index(viewer)] | table["face_up"])
 
 
 @kernel
@@ -112,48 +109,144 @@ def _undrawn_again(table):
     return cards
 
 
-# Where the viewer's own discards are, if they were shuffled in again
+# Where the cards lie, if the viewer's own discards are among them
 
 
 @kernel
-def _turn_copies(table, either, hidden, cards):
-    """Draws which copy of some types lies open; returns the cards that are then hidden, a set.
+def _deal_after_shuffle(table, rules, viewer, mine, cards):
+    """Deals the cards that a seat does not see, its own discards `mine` among them."""
+    talon = table["talon_of"][index(viewer)]
+    drawn = table["drawn_from"][index(talon)]
+    # The first new talon is used up where there is a second one.
+    undrawn = _undrawn_again(table) if talon == table["talons"] else NOTHING
+    hidden, size = WHOLE_PACK & ~_open_to(table, viewer), rules["hand"]
+    unclear, taken = _read_open_cards(table, viewer, mine)
+    order, most = plan_hands(table, viewer, (hidden | unclear) & ~mine, drawn)
+    done, places, free = False, hidden, NOTHING
+    while not done:
+        done, places, free = _try_own(
+            table, size, viewer, mine, hidden, undrawn, drawn, taken, most, cards
+        )
+        if done:
+            done, free = try_hands(table, viewer, places, free, order, most, cards)
+    deal_places(table, not_in_hands(table, viewer, places), free, free, cards)
+
+
+@kernel
+def _read_open_cards(table, viewer, mine):
+    """Returns cards that may be open or hidden, and by seat how many of `mine` it surely played.
+
+    An open card is surely one of these if the viewer has discarded or held the other copy, too. If
+    not, it may be either copy.
+    """
+    known, played = mine | _held_by(table, viewer), np.uint64(table["face_up"])
+    unclear, taken, rest = NOTHING, NOTHING, mine
+    while rest != 0:
+        card = lowest_card(rest)
+        rest = without_lowest(rest)
+        if not in_cards(known, card ^ 1):
+            unclear |= card_bit(card ^ 1)
+        elif in_cards(played, card):
+            taken += one_of_seat(_holder_of(table, card))
+    return unclear, taken
+
+
+@kernel
+def _holder_of(table, card):
+    """Who has a card in hand or has played it, -1 nobody."""
+    holder = np.int64(-1)
+    for seat in range(np.int64(table["num_players"])):
+        holder = np.int64(seat) if in_cards(_held_by(table, seat), card) else holder
+    return holder
+
+
+@kernel
+def _try_own(table, size, viewer, mine, hidden, undrawn, drawn, taken, most, cards):
+    """Draws where a seat's own discards are; fails so that all outcomes are equally likely.
+
+    Each of them may come to every place at which a card of the new talon can be; the chances of a
+    place are in proportion to the ways in which, at most, the rest can then be dealt. With every
+    one that has found its place the sum of these gets smaller, so the draw fails in that
+    proportion.
+
+    Returns:
+        Whether it has succeeded, the places that are left, and the cards that are free.
+    """
+    known, played = mine | _held_by(table, viewer), np.uint64(table["face_up"])
+    places, free, before, rest = hidden, hidden & ~mine, taken, mine
+    while rest != 0:
+        card = lowest_card(rest)
+        rest = without_lowest(rest)
+        twin, sure = card ^ 1, in_cards(known, card ^ 1)
+        if sure and in_cards(played, card):
+            continue
+        copies = NOTHING if sure else played & (card_bit(card) | card_bit(twin))
+        most_ways, _ = _ways(
+            table, size, viewer, card, copies, hidden, undrawn, drawn, before, most, np.inf
+        )
+        pick = most_ways * (below(table, _FINE) / _FINE)
+        _, place = _ways(
+            table, size, viewer, card, copies, places, undrawn, drawn, taken, most, pick
+        )
+        if place < 0:
+            return False, places, free
+        if in_cards(undrawn, place):
+            place = card_from(table, undrawn & places)
+        else:
+            taken += one_of_seat(_holder_of(table, place))
+        places &= ~card_bit(place)
+        cards[index(place)] = card
+        if copies != 0:
+            open_twin = copies & ~card_bit(place)
+            free |= card_bit(twin)
+            if open_twin != 0:
+                free &= ~card_bit(twin)
+                cards[index(lowest_card(open_twin))] = twin
+    return True, places, free
+
+
+@kernel
+def _ways(table, size, viewer, card, copies, places, undrawn, drawn, taken, most, pick):
+    """Adds up the chances of the places where a card of the new talon can be.
 
     Args:
         table: The table.
-        either: A card of each type.
-        hidden: The cards that are hidden now.
-        cards: Where it is written which card lies where an open one of them lies now.
+        size: How many cards everybody was dealt.
+        viewer: Whose discard the card is.
+        card: The card.
+        copies: The open cards that may be it.
+        places: The hidden places that are left.
+        undrawn: Those in the talon.
+        drawn: [P] how many cards each seat has drawn from that talon.
+        taken: By seat, how many of these have been found.
+        most: From `plan_hands`.
+        pick: A random number, less than the largest possible sum.
+
+    Returns:
+        The sum, and the place at which the sum exceeds `pick`, -1 nowhere.
     """
-    while either != 0:
-        card = lowest_card(either)
-        either = without_lowest(either)
-        both = card_bit(card) | card_bit(card ^ 1)
-        lying, turned = np.uint64(table["face_up"]) & both, below(table, 2)
-        hidden ^= both if turned != 0 and lying != both else NOTHING
-        while lying != 0:
-            cards[index(lowest_card(lying))] = lowest_card(lying) ^ turned
-            lying = without_lowest(lying)
-    return hidden
-
-
-@kernel
-def _chance(table, size, viewer, places):
-    """How likely cards of the new talon are at some places, if all of these were to be drawn.
-
-    They lie in that talon still, or their holders have drawn them from it: of all ways in which
-    a player can have got its `size` cards this is the share in which these are from there.
-    """
-    talon = table["talon_of"][index(viewer)]
-    # The first new talon is used up where there is a second one.
-    rest = places & ~(_undrawn_again(table) if talon == table["talons"] else NOTHING)
-    chance = 1.0
+    total, place = 0.0, np.int64(-1)
+    both_open = copies & (copies - np.uint64(copies != 0)) != 0
     for seat in range(np.int64(table["num_players"])):
-        held, drawn = _held_by(table, seat) & rest, table["drawn_from"][index(talon), index(seat)]
-        rest &= ~held
-        for number in range(how_many(held)):
-            chance *= max(drawn - number, 0) / (size - number)
-    return chance if rest == 0 else 0.0
+        found = by_seat(taken, seat)
+        chance = (drawn[index(seat)] - found) / (size - found) if found < size else 0.0
+        if seat == viewer or chance <= 0.0:
+            continue
+        rest = copies & _held_by(table, seat)
+        while rest != 0:
+            total += chance
+            place = lowest_card(rest) if place < 0 and pick < total else place
+            rest = without_lowest(rest)
+        here = np.uint64(table["hand"][index(seat)]) & places
+        if here != 0 and not in_cards(table["excluded"][index(seat)], card) and not both_open:
+            number = how_many(here)
+            total += chance * number / (by_seat(most, seat) - number + 1)
+            place = lowest_card(here) if place < 0 and pick < total else place
+    left = undrawn & places
+    if left != 0 and not both_open:
+        total += how_many(left) / how_many(not_in_hands(table, viewer, places))
+        place = lowest_card(left) if place < 0 and pick < total else place
+    return total, place
 
 
 # How they came there, which nobody else can tell
