@@ -41,8 +41,9 @@ def resumable(how: str, begun: Callable[[], bool] = lambda: True) -> Generator[N
     """Makes Ctrl-C say how to resume, if there is anything to resume."""
     try:
         yield
-    except KeyboardInterrupt:
-        raise KeyboardInterrupt(how if begun() else NOTHING_WRITTEN) from None
+    except KeyboardInterrupt as error:
+        nothing = error.args == (NOTHING_WRITTEN,) or not begun()
+        raise KeyboardInterrupt(NOTHING_WRITTEN if nothing else how) from None
 
 
 def part_of(

@@ -4,8 +4,8 @@ import inspect
 import json
 import shlex
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -14,8 +14,9 @@ from tqdm import tqdm
 
 from kille_env.errors import ConfigError, RulesError, did_you_mean, shortened
 from kille_env.files import parse_json
+from kille_training import progress as jobs
 from kille_training.labels import SEED
-from kille_training.progress import NOTHING_WRITTEN, SECONDS_BEFORE_BAR
+from kille_training.progress import SECONDS_BEFORE_BAR
 
 F = TypeVar("F", bound=Callable[..., Any])
 WIDTH_WITHOUT_TERMINAL = 120
@@ -181,17 +182,10 @@ def check_file(out: Path | None) -> None:
 # Results and interruptions
 
 
-@contextmanager
-def resumable(begun: Callable[[], bool] = lambda: True) -> Iterator[None]:
+def resumable(begun: Callable[[], bool] = lambda: True) -> AbstractContextManager[None]:
     """Makes Ctrl-C say, once, that the command line as it was given resumes, if it has begun."""
-    try:
-        yield
-    except KeyboardInterrupt as error:
-        if error.args == (NOTHING_WRITTEN,) or not begun():
-            raise KeyboardInterrupt(NOTHING_WRITTEN) from None
-        given = click.get_current_context().find_root().obj or ()
-        again = shlex.join(["kille", *given])
-        raise KeyboardInterrupt(f"nothing is lost; resume with: {again}") from None
+    given = click.get_current_context().find_root().obj or ()
+    return jobs.resumable(f"nothing is lost; resume with: {shlex.join(['kille', *given])}", begun)
 
 
 def report(result: dict[str, Any], shown: Iterable[Any], as_json: bool) -> None:
