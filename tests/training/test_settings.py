@@ -214,7 +214,7 @@ def test_another_method_keeps_the_decisions_of_a_recipe_alone(written):
     found = load_settings(path, ["method=mmd", "learner.steps=2"])
     assert (found.decisions, found.hyperparameters().steps) == (10, 2)
     assert "gamma" not in found.learner
-    with pytest.raises(ConfigError, match=r"learner.gamma is an unknown key"):
+    with pytest.raises(ConfigError, match=r"yaml: learner.gamma is an unknown key"):
         load_settings(written("method: mmd\nlearner: {gamma: 0.9}"))
 
 

@@ -107,14 +107,17 @@ class TrainSettings:
         """Decisions of the whole run; it ends after the update that reaches them."""
         return self.learner.get("decisions", DECISIONS)
 
-    def hyperparameters(self) -> Any:
+    def hyperparameters(self, before: str = "") -> Any:
         """Returns the settings of the method.
+
+        Args:
+            before: What a refusal begins with: where the settings come from, as "file.yaml: ".
 
         Raises:
             ConfigError: There is no such method or key, or a value does not fit.
         """
         given = {key: value for key, value in self.learner.items() if key != "decisions"}
-        return settings_of(self.method, given, "learner.")
+        return settings_of(self.method, given, f"{before}learner.")
 
     def resolved(self) -> Self:
         """Returns the same with every hyperparameter of the method.
@@ -128,7 +131,9 @@ class TrainSettings:
 
 def load_settings(path: Path, overrides: Overrides = (), **values: Any) -> TrainSettings:
     """Reads the settings of a run to begin; see `kille_training.settings.load` and `overridden`."""
-    return overridden(load(TrainSettings, path), overrides, str(path), **values)
+    config = load(TrainSettings, path)
+    config.hyperparameters(f"{path}: ")
+    return overridden(config, overrides, str(path), **values)
 
 
 def overridden(
