@@ -101,6 +101,7 @@ def test_a_seed_fixes_pettingzoos_match_and_its_rewards_are_the_returns(
 
 @pytest.mark.parametrize(("episode", "shown", "most"), [("deal", "box", 0), ("match", "dict", 1)])
 def test_gymnasiums_checker(game: str, episode: str, shown: str, most: int) -> None:
+    pytest.importorskip("pygame", reason="the checker draws, which takes the extra render")
     seats = seats_of(game)[most]
     env = make_gym(game, num_players=seats, episode=episode, observation=shown)
     with redirect_stdout(io.StringIO()):
