@@ -37,9 +37,14 @@ from kille_env.extras import needs
 with needs("train"):
     from gymnasium import spaces
     from stable_baselines3.common.base_class import BaseAlgorithm
-    from stable_baselines3.common.vec_env import VecEnv
+    from stable_baselines3.common.vec_env import (
+        VecEnv,
+        VecEnvWrapper,
+        VecFrameStack,
+        VecNormalize,
+    )
 
-from kille_env.adapters.sb3_asking import LivePolicy, check_last_seen
+from kille_env.adapters.sb3_asking import PASS_ON, LivePolicy, check_last_seen
 from kille_env.adapters.sb3_buffer import LOADED, Earned, SeatStreamBuffer, Step
 from kille_env.adapters.sb3_models import memory_size
 from kille_env.adapters.spaces import Observations
@@ -76,6 +81,15 @@ def _algorithm_that_steps(venv: VecEnv) -> tuple[BaseAlgorithm | None, bool]:
     caller = frame.f_locals.get("self")
     learns_in = caller.get_env() if isinstance(caller, BaseAlgorithm) else None
     return (caller if learns_in is not None and learns_in.unwrapped is venv else None), False
+
+
+def _wrappers_of(learner: BaseAlgorithm) -> list[VecEnvWrapper]:
+    """Returns what is around the environment that an algorithm learns in, the outermost first."""
+    found, env = [], learner.get_env()
+    while isinstance(env, VecEnvWrapper):
+        found.append(env)
+        env = env.venv
+    return found
 
 
 class TableVecEnv(VecEnv):
@@ -420,7 +434,8 @@ class SelfPlayVecEnv(TableVecEnv):
         An ordinary buffer takes them without a word, so nothing but the stack can refuse it.
 
         Raises:
-            KilleError: An algorithm collects here with another buffer than `SeatStreamBuffer`, or
+            KilleError: An algorithm collects here with another buffer than `SeatStreamBuffer`,
+                remembers other seats' cards, or goes on from old observations; or
                 Stable-Baselines3 evaluates here.
         """
         learner, evaluates = _algorithm_that_steps(self)
@@ -432,18 +447,45 @@ class SelfPlayVecEnv(TableVecEnv):
             )
         if learner is None:
             return
-        if memory_size(learner):
+        around = _wrappers_of(learner)
+        if memory_size(learner) or any(isinstance(each, VecFrameStack) for each in around):
             raise KilleError(
                 f"{type(learner).__name__} remembers what it has seen, and here every step shows "
                 'it another seat\'s cards: train it on SeatVecEnv(..., opponents="self"), where '
                 "each row is one seat of its table"
             )
-        if not isinstance(getattr(learner, "rollout_buffer", None), SeatStreamBuffer):
+        buffer = getattr(learner, "rollout_buffer", None)
+        if not isinstance(buffer, SeatStreamBuffer):
             raise KilleError(
                 f"{type(learner).__name__} collects with a buffer that would credit the decision "
                 "of one seat with what the next seat expects. Make the model with "
                 "rollout_buffer_class=SeatStreamBuffer, or use SeatVecEnv, which gives one seat of "
                 "each table to any algorithm"
+            )
+        if not buffer.pos:  # the buffer itself finds what happens in the middle of a rollout
+            self._check_last_seen(learner, around)
+
+    def _check_last_seen(self, learner: Any, around: Sequence[VecEnvWrapper]) -> None:
+        """Refuses a model that begins a rollout from observations of other decisions.
+
+        Stable-Baselines3 keeps the last ones from one rollout to the next, whatever is done to the
+        environment in between. Nothing says what unknown wrappers make of them.
+
+        Raises:
+            KilleError: It decides on others than stand on the tables.
+        """
+        seen: Any = self._observe()
+        for wrapper in reversed(around):
+            if type(wrapper) is VecNormalize:
+                seen = wrapper.normalize_obs(seen)
+            elif type(wrapper) not in PASS_ON:
+                return
+        if not np.array_equal(seen, learner._last_obs):
+            raise KilleError(
+                f"{type(learner).__name__} has decided on observations that are not those of the "
+                "tables now: the environment was stepped or reset between two rollouts, or a "
+                "callback broke one off. Begin anew by model.set_env(venv); a callback that plays "
+                "needs an environment of its own"
             )
 
     def state(self) -> dict[str, np.ndarray]:

@@ -52,6 +52,9 @@ class Step(NamedTuple):
 class Earned(np.ndarray):
     """The rewards [N] that a step returns, float32: those of the seats that acted.
 
+    A copy says the same. What is computed from them does not: else a wrapper that clips would be
+    passed over without a word, as long as it clips nothing of what the actors themselves earn.
+
     Attributes:
         step: The step, of which they are a part; None where nothing says it.
     """
@@ -68,6 +71,9 @@ class Earned(np.ndarray):
 
     def __array_finalize__(self, made_from: Any) -> None:
         self.step = getattr(made_from, "step", None)
+
+    def __array_wrap__(self, found: np.ndarray, *_: Any) -> Any:  # type: ignore[override]
+        return np.asarray(found)[()]
 
 
 class SeatStreamBuffer(MaskableRolloutBuffer):

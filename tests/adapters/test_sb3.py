@@ -22,6 +22,7 @@ from stable_baselines3.common.env_checker import check_env  # noqa: E402
 from stable_baselines3.common.vec_env import (  # noqa: E402
     VecCheckNan,
     VecEnv,
+    VecFrameStack,
     VecMonitor,
     VecNormalize,
 )
@@ -63,6 +64,8 @@ def test_the_wrong_buffer_is_refused() -> None:
         DQN("MlpPolicy", self_play(), buffer_size=100, learning_starts=1, device="cpu").learn(100)
     with pytest.raises(KilleError, match=r'another seat.*SeatVecEnv\(\.\.\., opponents="self"\)'):
         RecurrentPPO("MlpLstmPolicy", self_play(), n_steps=8, device="cpu").learn(100)
+    with pytest.raises(KilleError, match="another seat's cards"):
+        learner(VecMonitor(VecFrameStack(self_play(), 2)), SeatStreamBuffer).learn(100)
 
 
 def test_the_buffer_says_which_environment_it_needs() -> None:

@@ -11,6 +11,7 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("sb3_contrib")
 
 from gymnasium import spaces  # noqa: E402
+from stable_baselines3.common.vec_env import VecMonitor, VecNormalize  # noqa: E402
 
 import kille_env  # noqa: E402
 from adapters.sb3_tables import learner, self_play  # noqa: E402
@@ -249,6 +250,26 @@ def test_another_hand_in_the_middle_of_a_rollout_is_refused(more: int) -> None:
         learner(venv, SeatStreamBuffer, batch_size=16).learn(8 * 8, callback=meddle)
 
 
+@pytest.mark.parametrize("between", ["step", "reset", "break off", "normalize"])
+def test_a_model_does_not_go_on_from_observations_of_other_decisions(between: str) -> None:
+    """The library keeps the last ones, whatever is done to the environment between rollouts."""
+    venv = self_play(8, 3)
+    around = VecNormalize(venv, norm_reward=False) if between == "normalize" else VecMonitor(venv)
+    model = learner(around, SeatStreamBuffer, batch_size=16)
+    model.learn(8 * 8 * 2)
+    model.learn(8 * 8, reset_num_timesteps=False)
+    if between == "break off":
+        model.learn(8 * 8, lambda *_: False, reset_num_timesteps=False)
+    elif between == "reset":
+        venv.reset()
+    else:
+        venv.step(venv.action_masks().argmax(axis=1))
+    with pytest.raises(KilleError, match=r"Begin anew by model.set_env\(venv\)"):
+        model.learn(8 * 8, reset_num_timesteps=False)
+    model.set_env(around)
+    model.learn(8 * 8, reset_num_timesteps=False)
+
+
 def test_a_model_goes_on_at_tables_of_other_sizes_and_rules() -> None:
     def make(seats: int, rules: str = "svensk") -> SelfPlayVecEnv:
         kind: Any = {"episode": "deal", "observation": "seats", "rules": rules}
@@ -304,7 +325,13 @@ def test_rewards_carry_what_every_seat_earned() -> None:
 
 @pytest.mark.parametrize(
     "change",
-    [np.array, lambda r: r + 1.0, lambda r: np.zeros(8), lambda r: pickle.loads(pickle.dumps(r))],
+    [
+        np.array,
+        lambda r: r + 1.0,
+        lambda r: np.zeros(8),
+        lambda r: np.clip(r, -1000, 1000),  # nobody has earned so much
+        lambda r: pickle.loads(pickle.dumps(r)),
+    ],
 )
 def test_other_rewards_than_those_of_a_step_are_refused(change: Any) -> None:
     venv = self_play(8, 3)
