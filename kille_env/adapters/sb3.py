@@ -483,8 +483,8 @@ class SelfPlayVecEnv(TableVecEnv):
         if not np.array_equal(seen, learner._last_obs):
             raise KilleError(
                 f"{type(learner).__name__} has decided on observations that are not those of the "
-                "tables now: the environment was stepped or reset between two rollouts, or a "
-                "callback broke one off. Begin anew by model.set_env(venv); a callback that plays "
+                "tables now: the environment was stepped or reset between two rollouts, or one "
+                "was broken off. Begin anew by model.set_env(venv); a callback that plays "
                 "needs an environment of its own"
             )
 
