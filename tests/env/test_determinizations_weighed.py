@@ -217,14 +217,17 @@ def test_hands_of_a_full_table_are_drawn_as_often_as_there_are_ways_to_deal_the_
 # Discards that were shuffled in again
 
 
-def reshuffled(rng: np.random.Generator, tricks: int, **rules: Any) -> Batch:
-    """Returns a table of six, some tricks after an exchange in which the talon has run out."""
+def reshuffled(rng: np.random.Generator, tricks: int, waiting: int = 0, **rules: Any) -> Batch:
+    """Returns a table of six, some tricks after an exchange in which the talon has run out.
+
+    Or the exchange is not over, and some seats wait for it.
+    """
     while True:
         batch = kille_env.make_batch(
             GAME, 1, 6, rules=rules, seed=int(rng.integers(2**32)), restart=False
         )
         batch.reset()
-        while batch.tables["phase"][0] == SPEC.phases.index("discard"):
+        while (batch.tables["exchanged"][0] < 0).sum() > waiting:
             batch.step([rng.choice(np.flatnonzero(batch.mask[0])[-6:])])
         for _ in range(tricks):
             batch.step([rng.choice(np.flatnonzero(batch.mask[0]))])
@@ -257,8 +260,9 @@ def sources(table: Any) -> tuple[dict[int, list[int]], list[int]]:
 @pytest.mark.parametrize("rules", [{}, FIVE_EACH])
 def test_a_determinization_can_be_played_as_it_says(rules):
     rng = np.random.default_rng(7)
-    for number in range(12):
-        batch = reshuffled(rng, number % 5, **rules)
+    for number in range(18):
+        waiting = int(number > 11)
+        batch = reshuffled(rng, 0 if waiting else number % 5, waiting, **rules)
         for seat in rng.choice(6, 2, replace=False).tolist():
             drawn, _ = draw(batch, seat, 1)
             again = played_again(drawn)
@@ -278,7 +282,7 @@ def played_again(drawn: Batch) -> Batch:
     batch = kille_env.make_batch(GAME, 1, 6, rules=drawn.rules, seed=1, restart=False)
     deck = [*table["deck"].tolist(), *table["again"][: table["again_end"]].tolist()]
     batch.reset(dealer=int(table["dealer"]), deck=[code(card) for card in deck])
-    while batch.tables["phase"][0] == SPEC.phases.index("discard"):
+    for _ in range((table["exchanged"] >= 0).sum()):
         cards = [code(card) for card in members(table["discarded"][batch.seat[0]])]
         batch.step([batch.find_action(" ".join(["discard", *cards]))])
     for trick in range(table["trick"]):
