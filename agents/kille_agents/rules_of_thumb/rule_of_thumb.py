@@ -93,7 +93,7 @@ class RuleOfThumb:
     def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
         """Returns 1 for what it does and 0 for everything else, [N, A]; see `Policy`."""
         check_shapes(self.name, observation, mask, self._width, len(self._action))
-        usual: Any = SimpleNamespace(choose=self.kernel, numbers=self.numbers, name=self.name)
+        usual: Any = SimpleNamespace(choose=type(self).kernel, numbers=self.numbers, name=self.name)
         chosen = choices(usual, observation, mask)
         for column, habit in self._instead:
             rows = np.flatnonzero(observation[:, column])
