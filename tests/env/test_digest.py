@@ -248,7 +248,7 @@ EDITS = {
     "games/byteskille/rules.py": {"byteskille", "rounds"},
     "cards/pack.py": {"byteskille", "knack", "rounds"},
     "play/policy.py": {"rounds", "choices"},
-    "play/streams.py": {"streams"},
+    "play/streams.py": {"rounds", "streams"},
     "adapters/gym.py": set(),
     "core/compiler.py": {"byteskille", "knack", "rounds", "choices", "streams"},
 }
