@@ -16,6 +16,7 @@ from kille_training.learn.settings import (
     TableSettings,
     TrainSettings,
     load_settings,
+    overridden,
 )
 from kille_training.settings import (
     FolderName,
@@ -228,5 +229,14 @@ def test_files_with_settings_of_another_method_are_read(written):
         load_settings(written(run)).hyperparameters()
         == load_settings(written(old)).hyperparameters()
     )
+    with pytest.raises(ConfigError, match=r"learner\.gamma is an unknown key"):  # by hand
+        load_settings(written(run.replace("form: streams", "gamma: 0.9")))
+    kept = overridden(load_settings(written(run)), {"settings.epsilon": 0.5}, "the settings")
+    assert (kept.hyperparameters().steps, kept.hyperparameters().epsilon) == (2, 0.5)
     with pytest.raises(ConfigError, match="settings is 3, expected keys with values"):
         load_settings(written("settings: 3"))
+
+
+def test_blanks_around_a_key_change_nothing(written):
+    path = written("learner: {decisions: 10, learning_rate: 0.9}")
+    assert load_settings(path, ["method =mmd"]) == load_settings(path, {"method": "mmd"})

@@ -295,23 +295,23 @@ _Loader.add_implicit_resolver(  # YAML 1.1 reads 3e-4 as a text
 def each_override(overrides: Overrides) -> list[tuple[str, Any]]:
     """Returns the dotted keys that win over a file, with their values."""
     if isinstance(overrides, Mapping):
-        return list(overrides.items())
+        return [(key.strip(), value) for key, value in overrides.items()]
     return list(map(override, overrides))
 
 
 def override(text: str) -> tuple[str, Any]:
     """Returns the key and the value of "key=value"."""
     key, separator, value = text.partition("=")
-    if not separator or not key:
+    if not separator or not key.strip():
         raise ConfigError(
             f"{text!r} is no setting, expected KEY=VALUE as in learner.decisions=100000"
         )
-    return key, parse(value, f"{text!r}")
+    return key.strip(), parse(value, f"{text!r}")
 
 
 def _put(content: dict[str, Any], key: str, value: Any) -> None:
     """Puts one value into plain settings, in place; dots in the key lead downwards."""
-    *path, last = key.strip().split(".")
+    *path, last = key.split(".")
     for name in path:
         content = content.setdefault(name, {})
         if not isinstance(content, dict):

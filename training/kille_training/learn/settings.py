@@ -89,8 +89,14 @@ class TrainSettings:
         if not isinstance(learner, dict):
             return content
         if content.get("made_with") and content.get("method") != "maskable_ppo":
-            # Written by a run: the learner's other keys are the defaults of MaskablePPO.
-            learner = {key: value for key, value in learner.items() if key == "decisions"}
+            # Written by a run: the learner's other keys are the defaults of MaskablePPO. One that
+            # is not was written by hand, and is taken or refused as any other.
+            defaults = {**plain(settings_of("maskable_ppo", {})), "decisions": None}
+            learner = {
+                key: value
+                for key, value in learner.items()
+                if key not in defaults or value != defaults[key]
+            }
         return {**content, "learner": {**learner, **given}}
 
     def __post_init__(self) -> None:
@@ -151,7 +157,7 @@ def overridden(
     Raises:
         ConfigError: A key is unknown, or a value does not fit.
     """
-    content = plain(config)
+    content = plain(replace(config, made_with={}))  # the run to begin writes its own
     if dict(each_override(overrides)).get("method", config.method) != config.method:
         content["learner"] = {"decisions": config.decisions}
     return changed(TrainSettings, content, overrides, where, **values).resolved()
