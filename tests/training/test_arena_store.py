@@ -4,7 +4,7 @@ import json
 import random
 import shutil
 from dataclasses import replace
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import numpy as np
 import pandas as pd
@@ -114,6 +114,38 @@ def test_who_is_out_is_left_out(store):
     store.keep(*result(0, 0, 30, without=(1,)))
     assert 0 < store.tally.observations < 60
     assert missing(store, 0, 30) == []
+
+
+def test_deals_at_which_nobody_is_left_to_sit_do_not_count(store):
+    """The floor of an interval is the narrower the more deals there were."""
+    store.keep(*result(0, 0, 4))
+    store.put_out(1, "gone")
+    assert missing(store, 0, 30) == [(4, 30)]  # the other two still meet
+    store.put_out(0, "gone, too")
+    assert missing(store, 0, 30) == [] and store.deals() == 4
+
+
+@pytest.mark.parametrize(
+    ("without", "founders", "late", "hero", "copies"),
+    [
+        ((), True, True, True, True),
+        ((3,), True, False, True, True),
+        ((2,), False, True, False, True),
+        ((0,), False, True, False, False),
+        ((1, 2), False, False, False, False),
+    ],
+)
+def test_a_draw_can_be_played_where_it_has_lineups(without, founders, late, hero, copies):
+    keys = {0: 5, 1: 71, 2: 3, 3: 40}
+    all_four, pair = np.array(list(combinations(range(4), 3))), np.array([[0, 1, 1], [0, 2, 2]])
+    for expected, draw in [
+        (founders, Draw(((0, 1, 2),), np.array([[0, 1, 2]]))),
+        (late, Draw(((0, 1, 2, 3),), all_four, new=(3,))),
+        (hero, Draw(((0,), (1, 2)), np.array([[0, 1, 2]]))),
+        (copies, Draw(((0,), (1, 2)), pair)),
+    ]:
+        played = draw.lineups(5, keys, 0, 50, without).deal
+        assert draw.can_play(without) == expected == bool(len(played))
 
 
 def test_the_bytes_do_not_depend_on_how_results_came(tmp_path):

@@ -22,6 +22,7 @@ which are made of their names. So a draw is the same in whatever order entrants 
 its deals are cut, and whatever else is played.
 """
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -95,6 +96,15 @@ class Draw:
         size, begin = len(self.groups[-1]), sum(map(len, self.groups[:-1]))
         seated = len({slot for slot in self.rows[0].tolist() if slot >= begin})
         return len(self.rows) * (1 - comb(size - len(self.new), seated) / comb(size, seated))
+
+    def can_play(self, without: Collection[int]) -> bool:
+        """Return whether any of its lineups can be played without these entrants."""
+        if self.new is not None and set(self.new) <= set(without):
+            return False
+        there = [len(set(group) - set(without)) for group in self.groups]
+        group_of = np.repeat(np.arange(len(there)), [len(group) for group in self.groups])
+        needed = (Counter(group_of[list({*row})].tolist()) for row in self.rows.tolist())
+        return any(all(there[group] >= n for group, n in row.items()) for row in needed)
 
     def lineups(
         self,

@@ -342,6 +342,8 @@ class Store(Locked):
     ) -> Iterator[Shard]:
         """Yield what has not been played of a draw's deals, without those that are out.
 
+        Deals at which nobody can sit do not count as played: intervals go by how many were.
+
         Args:
             stage: Number of the draw.
             draw: The draw.
@@ -353,7 +355,10 @@ class Store(Locked):
         ends = [(first, first), *((max(a, first), min(b, end)) for a, b in spans), (end, end)]
         for (_, begin), (stop, _) in pairwise(ends):
             for shard in cut(Shard(stage, draw, begin, stop - begin), size):
-                yield replace(shard, without=self.absent)  # who is out by now
+                absent = self.absent  # who is out by now
+                if not draw.can_play(absent):
+                    return
+                yield replace(shard, without=absent)
 
     def keep(self, shard: Shard, lineups: Lineups, earned: np.ndarray) -> None:
         """Take the result of a shard; it is written later, see `write_if_due`.
