@@ -244,6 +244,17 @@ def test_a_swiss_tournament_grows_by_rounds(tmp_path):
     assert not play(tmp_path / "a", **words, matchmaking={**rounds, "rounds": 3}).deals
 
 
+def test_too_many_late_entrants_are_refused_before_they_enter(tmp_path):
+    few = {"table": {"num_players": 3}, "matchmaking": {"format": "random", "lineups": 1, "deals": 2}}
+    founders = {f"luck {n}": "uniform" for n in range(4)}
+    play(tmp_path / "a", **few, entrants=founders)
+    before = (tmp_path / "a" / "results.npz").read_bytes()
+    with pytest.raises(ConfigError, match=r"100 entrants make 80,850 lineups .* another name"):
+        play(tmp_path / "a", **few, entrants={f"luck {n}": "uniform" for n in range(100)})
+    assert (tmp_path / "a" / "results.npz").read_bytes() == before
+    assert not play(tmp_path / "a", **few, entrants=founders).deals  # it goes on as it was
+
+
 @pytest.mark.parametrize(
     ("changes", "words"),
     [

@@ -93,8 +93,10 @@ class Tournament:
                 _check_all_can_play(store, settings, entrants)
             self.store, self.settings = store, settings.with_format()
             self._schedule = _schedule(self.settings, entrants)
-            # Tables that cannot be filled are refused before anything is written.
-            self._schedule.stage(0, Field.of(entrants))
+            # Tables that cannot be filled, and too many lineups, are refused before anybody enters.
+            field = Field.of(entrants)
+            for stage in range(len(field.waves)):
+                self._schedule.stage(stage, field)
             self._play = Play(
                 settings.table.table(), settings.seed, entrants, objects or {},
                 seconds=settings.time_limit, transfer=settings.transfer, trust=trust,
