@@ -245,7 +245,10 @@ def test_a_swiss_tournament_grows_by_rounds(tmp_path):
 
 
 def test_too_many_late_entrants_are_refused_before_they_enter(tmp_path):
-    few = {"table": {"num_players": 3}, "matchmaking": {"format": "random", "lineups": 1, "deals": 2}}
+    few = {
+        "table": {"num_players": 3},
+        "matchmaking": {"format": "random", "lineups": 1, "deals": 2},
+    }
     founders = {f"luck {n}": "uniform" for n in range(4)}
     play(tmp_path / "a", **few, entrants=founders)
     before = (tmp_path / "a" / "results.npz").read_bytes()
