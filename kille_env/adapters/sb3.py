@@ -44,7 +44,7 @@ with needs("train"):
         VecNormalize,
     )
 
-from kille_env.adapters.sb3_asking import PASS_ON, LivePolicy, check_last_seen
+from kille_env.adapters.sb3_asking import PASS_ON, LivePolicy, check_last_seen, wrappers_of
 from kille_env.adapters.sb3_buffer import LOADED, Earned, SeatStreamBuffer, Step
 from kille_env.adapters.sb3_models import memory_size
 from kille_env.adapters.spaces import Observations
@@ -81,15 +81,6 @@ def _algorithm_that_steps(venv: VecEnv) -> tuple[BaseAlgorithm | None, bool]:
     caller = frame.f_locals.get("self")
     learns_in = caller.get_env() if isinstance(caller, BaseAlgorithm) else None
     return (caller if learns_in is not None and learns_in.unwrapped is venv else None), False
-
-
-def _wrappers_of(learner: BaseAlgorithm) -> list[VecEnvWrapper]:
-    """Returns what is around the environment that an algorithm learns in, the outermost first."""
-    found, env = [], learner.get_env()
-    while isinstance(env, VecEnvWrapper):
-        found.append(env)
-        env = env.venv
-    return found
 
 
 class TableVecEnv(VecEnv):
@@ -447,7 +438,7 @@ class SelfPlayVecEnv(TableVecEnv):
             )
         if learner is None:
             return
-        around = _wrappers_of(learner)
+        around = wrappers_of(learner.env)
         if memory_size(learner) or any(isinstance(each, VecFrameStack) for each in around):
             raise KilleError(
                 f"{type(learner).__name__} remembers what it has seen, and here every step shows "
@@ -463,9 +454,9 @@ class SelfPlayVecEnv(TableVecEnv):
                 "each table to any algorithm"
             )
         if not buffer.pos:  # the buffer itself finds what happens in the middle of a rollout
-            self._check_last_seen(learner, around)
+            self._check_up_to_date(learner, around)
 
-    def _check_last_seen(self, learner: Any, around: Sequence[VecEnvWrapper]) -> None:
+    def _check_up_to_date(self, learner: Any, around: Sequence[VecEnvWrapper]) -> None:
         """Refuses a model that begins a rollout from observations of other decisions.
 
         Stable-Baselines3 keeps the last ones from one rollout to the next, whatever is done to the

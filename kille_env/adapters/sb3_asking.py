@@ -32,6 +32,7 @@ with needs("train"):
     from stable_baselines3.common.vec_env import (
         DummyVecEnv,
         VecCheckNan,
+        VecEnv,
         VecEnvWrapper,
         VecMonitor,
         VecNormalize,
@@ -200,12 +201,12 @@ def asking_of(model: Any) -> Asking:
             f"it learned in, wrappers included: {name}.load(path, env=venv)"
         )
     outside: list[VecNormalize] = []
-    while isinstance(env, VecEnvWrapper):
-        if type(env) is VecNormalize:
-            outside.append(env)
-        elif type(env) not in PASS_ON:
-            raise PolicyError(_unknown(name, env))
-        env = env.venv
+    for wrapper in wrappers_of(env):
+        if type(wrapper) is VecNormalize:
+            outside.append(wrapper)
+        elif type(wrapper) not in PASS_ON:
+            raise PolicyError(_unknown(name, wrapper))
+    env = env.unwrapped
     if type(env) is DummyVecEnv:
         env = _one_environment(name, env)
     tables: tuple[Any, ...] = getattr(env, "kinds", (getattr(env, "table", None),))
@@ -219,6 +220,15 @@ def asking_of(model: Any) -> Asking:
     asking = Asking(shown, tables, tuple(reversed(outside)), getattr(env, "features", None))
     check_space(name, model, asking, tables[0].game, tables[0].num_players)
     return asking
+
+
+def wrappers_of(env: VecEnv | None) -> list[VecEnvWrapper]:
+    """Return what is around the environment of a model, the outermost first."""
+    found = []
+    while isinstance(env, VecEnvWrapper):
+        found.append(env)
+        env = env.venv
+    return found
 
 
 def _one_environment(name: str, venv: DummyVecEnv) -> Any:

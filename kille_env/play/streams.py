@@ -233,11 +233,6 @@ class SeatStreams:
         streams = (self._open, self._credit, self._undecided, self._reward, self._next)
         end_decisions(ended, *streams)
 
-    def forget(self) -> None:
-        """Drops open decisions and what they have earned, where a reset interrupts the matches."""
-        self._open[:] = -1
-        self._credit[:] = 0.0
-
     def load(self, open_: np.ndarray, credit: np.ndarray) -> None:
         """Goes on with open decisions, rows 0 to O - 1, and what they have earned.
 

@@ -176,6 +176,8 @@ def test_progress_is_told_in_parts():
         ({"deals": 1}, "deals is 1, expected at least 2"),
         ({"choice_deals": 1}, "choice_deals is 1"),
         ({"seed": -1}, "seed is -1"),
+        ({"learner": {"form": "streams"}}, "expected 'seats'"),
+        ({"learner": {"lerning_rate": 0.1}}, "learner.lerning_rate is an unknown key"),
     ],
 )
 def test_impossible_searches_are_refused(wrong, message):

@@ -24,6 +24,7 @@ from kille_agents.greedy import Greedy, in_play
 from kille_env.core import arguments
 from kille_env.core.keys import deal_seeds
 from kille_env.core.spec import Rules
+from kille_env.errors import ConfigError
 from kille_env.play.policy import Player, PlayerLike, Policy, resolve
 from kille_env.registry import Table, spec
 from kille_env.words.text import counted
@@ -89,6 +90,22 @@ class Search:
     choice_deals: Annotated[int, Field(ge=2)] = 10_000
     deals: Annotated[int, Field(ge=2)] = 20_000
     seed: Seed = SEED
+
+    def __post_init__(self) -> None:
+        """Refuses what cannot be done."""
+        form = self.hyperparameters().form
+        if form != "seats":
+            raise ConfigError(
+                f"learner.form is {form!r}; a response has one seat, expected 'seats'"
+            )
+
+    def hyperparameters(self) -> Any:
+        """Returns the settings of MaskablePPO.
+
+        Raises:
+            ConfigError: There is no such key, or a value does not fit.
+        """
+        return settings_of("maskable_ppo", {**LEARNER, **self.learner}, "learner.")
 
 
 @dataclass(frozen=True, repr=False)
@@ -371,11 +388,11 @@ def _learn(
 ) -> tuple[Policy, int]:
     """Trains one response in all positions; returns it and its decisions."""
     from kille_env.adapters.sb3 import SeatVecEnv
-    from kille_training.learn.methods.maskable_ppo import Learner, Settings
+    from kille_training.learn.methods.maskable_ppo import Learner
 
     seed = int(np.random.SeedSequence([search.seed, number]).generate_state(1)[0] >> 1)
     # Where rewards are tens of units the gradient of their estimate would drown the policy's.
-    settings: Settings = settings_of("maskable_ppo", {**LEARNER, **search.learner})
+    settings = search.hyperparameters()
     settings = replace(settings, vf_coef=settings.vf_coef / max(1.0, spread))
     env = SeatVecEnv(
         rules.game, settings.num_tables, num_players, rules=rules, opponents=policy, seed=seed,
