@@ -1,7 +1,7 @@
-"""What a run earns while it learns, and at its end.
+"""Measure a training run, during training and at the end.
 
-Training loads this module when a measurement is due: it brings what plays deals, evaluates and
-solves. Measuring touches no random generator of training.
+Training imports this module when a measurement is due, because it loads evaluation and solvers.
+Measuring touches no random generator of training.
 """
 
 import json
@@ -24,27 +24,21 @@ TEXTS = {"against": str, "play": known_play}
 
 
 def measurements_of(run: Run) -> GrowingCSV:
-    """Return what the policy earned while it learned: units per deal with a 95% interval."""
+    """Return the table of earnings during training: units per deal with a 95% interval."""
     columns = ("decisions", "seconds", "against", "play", "mean", "low", "high", "deals")
     return GrowingCSV(run.measurements, columns, TEXTS)
 
 
 def exact_of(run: Run) -> GrowingCSV:
-    """Return exact NashConv while the policy learned, in units per deal."""
+    """Return the table of exact NashConv during training, in units per deal."""
     return GrowingCSV(run.exact, ("decisions", "seconds", "play", "nash_conv"), TEXTS)
 
 
 class Measurements:
-    """The measurements of a run on its way, and the tables that grow by them."""
+    """Measurements during a run, and the tables that they are appended to."""
 
     def __init__(self, run: Run, settings: TrainSettings, baselines: Sequence[Player]) -> None:
-        """Grow the tree of a deal, if exact NashConv is asked for and a tree fits into memory.
-
-        Args:
-            run: The folder.
-            settings: Settings of the run.
-            baselines: The players in the other seats, those of the settings.
-        """
+        """Grow the tree of a deal, if exact NashConv is asked for and the tree fits into memory."""
         self.settings, self.baselines, self.rules = settings, baselines, settings.table.resolve()
         self.measurements, self.exact, self.deal = measurements_of(run), exact_of(run), None
         if not settings.measure.exact:
@@ -57,27 +51,19 @@ class Measurements:
             warn("exact NashConv is not measured: no tree of this table fits into memory")
 
     def begin(self, up_to: int) -> None:
-        """Keep what was measured up to a number of decisions; the rest will be measured again."""
+        """Keep the measurements up to a number of decisions; later ones are made again."""
         self.measurements.begin(up_to)
         if self.deal is not None:
             self.exact.begin(up_to)
 
     def measure(self, policy: Learned, decisions: int, seconds: float, board: TensorBoard) -> str:
-        """Measure a policy and write it down.
-
-        Args:
-            policy: The current policy.
-            decisions: Decisions that it has learned from.
-            seconds: Seconds that it has learned for.
-            board: Gets the same numbers.
-
-        Returns:
-            What it earns, in a line.
-        """
+        """Measure a policy after some decisions and seconds; return its earnings as a line."""
         measure, seats = self.settings.measure, self.settings.table.num_players
-        rows = payoff_table(
-            policy, self.baselines, seats, self.rules, deals=measure.deals, seed=measure.seed
-        )
+        rows: list[Row] = []
+        if measure.deals:
+            rows = payoff_table(
+                policy, self.baselines, seats, self.rules, deals=measure.deals, seed=measure.seed
+            )
         now = {"decisions": decisions, "seconds": round(seconds, 3)}
         for row in rows:
             line = now | {
@@ -91,23 +77,23 @@ class Measurements:
             self.measurements.add(line)
             board.add(f"against_{row.against}/{row.play}", line, ("mean",))
         if self.deal is not None:
-            from kille_training.evaluation.exact import exact_rows  # brings what solves trees
+            from kille_training.evaluation.exact import exact_rows  # loads solvers
 
             for exact in exact_rows(policy, seats, self.rules, PLAYS, deal=self.deal):
                 line = now | {"play": exact.play, "nash_conv": round(exact.nash_conv, 9)}
                 self.exact.add(line)
                 board.add(f"exact/{exact.play}", line, ("nash_conv",))
-        return f"after {decisions:>10,} decisions, {self._earned(rows)}"
+        return f"after {decisions:>10,} decisions" + (f", {self._earned(rows)}" if rows else "")
 
     def _earned(self, rows: Sequence[Row]) -> str:
-        """Return what a policy earns against each baseline, in words."""
+        """Return the earnings against each baseline as text."""
         measure = measure_of(self.rules.game, self.settings.table.episode)
         shown = (row for row in rows if row.play != "sampled")
         return f"{measure} against " + "   ".join(f"{row.against} {row.estimate}" for row in shown)
 
 
 def measure_run(run: Run, progress: Progress | None = None) -> Evaluation:
-    """Measures the policy of a finished run, once: later calls read what was found.
+    """Return the measurement of a finished run, which is made once and kept in its folder.
 
     Raises:
         ConfigError: The run is not finished, or its evaluation.json is damaged.

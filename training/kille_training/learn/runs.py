@@ -228,16 +228,21 @@ def load_named(
 
 
 def unfinished(run: Run) -> str | None:
-    """Return a sentence if a run has not made all its decisions; None if it has, or is no run."""
+    """Return a sentence if a run has not used up its budget; None if it has, or is no run."""
     if not run.config.is_file():
         return None
-    done, wanted = decisions_of(run.checkpoint), run.settings().decisions
+    settings, header = run.settings(), _header_of(run.checkpoint)
+    if limit := settings.cpu_seconds:
+        done, wanted, said = header["seconds"], limit, "has learned for {:.0f} of {:g} CPU seconds"
+    else:
+        done, wanted, said = (
+            header["decisions"],
+            settings.decisions,
+            "has made {:,} of {:,} decisions",
+        )
     if done >= wanted:
         return None
-    return (
-        f"{run.folder} has made {done:,} of {wanted:,} decisions; finish it first: "
-        f"kille train {run.folder}"
-    )
+    return f"{run.folder} {said.format(done, wanted)}; finish it first: kille train {run.folder}"
 
 
 class GrowingCSV:
@@ -404,7 +409,12 @@ def restore(learner: Learner, arrays: Mapping[str, np.ndarray]) -> None:
 
 def decisions_of(path: Path) -> int:
     """Return the decisions that a checkpoint was written after; 0 without one."""
-    return int(read_checkpoint(path)[0]["decisions"]) if path.is_file() else 0
+    return int(_header_of(path)["decisions"])
+
+
+def _header_of(path: Path) -> dict[str, Any]:
+    """Return the header of a checkpoint; without a file, that of a run that has not begun."""
+    return read_checkpoint(path)[0] if path.is_file() else {"decisions": 0, "seconds": 0.0}
 
 
 def warn(text: str) -> None:

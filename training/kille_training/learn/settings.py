@@ -1,11 +1,11 @@
-"""Settings of a training run. What each key means is documented in the class that has it."""
+"""Settings of a training run; each class documents its keys."""
 
 from collections.abc import Mapping
 from dataclasses import field, replace
 from pathlib import Path
 from typing import Annotated, Any, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from kille_env.errors import ConfigError, shortened
 from kille_training.labels import SEED
@@ -25,27 +25,31 @@ from kille_training.settings import (
 )
 
 DECISIONS = 2_000_000
-"""Decisions of a run, where nothing says how many."""
+"""Decisions of a run with no other budget."""
+UNLIMITED = 10**15
+"""Decisions of a run whose budget is CPU seconds."""
 
 
 @settings
 class MeasureSettings:
-    """How the agent is measured, while it learns and at the end.
+    """How a policy is measured, during training and at the end.
 
     Attributes:
         baselines: Players in the other seats, one row of the table each.
-        every: Decisions between two measurements while it learns; 0 measures at the end only.
-        deals: Deals of each of those measurements, each played once from every seat.
+        every: Decisions between two measurements during training; a number below 1 is a share of
+            the run. 0 measures at the end only.
+        deals: Deals of each of those measurements, each played once from every seat; 0 plays none,
+            where exact NashConv is all that is wanted.
         exact: Whether those measurements include exact NashConv, where the tree of a deal fits
             into memory.
         final_deals: Deals of the measurement at the end.
-        seed: Seed of the deals. They are the same in every measurement, so the curve shows how the
-            policy changes and not the cards.
+        seed: Seed of the deals. All measurements share them, so the curve shows how the policy
+            changes and not the cards.
     """
 
     baselines: List[str] = ("uniform", "rule_of_thumb")
-    every: Annotated[int, Field(ge=0)] = 250_000
-    deals: Annotated[int, Field(ge=2)] = 2_000
+    every: Annotated[int, Field(ge=0)] | Annotated[float, Field(ge=0, lt=1)] = 250_000
+    deals: Annotated[int, Field(ge=0)] = 2_000
     exact: bool = False
     final_deals: Annotated[int, Field(ge=2)] = 20_000
     seed: Seed = SEED
@@ -58,13 +62,16 @@ class TrainSettings:
     Attributes:
         name: Folder of the run below `runs/`.
         seed: Seed of the deals, the network and the play while learning.
-        table: What is played.
-        method: How it is learned: a file of `kille_training/learn/methods`.
-        learner: `decisions`, those of the whole run (2,000,000), and hyperparameters of the method,
-            those that differ from its defaults.
-        measure: How it is measured.
+        table: The table to learn at.
+        method: Learning method: a file of `kille_training/learn/methods`.
+        learner: `decisions` of the whole run (2,000,000), and the hyperparameters that differ from
+            the method's defaults.
+        cpu_seconds: Ends the run after so many CPU seconds of learning, measurements and
+            compilation apart, unless `learner.decisions` ends it earlier. Such a run is not
+            reproducible to the bit.
+        measure: How the policy is measured.
         checkpoint_seconds: Seconds between two checkpoints; the result does not depend on it.
-        made_with: Versions that a run was made with; the run writes them, nothing reads them.
+        made_with: Versions that made the run; written by it, for the reader.
     """
 
     name: FolderName = "byteskille"
@@ -72,36 +79,16 @@ class TrainSettings:
     table: TableSettings = field(default_factory=TableSettings)
     method: str = "maskable_ppo"
     learner: Mapping[str, Any] = field(default_factory=dict)
+    cpu_seconds: Positive | None = None
     measure: MeasureSettings = field(default_factory=MeasureSettings)
     checkpoint_seconds: Positive = 15.0
     made_with: Mapping[str, Any] = field(default_factory=dict)
 
-    @model_validator(mode="before")
-    @classmethod
-    def _with_one_learner(cls, content: Any) -> Any:
-        """Takes files that have hyperparameters of other methods than MaskablePPO in `settings`."""
-        if not isinstance(content, dict) or "settings" not in content:
-            return content
-        content = dict(content)
-        given, learner = content.pop("settings"), content.get("learner", {})
-        if not isinstance(given, dict):
-            raise ConfigError(f"settings is {shortened(given)}, expected keys with values")
-        if not isinstance(learner, dict):
-            return content
-        if content.get("made_with") and content.get("method") != "maskable_ppo":
-            # Written by a run: the learner's other keys are the defaults of MaskablePPO. One that
-            # is not was written by hand, and is taken or refused as any other.
-            defaults = {**plain(settings_of("maskable_ppo", {})), "decisions": None}
-            learner = {
-                key: value
-                for key, value in learner.items()
-                if key not in defaults or value != defaults[key]
-            }
-        return {**content, "learner": {**learner, **given}}
-
     def __post_init__(self) -> None:
-        """Refuses a table that does not exist, and a run without decisions."""
+        """Refuse a table that does not exist, and a run without decisions."""
         self.table.resolve()
+        if self.measure.deals == 1:
+            raise ConfigError("measure.deals is 1, expected 0 or at least 2")
         if type(self.decisions) is not int or self.decisions < 1:
             raise ConfigError(
                 f"learner.decisions is {shortened(self.decisions)}, expected a whole number, at "
@@ -111,13 +98,13 @@ class TrainSettings:
     @property
     def decisions(self) -> int:
         """Decisions of the whole run; it ends after the update that reaches them."""
-        return self.learner.get("decisions", DECISIONS)
+        return self.learner.get("decisions", UNLIMITED if self.cpu_seconds else DECISIONS)
 
     def hyperparameters(self, before: str = "") -> Any:
-        """Returns the settings of the method.
+        """Return the hyperparameters of the method.
 
         Args:
-            before: What a refusal begins with: where the settings come from, as "file.yaml: ".
+            before: Where the settings come from, for messages, as in "file.yaml: ".
 
         Raises:
             ConfigError: There is no such method or key, or a value does not fit.
@@ -126,17 +113,19 @@ class TrainSettings:
         return settings_of(self.method, given, f"{before}learner.")
 
     def resolved(self) -> Self:
-        """Returns the same with every hyperparameter of the method.
+        """Return these settings with every hyperparameter of the method.
 
         Raises:
             ConfigError: As for `hyperparameters`.
         """
         learner = {"decisions": self.decisions, **plain(self.hyperparameters())}
+        if learner["decisions"] == UNLIMITED:
+            del learner["decisions"]
         return replace(self, learner=learner)
 
 
 def load_settings(path: Path, overrides: Overrides = (), **values: Any) -> TrainSettings:
-    """Reads the settings of a run to begin; see `kille_training.settings.load` and `overridden`."""
+    """Read the settings of a new run; see `kille_training.settings.load` and `overridden`."""
     config = load(TrainSettings, path)
     config.hyperparameters(f"{path}: ")
     return overridden(config, overrides, str(path), **values)
@@ -145,26 +134,26 @@ def load_settings(path: Path, overrides: Overrides = (), **values: Any) -> Train
 def overridden(
     config: TrainSettings, overrides: Overrides, where: str, **values: Any
 ) -> TrainSettings:
-    """Returns settings with every hyperparameter of their method.
+    """Return settings with overrides and every hyperparameter of their method.
 
     Args:
         config: Settings.
-        overrides: Values that win over them. A method that they change keeps the decisions of the
-            learner, and nothing else: its hyperparameters are those of the other method.
+        overrides: Values that win over them. Where they change the method, only the learner's
+            decisions stay: hyperparameters belong to a method.
         where: Where the settings come from, for messages.
         **values: As for `kille_training.settings.load`.
 
     Raises:
         ConfigError: A key is unknown, or a value does not fit.
     """
-    content = plain(replace(config, made_with={}))  # the run to begin writes its own
+    content = plain(replace(config, made_with={}))  # a new run writes its own
     if dict(each_override(overrides)).get("method", config.method) != config.method:
         content["learner"] = {"decisions": config.decisions}
     return changed(TrainSettings, content, overrides, where, **values).resolved()
 
 
 def differences(theirs: Mapping[str, Any], mine: Mapping[str, Any], prefix: str = "") -> list[str]:
-    """Returns how plain settings differ, one text per key: "learner.gamma is 1.0, not 0.9"."""
+    """Return the differences of settings, one text per key: "learner.gamma is 1.0, not 0.9"."""
     found = []
     for key in sorted(theirs.keys() | mine.keys()):
         one, other = theirs.get(key), mine.get(key)

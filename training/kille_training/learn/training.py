@@ -162,9 +162,11 @@ class Training:
         self.run, self.settings = run, settings
         self.learner = learner_of(settings)
         self.total = whole_updates(self.learner, settings.decisions)
+        self.clock = time.process_time if settings.cpu_seconds else time.perf_counter
         self.seconds = 0.0
+        self._began: float | None = None
         self.updates = 0
-        self.next_measurement = 0
+        self.next_measurement: float = 0
         # Those of the measurement at the end, too, are refused before anything is learned.
         baselines = [
             load_policy(name, table.game, table.num_players, table.resolve())
@@ -184,8 +186,24 @@ class Training:
 
     @property
     def done(self) -> bool:
-        """Whether the run has made all its decisions."""
-        return self.decisions >= self.total
+        """Whether the budget of the run is used up."""
+        return self.left() <= 0.0
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Parts done and parts in all: decisions, or CPU seconds where these are the budget."""
+        limit = self.settings.cpu_seconds
+        return (
+            (int(min(self.seconds, limit)), int(limit)) if limit else (self.decisions, self.total)
+        )
+
+    def left(self) -> float:
+        """Return the share of the budget that is left, from 1 to 0; learners ask in mid-update."""
+        used = self.decisions / self.total
+        if limit := self.settings.cpu_seconds:
+            now = 0.0 if self._began is None else self.clock() - self._began
+            used = max(used, (self.seconds + now) / limit)
+        return max(0.0, 1.0 - used)
 
     def learn(self, board: TensorBoard, tell: Tell, advance: Callable[[int], None]) -> None:
         """Updates until the run is done or interrupted; writes its tables and checkpoints."""
@@ -198,11 +216,11 @@ class Training:
         saved = time.monotonic()
         with interruptible() as interrupted:
             while not self.done:
-                before = self.decisions
+                before, _ = self.size
                 row = self.update()
                 self.progress.add(row)
                 board.add("train", row, (*PROGRESS[3:], *self.learner.figures))
-                advance(self.decisions - before)
+                advance(self.size[0] - before)
                 self._measure_if_due(board, tell)
                 overdue = time.monotonic() - saved > self.settings.checkpoint_seconds
                 if overdue or self.done or interrupted():
@@ -217,9 +235,10 @@ class Training:
         Raises:
             ConfigError: The network returns nonsense; nothing has been written.
         """
-        began, before = time.perf_counter(), self.decisions
-        figures = self.learner.update(lambda: max(0.0, 1.0 - self.decisions / self.total))
-        spent = time.perf_counter() - began
+        began, before = self.clock(), self.decisions
+        self._began = began
+        figures = self.learner.update(self.left)
+        spent, self._began = max(self.clock() - began, 1e-9), None
         self.seconds += spent
         self.updates += 1
         return {
@@ -236,10 +255,12 @@ class Training:
 
     def _measure_if_due(self, board: TensorBoard, tell: Tell) -> None:
         """Measures the current policy if it is time to, and schedules the next time."""
-        if self.measurements is None or self.decisions < self.next_measurement:
+        every = self.settings.measure.every
+        reached = self.decisions if every >= 1 else 1.0 - self.left()
+        if self.measurements is None or reached < self.next_measurement:
             return
-        while self.next_measurement <= self.decisions:
-            self.next_measurement += self.settings.measure.every
+        while self.next_measurement <= reached:
+            self.next_measurement += every
         tell(self.measurements.measure(self.policy(), self.decisions, self.seconds, board))
 
     def save(self) -> None:
@@ -326,7 +347,8 @@ def train_run(
         if run.checkpoint.is_file():
             training.load()
         with closing(TensorBoard(run.tensorboard, training.decisions)) as board:
-            advance = part_of(progress, "training", training.total, training.decisions)
+            done, total = training.size
+            advance = part_of(progress, "training", total, done)
             training.learn(board, teller(progress), advance)
 
 
