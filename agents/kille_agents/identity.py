@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from kille_env.errors import PolicyError
-from kille_env.play.play import Players
 from kille_env.play.policy import Player, UniformPolicy, has_kernel, name_of, searches
+from kille_env.play.seating import SeatedPolicies
 from kille_env.registry import Table, make_batch
 
 
@@ -111,7 +111,9 @@ def _asked_twice(player: Player, table: Table) -> Iterator[tuple[np.ndarray, np.
         table.game, size, table.num_players, rules=table.rules, seed=SEED, restart=False
     )
     batch.reset()
-    players = Players(batch, [UniformPolicy(), player], np.zeros(table.num_players, np.int64))
+    players = SeatedPolicies(
+        batch, [UniformPolicy(), player], np.zeros(table.num_players, np.int64)
+    )
     for _ in range(ROUNDS):
         rows, _, keys, _ = players.due()
         if not len(rows):
@@ -119,4 +121,4 @@ def _asked_twice(player: Player, table: Table) -> Iterator[tuple[np.ndarray, np.
         again = players.ask(1, rows[::-1], keys[::-1])[::-1]
         ones = [slice(number, number + 1) for number in range(len(rows))]
         yield np.concatenate([players.ask(1, rows[one], keys[one]) for one in ones]), again
-        players.play()
+        players.run()

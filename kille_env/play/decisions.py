@@ -173,8 +173,8 @@ class Decisions:
             keys: [M] whole numbers from 0 to 2**64 - 1.
             history: What has been decided at these tables in the deals so far.
             memory: See above; None is [M, 0].
-            due: Whether `Players` has found rows and keys, arrays, to be due: to check them takes
-                as long as an answer.
+            due: Whether `SeatedPolicies` has found rows and keys to be due; checking them takes as
+                long as an answer.
 
         Raises:
             RulesError: There is no such table, nobody is to act at one, or there is not one key

@@ -20,8 +20,8 @@ from kille_env.core.batch import Batch
 from kille_env.core.floats import FEATURES, reading_of
 from kille_env.errors import KilleError, RulesError
 from kille_env.play.functions import Network
-from kille_env.play.play import Players
 from kille_env.play.policy import Player, PlayerLike, pick_actions, plays, resolve
+from kille_env.play.seating import SeatedPolicies
 from kille_env.play.streams import END, SeatStreams, Transitions
 
 PolicyFunction = Callable[[np.ndarray, np.ndarray], Any]
@@ -39,8 +39,8 @@ class Collector:
     """Plays all seats of a batch with one policy or several and returns the decisions.
 
     Matches that end begin again, whether the batch is made with `restart` or not. What is random in
-    the choices follows from the deals, as in `kille_env.play.play`: equal seeds of the batch give
-    equal decisions.
+    the choices follows from the deals, as in `kille_env.play.seating`: equal seeds of the batch
+    give equal decisions.
 
     Example:
         >>> import kille_env
@@ -90,7 +90,7 @@ class Collector:
         self._reading = reading_of(observation, batch.spec, batch.num_players)
         policies = policy if isinstance(policy, (list, tuple)) else [policy]
         everywhere = np.array(0) if seating is None else seating
-        self._players = Players(batch, [self._player(each) for each in policies], everywhere)
+        self._players = SeatedPolicies(batch, [self._player(each) for each in policies], everywhere)
         if self._players.seating.min() < 0:
             raise RulesError(
                 f"seating has a seat of nobody (-1); expected 0 to {len(policies) - 1}, one number "

@@ -340,7 +340,7 @@ def decide(player: Player, decisions: Decisions) -> np.ndarray:
     if has_memory(player) and not memory.shape[1]:
         raise PolicyError(
             f"{name_of(player)} remembers the match, and nobody keeps its memory here; seat it "
-            "with kille_env.play.play.Players"
+            "with kille_env.play.seating.SeatedPolicies"
         )
     if callable(getattr(player, "decide", None)):
         probabilities = cast(Decider, player).decide(decisions)

@@ -27,8 +27,8 @@ from kille_env.play.options import (
     one_of,
 )
 from kille_env.play.own import check_reward_function, paid
-from kille_env.play.play import Players
 from kille_env.play.policy import Player, PlayerLike, resolve
+from kille_env.play.seating import SeatedPolicies
 from kille_env.play.streams import take
 from kille_env.records import Logbook
 from kille_env.registry import Table, make_batch
@@ -278,7 +278,7 @@ class SeatTables(Fixed):
         self._reward = check_reward_function(options.get("reward"))
         opponents = options.get("opponents", OPPONENTS)
         players, self._distances = seat_opponents(opponents, game, self.num_players, self.rules)
-        self.players = Players(self.batch, players, np.array(-1), log=self.log)
+        self.players = SeatedPolicies(self.batch, players, np.array(-1), log=self.log)
         self._accounts = np.zeros(num_tables, dtype=ACCOUNT)
         self._accounts["over"] = True
         self._shown = read_only(self._accounts)

@@ -19,8 +19,8 @@ from kille_env.core.jit import kernel
 from kille_env.errors import IllegalActionError, KilleError, PolicyError
 from kille_env.play.experience import Collector
 from kille_env.play.functions import LiveOpponent
-from kille_env.play.play import Players
 from kille_env.play.policy import UniformPolicy, resolve
+from kille_env.play.seating import SeatedPolicies
 from kille_env.play.seats import SeatTables
 from kille_env.play.streams import SeatStreams, Transitions, advantages
 
@@ -29,10 +29,10 @@ SHORT, INDICES = np.ones(2, np.bool_), np.array([0, 1, 2])
 NONE = np.zeros(0, np.int64)
 
 
-def players() -> Players:
+def players() -> SeatedPolicies:
     batch = kille_env.make_batch("byteskille", 3, 2, rules=RULES, seed=1, restart=False)
     batch.reset()
-    return Players(batch, [UniformPolicy()], np.zeros(2, int))
+    return SeatedPolicies(batch, [UniformPolicy()], np.zeros(2, int))
 
 
 def tables() -> SeatTables:
@@ -55,12 +55,16 @@ def changed(state: dict[str, Any], **values: Any) -> dict[str, Any]:
         (players, lambda p: p.due(SHORT), r"which is \[3\] bool"),
         (players, lambda p: p.due(INDICES), r"which is \[3\] bool"),
         (players, lambda p: p.actions(INDICES), r"which is \[3\] bool"),
-        (players, lambda p: p.play(SHORT), r"which is \[3\] bool"),
+        (players, lambda p: p.run(SHORT), r"which is \[3\] bool"),
         (players, lambda p: p.step(np.zeros(3, int), INDICES), r"which is \[3\] bool"),
         (players, lambda p: p.forget(INDICES), r"which is \[3\] bool"),
-        (players, lambda p: Players(p.batch, p.players, np.array([0, 1])), "from -1 to 0"),
-        (players, lambda p: Players(p.batch, p.players, np.zeros(3, int)), r"seating is \[3, 2\]"),
-        (players, lambda p: Players(p.batch, p.players, np.zeros(2)), "whole numbers"),
+        (players, lambda p: SeatedPolicies(p.batch, p.players, np.array([0, 1])), "from -1 to 0"),
+        (
+            players,
+            lambda p: SeatedPolicies(p.batch, p.players, np.zeros(3, int)),
+            r"seating is \[3, 2\]",
+        ),
+        (players, lambda p: SeatedPolicies(p.batch, p.players, np.zeros(2)), "whole numbers"),
         (
             players,
             lambda p: p.checked(changed(p.state(), decided=np.zeros((3, 1), int))),
@@ -140,7 +144,7 @@ def a_network(**rules: Any) -> NetworkPolicy:
 
 SEATS: dict[str, Callable[[Any], Any]] = {
     "resolve": lambda policy: resolve(policy, "byteskille", 2, RULES),
-    "players": lambda policy: Players(players().batch, [policy], np.array(0)),
+    "players": lambda policy: SeatedPolicies(players().batch, [policy], np.array(0)),
     "tables": lambda policy: SeatTables("byteskille", 2, 2, opponents=policy),
     "vector": lambda policy: SeatVectorEnv("byteskille", 2, 2, opponents=policy),
     "gymnasium": lambda policy: gymnasium.make(

@@ -15,8 +15,8 @@ from kille_agents.llm.player import Answers, LimitError
 from kille_env.adapters.text import decision_prompt
 from kille_env.errors import ConfigError, PolicyError
 from kille_env.play.decisions import Decisions
-from kille_env.play.play import Players, play_out
 from kille_env.play.policy import decide
+from kille_env.play.seating import SeatedPolicies, play_out
 
 
 @pytest.fixture(autouse=True)
@@ -287,7 +287,7 @@ def test_it_plays_every_game_to_the_end(ask, game):
     batch = tables(1, game)
     with serving(lambda messages: "Answer: 1") as service:
         players = [ask(service), as_policy("uniform", game, 3, batch.rules)]
-        play_out(Players(batch, players, np.array([0, 1, 1])))
+        play_out(SeatedPolicies(batch, players, np.array([0, 1, 1])))
     assert batch.over.all() and service.requests
 
 

@@ -14,8 +14,8 @@ from kille_agents.objects import player_of
 from kille_env.core.batch import Batch
 from kille_env.errors import PolicyError
 from kille_env.play.decisions import Decisions
-from kille_env.play.play import Players, play_out
 from kille_env.play.policy import UniformPolicy, decide, pick_actions
+from kille_env.play.seating import SeatedPolicies, play_out
 from kille_training.evaluation.duplicate import payoff
 from kille_training.solving.policies import nash_conv, sets_before, strategy_of
 from kille_training.solving.stages import Stage
@@ -41,7 +41,7 @@ def tables_of(seeds: Any, game: str = "byteskille", **options: Any) -> Batch:
 def by_hand(seed: int, game: str) -> np.ndarray:
     """The units of one table of the player in seat 1 and uniform ones, with a dict of memories."""
     batch, player, total = tables_of([seed], game), Recalling(), np.zeros(3)
-    others = Players(batch, [UniformPolicy()], np.array([0, -1, 0]))
+    others = SeatedPolicies(batch, [UniformPolicy()], np.array([0, -1, 0]))
     memory = np.zeros((1, SIZE), np.float32)
     while batch.seat[0] >= 0:
         actions = others.actions()
@@ -58,9 +58,9 @@ def by_hand(seed: int, game: str) -> np.ndarray:
 def test_units_are_those_of_a_slow_account_for_any_number_of_tables(game: str) -> None:
     seeds, seating = np.arange(40, 46), np.array([1, 0, 1])
     lineup = [Recalling(), UniformPolicy()]
-    together = play_out(Players(tables_of(seeds, game), lineup, seating))
+    together = play_out(SeatedPolicies(tables_of(seeds, game), lineup, seating))
     for seed, units in zip(seeds, together, strict=True):
-        alone = play_out(Players(tables_of([seed], game), lineup, seating))
+        alone = play_out(SeatedPolicies(tables_of([seed], game), lineup, seating))
         assert alone[0].tobytes() == units.tobytes()
         assert by_hand(seed, game).tolist() == units.tolist()
 
@@ -74,7 +74,7 @@ def test_every_seat_has_a_memory_of_its_own_and_a_new_match_clears_it() -> None:
             return super().decide(decisions)
 
     batch = tables_of(range(4), "knack", restart=True)
-    players = Players(batch, [Noting()], np.zeros(3, int))
+    players = SeatedPolicies(batch, [Noting()], np.zeros(3, int))
     expected: dict[tuple[int, int], np.ndarray] = {}
     for _ in range(300):
         rows, seats, _, _ = players.due()
@@ -82,7 +82,7 @@ def test_every_seat_has_a_memory_of_its_own_and_a_new_match_clears_it() -> None:
         known = [expected.get(key, np.zeros(SIZE)) for key in zip(rows, seats, strict=True)]
         observation = batch.observation.copy()
         players.actions()  # asking alone changes nothing
-        players.play()
+        players.run()
         assert np.array_equal(seen[-1], known)
         assert np.array_equal(seen[-2], known)
         _, after = Recalling().answer(observation, batch.mask, seen[-1])
@@ -156,7 +156,7 @@ def test_what_a_player_with_memory_cannot_do_is_refused() -> None:
             return found
 
     with pytest.raises(PolicyError, match=r"memory of shape .*, expected .*memory_size is 2"):
-        Players(batch, [Short()], np.zeros(3, int)).play()
+        SeatedPolicies(batch, [Short()], np.zeros(3, int)).play()
     greedy: Any = in_play(Recalling(), "greedy")
     assert greedy.memory_size == SIZE
     assert player_of(Recalling()) is not None

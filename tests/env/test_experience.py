@@ -12,8 +12,8 @@ from kille_env.core.batch import Batch
 from kille_env.core.spec import feature_scale
 from kille_env.errors import KilleError, PolicyError, RulesError
 from kille_env.play.experience import Collector, Transitions, collect
-from kille_env.play.play import Players, play_out
 from kille_env.play.policy import resolve
+from kille_env.play.seating import SeatedPolicies, play_out
 
 CUT_OFF: dict[str, dict[str, Any]] = {
     "byteskille": {"max_deals": 2},
@@ -239,7 +239,7 @@ def test_players_play_as_at_any_table(player: str) -> None:
     other = tables("byteskille", 2, 3, episode="deal", restart=False)
     other.reset()
     rules = other.rules
-    found = play_out(Players(other, [resolve(player, "byteskille", 3, rules)], np.array(0)))
+    found = play_out(SeatedPolicies(other, [resolve(player, "byteskille", 3, rules)], np.array(0)))
     assert found == pytest.approx(total)
 
 

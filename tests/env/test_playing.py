@@ -11,8 +11,8 @@ from env.players import Recalling
 from kille_env.core.batch import Batch
 from kille_env.errors import IllegalActionError, KilleError, PolicyError
 from kille_env.play.decisions import Decisions
-from kille_env.play.play import Players, play_out
 from kille_env.play.policy import Player, UniformPolicy
+from kille_env.play.seating import SeatedPolicies, play_out
 from kille_env.records import Recorder, replay
 
 
@@ -86,29 +86,29 @@ def test_units_do_not_depend_on_the_tables_beside_nor_on_their_order(
     count, seats = scale(24, 4), max(3, kille_env.spec(game).min_players)
     options = {"game": game, "episode": "deal"}
     seeds, seating = np.arange(count) * 7 + 1, some_seating(count, seats, 5)
-    units = play_out(Players(tables_of(seeds, seats, **options), everybody(), seating))
+    units = play_out(SeatedPolicies(tables_of(seeds, seats, **options), everybody(), seating))
     assert units.any()
     order = np.random.default_rng(1).permutation(count)[: count // 2]
     again = play_out(
-        Players(tables_of(seeds[order], seats, **options), everybody(), seating[order])
+        SeatedPolicies(tables_of(seeds[order], seats, **options), everybody(), seating[order])
     )
     assert again.tobytes() == units[order].tobytes()
 
 
 def test_units_do_not_depend_on_the_order_in_which_players_are_listed() -> None:
     seeds, seating = np.arange(20), some_seating(20, 3, 5)
-    units = play_out(Players(tables_of(seeds), everybody(), seating))
-    turned = play_out(Players(tables_of(seeds), everybody()[::-1], 4 - seating))
+    units = play_out(SeatedPolicies(tables_of(seeds), everybody(), seating))
+    turned = play_out(SeatedPolicies(tables_of(seeds), everybody()[::-1], 4 - seating))
     assert turned.tobytes() == units.tobytes()
 
 
 def test_units_do_not_depend_on_who_writes_the_match_down() -> None:
     seeds, seating = np.arange(12), some_seating(12, 3, 5)
-    units = play_out(Players(tables_of(seeds), everybody(), seating))
+    units = play_out(SeatedPolicies(tables_of(seeds), everybody(), seating))
     batch = kille_env.make_batch("byteskille", 12, 3, seed=0, restart=False)
     recorder = Recorder(batch)
     recorder.reset(seed=seeds)
-    written = play_out(Players(batch, everybody(), seating, recorder.step))
+    written = play_out(SeatedPolicies(batch, everybody(), seating, recorder.step))
     assert written.tobytes() == units.tobytes()
     assert recorder.record(5)["returns"] == units[5].tolist()
     assert replay(recorder.record(5)).differences == []
@@ -118,16 +118,16 @@ def test_units_are_the_same_with_restart_and_without(scale: Callable[..., int]) 
     count, matches = 6, scale(4, 2)
     seeds, seating = np.arange(count) + 50, some_seating(count, 3, 5)
     batch = tables_of(seeds)
-    one_by_one = Players(batch, everybody(), seating)
+    one_by_one = SeatedPolicies(batch, everybody(), seating)
     expected = np.zeros((matches, count, 3))
     for match in range(matches):
         expected[match] = play_out(one_by_one)
         batch.reset()
     batch = tables_of(seeds, restart=True)
-    on_and_on = Players(batch, everybody(), seating)
+    on_and_on = SeatedPolicies(batch, everybody(), seating)
     got, at = np.zeros((matches + 1, count, 3)), np.zeros(count, dtype=np.int64)
     while at.min() < matches:
-        on_and_on.play()
+        on_and_on.run()
         got[at, np.arange(count)] += batch.reward
         at = np.minimum(at + (batch.terminated | batch.truncated), matches)
     assert got[:matches].round(9).tobytes() == expected.tobytes()
@@ -146,7 +146,7 @@ def test_a_seat_meets_the_same_random_numbers_whoever_sits_there() -> None:
     batches = [tables_of(range(8)) for _ in range(2)]
     writers = [Writing(), Writing()]
     for batch, writer, beside in zip(batches, writers, (UniformPolicy(), Leaning()), strict=True):
-        Players(batch, [beside, writer], np.array([1, 0, 0])).play(batch.seat == 0)
+        SeatedPolicies(batch, [beside, writer], np.array([1, 0, 0])).run(batch.seat == 0)
     assert writers[0].keys[0].tolist() == writers[1].keys[0].tolist()
     assert len(np.unique(writers[0].keys[0])) == len(writers[0].keys[0])
 
@@ -155,11 +155,13 @@ def test_a_match_that_the_cards_decide_pays() -> None:
     options = {"rules": "wikipedia", "episode": "deal"}
     seeds = np.arange(400)
     decided = tables_of(seeds, 2, **options).over
-    units = play_out(Players(tables_of(seeds, 2, **options), [UniformPolicy()], np.zeros(2, int)))
+    units = play_out(
+        SeatedPolicies(tables_of(seeds, 2, **options), [UniformPolicy()], np.zeros(2, int))
+    )
     assert units[decided].any()
     alone = tables_of(seeds[decided], 2, **options)  # nobody is to act at any of these tables
     assert np.array_equal(
-        play_out(Players(alone, [UniformPolicy()], np.zeros(2, int))), units[decided]
+        play_out(SeatedPolicies(alone, [UniformPolicy()], np.zeros(2, int))), units[decided]
     )
 
 
@@ -168,25 +170,25 @@ def test_a_match_that_the_cards_decide_pays() -> None:
 
 def test_tables_that_are_not_chosen_stand_still() -> None:
     batch = tables_of(range(6))
-    players = Players(batch, everybody(), some_seating(6, 3, 5))
+    players = SeatedPolicies(batch, everybody(), some_seating(6, 3, 5))
     before, chosen = batch.tables.copy(), np.arange(6) % 2 == 0
     assert not players.actions(chosen)[~chosen].any()
-    players.play(chosen)
+    players.run(chosen)
     assert np.array_equal(batch.tables[~chosen], before[~chosen])
     for _ in range(500):
-        players.play(chosen & (batch.seat >= 0))
+        players.run(chosen & (batch.seat >= 0))
     apart = play_out(players)[~chosen]
-    together = play_out(Players(tables_of(range(6)), everybody(), players.seating))
+    together = play_out(SeatedPolicies(tables_of(range(6)), everybody(), players.seating))
     assert apart.tobytes() == together[~chosen].tobytes()
 
 
 def test_a_seat_can_be_played_from_outside() -> None:
     seeds = np.arange(10)
     batch, other = tables_of(seeds), tables_of(seeds)
-    inside = Players(other, [Leaning(), Leaning()], np.array([1, 0, 0]))
+    inside = SeatedPolicies(other, [Leaning(), Leaning()], np.array([1, 0, 0]))
     whole = play_out(inside)
-    players = Players(batch, [Leaning()], np.array([-1, 0, 0]))
-    choose = Players(
+    players = SeatedPolicies(batch, [Leaning()], np.array([-1, 0, 0]))
+    choose = SeatedPolicies(
         batch, [Leaning()], np.zeros(3, int)
     )  # acts for the outside, with the same keys
     total = np.zeros((10, 3))
@@ -206,11 +208,11 @@ def test_a_seat_can_be_played_from_outside() -> None:
 
 def test_players_forget_matches_that_begin_again_from_the_same_seed() -> None:
     batch = tables_of([4, 5, 6], 4)
-    players = Players(batch, [Remembering(), Leaning()], np.array([0, 1, 1, 0]))
+    players = SeatedPolicies(batch, [Remembering(), Leaning()], np.array([0, 1, 1, 0]))
     first = play_out(players)
     batch.reset(seed=[4, 5, 6])
     for _ in range(3):
-        players.play()
+        players.run()
     batch.reset(seed=[4, 5, 6])
     players.forget()
     assert play_out(players).tobytes() == first.tobytes()
@@ -220,14 +222,14 @@ def test_saved_players_play_on_alike() -> None:
     table: dict[str, Any] = {"game": "knack", "episode": "match"}
     seating = some_seating(8, 3, 5)
     batch = tables_of(range(8), **table)
-    players = Players(batch, everybody(), seating)
+    players = SeatedPolicies(batch, everybody(), seating)
     for _ in range(9):
-        players.play()
+        players.run()
     saved, state = batch.save(), players.state()
     end = play_out(players)
     twin = tables_of(range(8), **table)
     twin.restore(saved)
-    going_on = Players(twin, everybody(), seating)
+    going_on = SeatedPolicies(twin, everybody(), seating)
     going_on.put_back(going_on.checked(state))
     assert play_out(going_on).tobytes() == end.tobytes()
 
@@ -238,7 +240,7 @@ def test_saved_players_play_on_alike() -> None:
 def test_searchers_remember_what_was_decided_before_them() -> None:
     searcher = Remembering()
     batch = tables_of(range(10), 4)
-    players = Players(batch, [searcher, Leaning()], np.array([0, 1, 1, 0]))
+    players = SeatedPolicies(batch, [searcher, Leaning()], np.array([0, 1, 1, 0]))
     assert play_out(players).any()
     assert sum(map(sum, searcher.counts)) > 0
     with pytest.raises(KilleError, match="remember the deal cannot be saved"):
@@ -247,8 +249,8 @@ def test_searchers_remember_what_was_decided_before_them() -> None:
 
 def test_what_is_refused_is_not_remembered() -> None:
     batch = tables_of(range(4), 4)
-    players = Players(batch, [Remembering(), Leaning()], np.array([0, 1, 1, 0]))
-    players.play()
+    players = SeatedPolicies(batch, [Remembering(), Leaning()], np.array([0, 1, 1, 0]))
+    players.run()
     decided, known, tables = players.decided.copy(), len(players._history._steps), batch.save()
     with pytest.raises(IllegalActionError):
         players.step(np.full(4, 99))
@@ -265,10 +267,10 @@ def test_a_wrong_distribution_is_refused_before_anything_is_played() -> None:
             return np.zeros(mask.shape)
 
     batch = tables_of(range(4))
-    players = Players(batch, [Leaning(), Wrong()], np.array([0, 1, 1]))
+    players = SeatedPolicies(batch, [Leaning(), Wrong()], np.array([0, 1, 1]))
     before = batch.save()
     with pytest.raises(PolicyError, match="'wrong' returned a sum other than 1"):
         for _ in range(5):
             before = batch.save()
-            players.play()
+            players.run()
     assert batch.save() == before

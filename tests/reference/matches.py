@@ -7,7 +7,7 @@ import numpy as np
 
 from kille_agents import as_policy
 from kille_env.core.batch import Batch
-from kille_env.play.play import Players
+from kille_env.play.seating import SeatedPolicies
 from kille_env.records import Record, Recorder
 from kille_env.registry import load_game
 from kille_training.evaluation.replay import Numbered
@@ -27,9 +27,9 @@ def match(
     recorder = Recorder(batch, names)
     recorder.reset(seed=seed)
     policy = as_policy(player, game, seats, rules)
-    players = Players(batch, [policy], np.zeros(seats, np.int64), recorder.step)
+    players = SeatedPolicies(batch, [policy], np.zeros(seats, np.int64), recorder.step)
     while batch.seat[0] >= 0:
-        players.play()
+        players.run()
     return recorder.record()
 
 

@@ -7,8 +7,8 @@ import pytest
 import kille_training as kt
 from kille_env.errors import ConfigError, KilleError
 from kille_env.files import read_arrays, write_arrays
-from kille_env.play.play import Players, play_out
 from kille_env.play.policy import UniformPolicy
+from kille_env.play.seating import SeatedPolicies, play_out
 from kille_env.registry import Table, list_games, make_batch, spec
 from kille_training.arena.compare import Comparison, Scores
 from kille_training.arena.play import identified
@@ -165,7 +165,7 @@ def test_bounds_hold_for_every_episode(game, episode):
         least, greatest = bounds_of(rules, seats)
         batch = make_batch(game, 300, seats, rules=rules, seed=0, restart=False)
         seating = np.zeros((300, seats), dtype=np.int64)
-        earned = play_out(Players(batch, (UniformPolicy(),), seating))
+        earned = play_out(SeatedPolicies(batch, (UniformPolicy(),), seating))
         scores = earned - earned.mean(axis=1, keepdims=True)
         assert least <= scores.min() and scores.max() <= greatest
         assert (uncut_of(rules, seats) is None) == (episode == "deal")

@@ -70,7 +70,7 @@ def test_an_interrupted_command_ends_with_130_and_leaves_nothing(kille, tmp_path
     def interrupt(*args, **kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("kille_env.play.play.Players.play", interrupt)
+    monkeypatch.setattr("kille_env.play.seating.SeatedPolicies.run", interrupt)
     printed = kille("record", "byteskille", "--out", "x", ends=130)
     assert printed.out == ""
     assert "interrupted" in printed.err

@@ -6,7 +6,7 @@ import pytest
 import kille_training as kt
 from kille_agents.catalog import load_policy
 from kille_env.core.keys import deal_seeds
-from kille_env.play.play import Players, play_out
+from kille_env.play.seating import SeatedPolicies, play_out
 from kille_env.records import Recorder
 from kille_env.registry import make_batch, spec
 from kille_training.arena.play import rotations
@@ -47,7 +47,7 @@ def test_tournaments_comparisons_evaluations_records_and_tables(monkeypatch, gam
         batch = make_batch(game, DEALS, seats, rules=rules, seed=0, restart=False)
         batch.reset(seed=seeds)
         seated = (members[:, places] == other).astype(int)
-        earned = play_out(Players(batch, players, seated))
+        earned = play_out(SeatedPolicies(batch, players, seated))
         assert earned.tobytes() == np.ascontiguousarray(kept[:, turn]).tobytes()
 
     compared = kt.compare(one, other, game, seats, seed=SEED, most=DEALS, by=1e-6)
@@ -73,7 +73,7 @@ def test_evaluations_earn_what_records_say(game, seats):
         recorder = Recorder(batch)
         recorder.reset(seed=deal_seeds(SEED, seats, np.arange(DEALS)))
         seating = (np.arange(seats) != seat).astype(int)
-        earned = play_out(Players(batch, players, seating, step=recorder.step))
+        earned = play_out(SeatedPolicies(batch, players, seating, step=recorder.step))
         returns = [recorder.record(table)["returns"] for table in range(DEALS)]
         assert np.array(returns, dtype=float).round(9).tobytes() == earned.tobytes()
         scores[:, seat] = earned[:, seat]

@@ -6,7 +6,7 @@ from scipy import stats
 
 from kille_agents.rules_of_thumb.byteskille import THRESHOLDS, ByteskilleRuleOfThumb
 from kille_env.errors import KilleError
-from kille_env.play.play import Players, play_out
+from kille_env.play.seating import SeatedPolicies, play_out
 from kille_env.registry import make_batch, spec
 from kille_training.statistics import sequential
 from kille_training.statistics.sequential import ABOVE, BELOW, GOING, Hypotheses, SequentialTest
@@ -28,7 +28,7 @@ def bank():
     batch.reset(seed=np.repeat(np.arange(deals), 3))
     seats = np.tile(np.arange(3), deals)
     seating = (np.arange(3) != seats[:, None]).astype(np.int64)
-    earned = play_out(Players(batch, policies, seating))[np.arange(3 * deals), seats]
+    earned = play_out(SeatedPolicies(batch, policies, seating))[np.arange(3 * deals), seats]
     return earned.reshape(deals, 3).mean(axis=1)
 
 

@@ -10,8 +10,8 @@ from kille_agents.population.byteskille import solution as solution_of
 from kille_env.cards.pack import KILLE_CODES
 from kille_env.core.batch import Batch
 from kille_env.games.byteskille.rules import Action
-from kille_env.play.play import Players
 from kille_env.play.policy import UniformPolicy
+from kille_env.play.seating import SeatedPolicies
 from kille_env.records import Recorder
 from kille_env.registry import load_game
 from kille_training.evaluation.replay import Asked, Numbered, replay_page, review
@@ -176,9 +176,9 @@ def test_a_solution_of_your_own_reviews_the_matches_of_its_table(game, tmp_path)
     batch = Batch(load_game(game), 20, 2, rules, seed=0, restart=False)
     recorder = Recorder(batch)
     recorder.reset(seed=list(range(20)))
-    players = Players(batch, [policy], np.zeros(2, np.int64), recorder.step)
+    players = SeatedPolicies(batch, [policy], np.zeros(2, np.int64), recorder.step)
     while (batch.seat >= 0).any():
-        players.play()
+        players.run()
     records = [recorder.record(table) for table in range(20)]
     assert {record["first_dealer"] for record in records} == {0, 1}
     lost, asked = 0.0, 0

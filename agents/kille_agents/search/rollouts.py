@@ -1,8 +1,8 @@
 """Determinizations played on by policies: what a searcher measures its actions by.
 
 What is random in the policies' choices belongs to a determinization, a seat and the number of its
-decision (`kille_env.play.play`), so copies of one determinization that begin with different actions
-differ by these actions as little as possible (common random numbers).
+decision (`kille_env.play.seating`), so copies of one determinization that begin with different
+actions differ by these actions as little as possible (common random numbers).
 """
 
 from typing import cast
@@ -11,8 +11,8 @@ import numpy as np
 
 from kille_env.core.batch import Batch
 from kille_env.play import rollouts
-from kille_env.play.play import Players
 from kille_env.play.policy import KernelPolicy, Policy, name_of, share_a_kernel
+from kille_env.play.seating import SeatedPolicies
 
 
 def earnings(
@@ -51,7 +51,7 @@ def earnings(
     batch = drawn.take(origins)
     seating = np.full((batch.num_tables, batch.num_players), int(base is not opponents))
     seating[np.arange(batch.num_tables), searchers] = 0
-    players = Players(batch, policies, seating, batch.apply)
+    players = SeatedPolicies(batch, policies, seating, batch.apply)
     players.step(actions)
     last = batch.tables["deals"] + (deals or 0)
     while True:
@@ -62,6 +62,6 @@ def earnings(
         if waiting.any():
             batch.deal(which=waiting)  # a hand can be over before anybody acts
         elif acting.any():
-            players.play(acting)
+            players.run(acting)
         else:
             return batch.tables["reward"][:, : batch.num_players].copy()

@@ -17,7 +17,6 @@ from kille_agents.identity import DRAWS, UnsteadyError, fingerprint, is_steady
 from kille_env.core.keys import deal_seeds
 from kille_env.errors import ConfigError, KilleError
 from kille_env.play.decisions import Decisions, History
-from kille_env.play.play import Players, play_out
 from kille_env.play.policy import (
     Player,
     PlayerLike,
@@ -27,6 +26,7 @@ from kille_env.play.policy import (
     resolve,
     searches,
 )
+from kille_env.play.seating import SeatedPolicies, play_out
 from kille_env.registry import Table, make_batch
 from kille_training.arena.entrants import (
     Entrant,
@@ -128,7 +128,7 @@ def play_shard(
     return play_out(asked).reshape(-1, seats, seats)
 
 
-class _Reported(Players):
+class _Reported(SeatedPolicies):
     """Players each of whom is announced before it is asked."""
 
     def __init__(
@@ -145,7 +145,7 @@ class _Reported(Players):
         self.compiled = False  # each is told of before it plays
 
     def ask(self, number: int, rows: np.ndarray, keys: np.ndarray) -> np.ndarray:
-        """Return the probabilities of a player's actions; see `Players.ask`."""
+        """Return the probabilities of a player's actions; see `SeatedPolicies.ask`."""
         task = f"for a batch of {len(rows):,} decision{'s' if len(rows) > 1 else ''}"
         with self._report(self._numbers[number], task, self._seconds):
             probabilities = super().ask(number, rows, keys)

@@ -9,7 +9,7 @@ same cards. So a player earns exactly nothing against itself, deal by deal, in e
 same seat of the same deal it meets the same random numbers.
 
 The deals and the players' random numbers are those of `kille_env.core.keys` and
-`kille_env.play.play`: deal 17 of a seed is the same here, in a comparison and in a tournament.
+`kille_env.play.seating`: deal 17 of a seed is the same here, in a comparison and in a tournament.
 """
 
 from collections.abc import Callable, Sequence
@@ -25,8 +25,8 @@ from kille_env.core.spec import Rules
 from kille_env.errors import ConfigError, KilleError
 from kille_env.play.decisions import Decisions
 from kille_env.play.own import Function, paid
-from kille_env.play.play import Players, play_out
 from kille_env.play.policy import Player, decides_by_kernel
+from kille_env.play.seating import SeatedPolicies, play_out
 from kille_env.registry import make_batch
 from kille_training.labels import most_apart
 from kille_training.progress import ignore
@@ -214,7 +214,7 @@ def deal_scores(
         batch.reset(seed=np.repeat(block, num_players))
         place = (seat - batch.tables["dealer"] - 1) % num_players
         seating = (np.arange(num_players) != seat[:, None]).astype(np.int64)
-        earned = play_out(Players(batch, players, seating, watch=watch))
+        earned = play_out(SeatedPolicies(batch, players, seating, watch=watch))
         earned = earned if reward is None else paid(reward, earned)
         earned = earned[np.arange(len(seat)), seat]
         if reward is None and not batch.spec.zero_sum:
@@ -251,4 +251,4 @@ def play_deals(
     num_players = seating.shape[-1]
     batch = make_batch(rules.game, len(seeds), num_players, rules=rules, seed=0, restart=False)
     batch.reset(seed=seeds, dealer=dealer)
-    return play_out(Players(batch, players, seating))
+    return play_out(SeatedPolicies(batch, players, seating))

@@ -24,8 +24,8 @@ from kille_env.errors import RecordError
 from kille_env.pictures.cards import symbols
 from kille_env.pictures.frame import frame
 from kille_env.pictures.style import style
-from kille_env.play.play import Players
 from kille_env.play.policy import Player, Policy
+from kille_env.play.seating import SeatedPolicies
 from kille_env.records import Record, Replay, check_record, replay
 from kille_env.registry import load_game
 from kille_env.words.text import labels, listed, printable, signed
@@ -160,7 +160,7 @@ class _Reviewer:
     ) -> None:
         self.moments = list[Moment]()
         self._policy, self._names = policy, _names(record)
-        self._players, self._asked = players, list[Players]()
+        self._players, self._asked = players, list[SeatedPolicies]()
         self._before: np.record | None = None
 
     def look(self, batch: Batch, action: int | None) -> None:
@@ -169,7 +169,7 @@ class _Reviewer:
         if self._before is None:  # the same batch throughout; what it plays, the record says
             seats = np.zeros(batch.num_players, np.int64)
             self._asked = [
-                Players(batch, [player], seats, step=lambda _: None)
+                SeatedPolicies(batch, [player], seats, step=lambda _: None)
                 for player in self._players.values()
             ]
         else:
@@ -207,7 +207,7 @@ class _Reviewer:
         return told.partition(":")[0]
 
     @staticmethod
-    def _ask(players: Players) -> np.ndarray:
+    def _ask(players: SeatedPolicies) -> np.ndarray:
         rows, _, keys, _ = players.due()
         return players.ask(0, rows, keys)[0]
 

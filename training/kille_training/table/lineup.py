@@ -53,7 +53,7 @@ def seating_of(by_seat: Sequence[Player | None]) -> tuple[list[Player], np.ndarr
         by_seat: [P] players; None for a seat whose actions come from outside.
 
     Returns:
-        The players, and [P] their numbers, for `kille_env.play.play.Players`.
+        The players, and [P] their numbers, for `kille_env.play.seating.SeatedPolicies`.
     """
     players = list(dict.fromkeys(player for player in by_seat if player is not None))
     numbers = [-1 if player is None else players.index(player) for player in by_seat]

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from kille_env.core.spec import Rules
-from kille_env.play.play import Players, play_out
 from kille_env.play.policy import Player, name_of
+from kille_env.play.seating import SeatedPolicies, play_out
 from kille_env.records import Record, Recorder
 from kille_env.registry import make_batch
 from kille_training.table.lineup import seating_of
@@ -22,5 +22,5 @@ def matches_of(game: str, rules: Rules, by_seat: list[Player], seeds: range) -> 
         batch = make_batch(game, len(part), len(by_seat), rules=rules, seed=0, restart=False)
         recorder = Recorder(batch, names)
         recorder.reset(seed=part)
-        play_out(Players(batch, players, seating, recorder.step))
+        play_out(SeatedPolicies(batch, players, seating, recorder.step))
         yield from (recorder.record(table) for table in range(len(part)))

@@ -9,8 +9,8 @@ from kille_env.core.batch import Batch
 from kille_env.core.spec import Rules
 from kille_env.core.table import OVER
 from kille_env.errors import IllegalActionError, KilleError, RulesError
-from kille_env.play.play import Players
 from kille_env.play.policy import Player, has_memory, name_of
+from kille_env.play.seating import SeatedPolicies
 from kille_env.records import Record, Recorder
 from kille_env.registry import make_batch
 from kille_env.words.text import does, listed, signed
@@ -253,7 +253,7 @@ class Sitting:
             for name, player in zip(self.names, self.by_seat, strict=True)
         ]
         self._recorder = Recorder(batch, names, self._tell)
-        self._players = Players(batch, *seating_of(self.by_seat), self._recorder.step)
+        self._players = SeatedPolicies(batch, *seating_of(self.by_seat), self._recorder.step)
 
     def _tell(self, before: Any, after: Any) -> None:
         if self.watch is not None:

@@ -27,7 +27,7 @@ from kille_env.adapters.sb3 import SeatStreamBuffer, SeatVecEnv, SelfPlayVecEnv
 from kille_env.core.floats import NEAR_SEATS
 from kille_env.core.spec import feature_scale
 from kille_env.errors import ConfigError
-from kille_env.play.play import Players, play_out
+from kille_env.play.seating import SeatedPolicies, play_out
 from kille_env.registry import Table, spec
 from kille_training.learn.method import Left, loaded, state_of
 from kille_training.settings import Count, List, NotNegative, Positive, Share, settings, versions
@@ -432,5 +432,5 @@ def _spread(table: Table) -> float:
     batch = make_batch(game, SPREAD_MATCHES, num_players, rules=rules, seed=0, restart=False)
     batch.reset()
     seating = np.zeros((SPREAD_MATCHES, num_players), dtype=np.int64)
-    earned = play_out(Players(batch, [load_policy(name, game, num_players, rules)], seating))
+    earned = play_out(SeatedPolicies(batch, [load_policy(name, game, num_players, rules)], seating))
     return float(earned.std()) or 1.0

@@ -83,7 +83,7 @@ class _Memories:
         self._next = np.zeros_like(self.kept[:, 0])
 
 
-class Players(Fixed):
+class SeatedPolicies(Fixed):
     """Who sits where at the tables of a batch, and what they do there.
 
     Attributes:
@@ -150,7 +150,7 @@ class Players(Fixed):
     def _chosen(self, which: np.ndarray | None) -> np.ndarray | None:
         return None if which is None else arguments.which(which, self.batch.num_tables)
 
-    def play(self, which: np.ndarray | None = None) -> None:
+    def run(self, which: np.ndarray | None = None) -> None:
         """Plays one decision at each table.
 
         Args:
@@ -266,7 +266,7 @@ class Players(Fixed):
         due = np.empty(batch.num_tables, dtype=np.bool_)
         if not mark_due(batch.arrays.shown.seat, self.seating, due):
             return played
-        self.play(due)
+        self.run(due)
         return True
 
     def _run(self, player: int, actions: np.ndarray, which: np.ndarray, given: bool) -> bool:
@@ -349,7 +349,7 @@ class Players(Fixed):
         return rows[:count], seats[:count], words[:count], chances[:count]
 
 
-def play_out(players: Players) -> np.ndarray:
+def play_out(players: SeatedPolicies) -> np.ndarray:
     """Plays every table to the end of its match.
 
     Args:
