@@ -13,7 +13,7 @@ from browser.looks import faults
 from browser.machine import SCREENS, serving
 from browser.people import open_table, phase, phases, press
 from kille_training.table import online
-from kille_training.table.sitting import Sitting, Thought
+from kille_training.table.sitting import Sitting
 
 OpenPage = Callable[..., Page]
 Site = tuple[str, str]
@@ -134,13 +134,13 @@ def test_no_beat_is_too_short_to_be_read(
     open_table(page, site, speed="1", game="kungsholmskille", players=3, rules=MATCH)
     phase(page)
     page.evaluate(SAID)
-    thinker, decided = Sitting.thinker, threading.Event()
+    think, decided = Sitting.think, threading.Event()
 
-    def thinks_long(sitting: Sitting) -> Callable[[], Thought]:
-        think = thinker(sitting)
-        return lambda: (decided.wait(60), think())[1]
+    def thinks_long(sitting: Sitting) -> int:
+        decided.wait(60)
+        return think(sitting)
 
-    monkeypatch.setattr(Sitting, "thinker", thinks_long)
+    monkeypatch.setattr(Sitting, "think", thinks_long)
     press(page)
     page.wait_for_function("said.some(([line]) => line.includes('is thinking'))")
     decided.set()
@@ -184,19 +184,6 @@ def test_a_lost_connection_is_said_and_mended(open_page: OpenPage, tmp_path: Pat
         expect(page.locator("body")).not_to_have_class(re.compile("lost"))
         phase(page)
         assert page.evaluate(SHOWN) == shown
-
-
-def test_what_was_decided_can_be_taken_back(site: Site, open_page: OpenPage) -> None:
-    page = open_page()
-    open_table(page, site, game="byteskille", players=4, rules=MATCH)
-    phase(page)
-    shown = page.evaluate(SHOWN)
-    page.keyboard.press("1")
-    page.wait_for_function("() => !document.querySelector('#undo').disabled")
-    page.keyboard.press("u")
-    page.wait_for_function("() => document.querySelector('#undo').disabled")
-    phase(page)
-    assert page.evaluate(SHOWN) == shown
 
 
 def test_a_first_match_begins_with_its_rules_and_a_reload_keeps_the_log(

@@ -55,7 +55,7 @@ def test_an_interrupt_says_goodbye_and_ends_with_130(play, monkeypatch):
 
 
 def test_what_was_played_is_written_when_an_opponent_fails(play, tmp_path, monkeypatch):
-    def fail(self, thought=None):
+    def fail(self, action=None):
         raise PolicyError("the language model does not answer")
 
     path = tmp_path / "mine.jsonl"
@@ -64,16 +64,6 @@ def test_what_was_played_is_written_when_an_opponent_fails(play, tmp_path, monke
     assert "kille: the language model does not answer" in printed.err
     (record,) = read_records(path)
     assert replay(record).returns is None
-
-
-def test_what_is_taken_back_leaves_no_trace(play, tmp_path):
-    path = tmp_path / "mine.jsonl"
-    rules = ("--rules", "episode=deal", "--out", path)
-    play("k, e", *rules)
-    record = path.read_bytes()
-    assert "Taken back." in play("s, u, k, e", *rules).out
-    assert path.read_bytes() == record
-    assert "nothing to take back" in play("u, q").out
 
 
 def test_cards_are_named_by_their_words(play, tmp_path):

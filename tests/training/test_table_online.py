@@ -1,8 +1,7 @@
-"""The table behind a page: what it shows, keeps, takes back, and tells nobody."""
+"""The table behind a page: what it shows, keeps, and tells nobody."""
 
 import asyncio
 import json
-import time
 
 import numpy as np
 import pytest
@@ -96,70 +95,6 @@ def test_a_stale_or_repeated_click_plays_nothing():
             await table.again()
 
     at_a_table(play, order(rules={"episode": "match"}))
-
-
-def test_what_is_taken_back_is_asked_again():
-    async def play(table):
-        first = table.state(None)
-        question = first["asked"]
-        assert len(question["choices"]) > 1
-        with pytest.raises(Refusal, match="nothing to take back"):
-            await table.undo(table.epoch)
-        await table.act(first["version"], question["choices"][1]["action"])
-        await asked(table)
-        epoch = table.epoch
-        await table.undo(epoch)
-        with pytest.raises(Refusal, match="just been taken back"):
-            await table.undo(epoch)  # the second click of two
-        await asked(table)
-        return first, table.state((first["epoch"], first["version"]))
-
-    first, back = at_a_table(play, order(rules={"episode": "match"}))
-    assert back["fresh"] and back["epoch"] > first["epoch"]
-    assert back["asked"] == first["asked"] and back["frames"] == first["frames"]
-
-
-def test_a_page_that_looks_while_a_decision_is_taken_back_is_not_asked_the_later_one():
-    async def play(table):
-        await table.act(table.state(None)["version"], table.asked["choices"][1]["action"])
-        await asked(table)
-        seen, change = [], table._change
-
-        async def look(do, **more):
-            seen.append(table.state(None)["asked"])
-            await change(do, **more)
-
-        table._change = look
-        await table.undo(table.epoch)
-        return seen, table.asked
-
-    seen, question = at_a_table(play, order(rules={"episode": "match"}))
-    assert seen == [None] and question is not None
-
-
-def test_a_player_that_fails_at_what_has_been_taken_back_ends_nothing():
-    class Slow(UniformPolicy):
-        failing = False
-
-        def probabilities(self, observation, mask):
-            if self.failing:
-                time.sleep(0.3)
-                raise RuntimeError("too late")
-            return super().probabilities(observation, mask)
-
-    player = Slow()
-
-    async def play(table):
-        player.failing = True
-        await table.act(table.state(None)["version"], table.asked["choices"][0]["action"])
-        await asyncio.sleep(0.05)  # somebody thinks now
-        await table.undo(table.epoch)
-        player.failing = False
-        await asyncio.sleep(0.6)
-        return table.failed, table.asked
-
-    failed, question = at_a_table(play, order(rules={"episode": "match"}), players=[player] * 3)
-    assert failed == "" and question is not None
 
 
 def test_a_table_that_is_closed_keeps_nothing_more(tmp_path):

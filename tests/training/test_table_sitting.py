@@ -12,7 +12,7 @@ from kille_env.records import parse_record, replay
 from kille_env.registry import list_games, spec
 from kille_env.words.text import listed
 from kille_training.table.names import FIRST_NAMES, names_at
-from kille_training.table.sitting import Sitting, Thought
+from kille_training.table.sitting import Sitting
 
 
 def sitting(person=0, game="byteskille", seats=4, player="rule_of_thumb", **switches) -> Sitting:
@@ -57,25 +57,12 @@ def test_whole_matches_are_recorded_and_go_on_from_their_record(game):
     assert replay(again.records()[0]).differences == []
 
 
-def test_what_is_taken_back_leaves_no_trace():
-    once, twice = (sitting(player="byteskille/drunk", episode="match") for _ in range(2))
-    finish(twice, np.random.default_rng(4))
-    assert len(twice.records()) == 1
-    while twice.can_undo:
-        twice.undo()
-    assert twice.records() == []
-    for table in (once, twice):
-        finish(table, np.random.default_rng(5))
-    assert once.records() == twice.records()
-
-
 @pytest.mark.parametrize(
     ("do", "error", "words"),
     [
         (lambda table: table.act(99), IllegalActionError, "99"),
         (lambda table: table.begin(), KilleError, "still being played"),
-        (lambda table: table.thinker(), KilleError, "the person is asked"),
-        (lambda table: table.undo(), KilleError, "nothing to take back"),
+        (lambda table: table.think(), KilleError, "the person is asked"),
         (lambda table: Sitting("byteskille", table.batch.rules, [None, None], seed=1),
          RulesError, "2 seats"),
     ],
@@ -86,15 +73,6 @@ def test_what_cannot_be_is_refused_and_changes_nothing(do, error, words):
     with pytest.raises(error, match=words):
         do(table)
     assert table.batch.tables.tobytes() == before
-
-
-def test_a_stale_thought_is_not_played():
-    table = sitting()
-    thought = table.thinker()()
-    table.play()
-    moment, before = table.moment, table.batch.tables.tobytes()
-    table.play(Thought(thought.moment, thought.action))
-    assert (table.moment, table.batch.tables.tobytes()) == (moment, before)
 
 
 def test_a_player_that_fails_has_played_nothing(monkeypatch):

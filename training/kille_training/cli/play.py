@@ -45,8 +45,8 @@ def play(
 ) -> None:
     """Plays GAME with you at the table.
 
-    You see what your seat may know and nothing else. Type ? for the rules, h for a hint, u to take
-    back a decision and q to leave.
+    You see what your seat may know and nothing else. Type ? for the rules, h for a hint and q to
+    leave.
     """
     import numpy as np
 

@@ -1,9 +1,8 @@
-"""The table behind a page: the match, what its person has been shown, and what they are asked.
+"""The table behind a page: the match, the frames shown of it, and the person's question.
 
-Everything here belongs to the event loop but the match's own work, which is done in threads: one
-change at a time, and one player's thinking beside it. So a slow player keeps nobody from taking
-back a decision or leaving. What is sent depends on what the person's seat may know: in a phase that
-is secret from it nothing is sent at all.
+Everything here runs in the event loop, except the match's own work: one change at a time in a
+thread, and one player's thinking beside it, so the page of a slow player still answers. Frames hold
+only information of the person's seat; a phase that is secret from it sends nothing at all.
 """
 
 import asyncio
@@ -33,20 +32,16 @@ from kille_training.table.names import company
 from kille_training.table.sitting import Sitting
 
 MOST_FRAMES = 2000
-"""Frames that are kept for a page that is opened again."""
+"""Frames to keep for a page that is opened again."""
 MOST_MATCHES = 200
-"""Records that are kept, the newest."""
+"""Records to keep, the newest."""
 PREPARING = ("the cards", "the moves", "your opponents", "the hints")
 SEED_BITS = 53
 _log = logging.getLogger(__name__)
 
 
 class Refusal(KilleError):
-    """A request that is not granted; the message says what to do.
-
-    Attributes:
-        status: HTTP's number for it; 409 for what came too late or out of turn.
-    """
+    """A refused request, with its HTTP status; 409 for a late one or one out of turn."""
 
     def __init__(self, message: str, status: int = 409) -> None:
         super().__init__(message)
@@ -55,14 +50,7 @@ class Refusal(KilleError):
 
 @dataclass(frozen=True)
 class Order:
-    """A table as it was ordered.
-
-    Attributes:
-        game: The game's name.
-        opponents: [P - 1] names of the players, from the person's left.
-        rules: The rules.
-        seed: Seed of the first match.
-    """
+    """A table as it was ordered: opponents from the person's left, the first match's seed."""
 
     game: str
     opponents: tuple[str, ...]
@@ -70,7 +58,7 @@ class Order:
     seed: int
 
     def as_dict(self) -> dict[str, Any]:
-        """Returns what `read_order` reads."""
+        """Return the order as `read_order` reads it."""
         return {
             "game": self.game,
             "players": len(self.opponents) + 1,
@@ -81,15 +69,7 @@ class Order:
 
 
 def read_order(said: Mapping[str, Any], *, files: bool = False) -> Order:
-    """Returns the order in a message of a page, or in a file of the server's.
-
-    Args:
-        said: The message.
-        files: Whether opponents may be more than players of the suite: run folders, policy files.
-
-    Raises:
-        KilleError: Something in it does not exist or has the wrong form.
-    """
+    """Return the order in a message of a page; with `files`, opponents may be paths, too."""
     game = said.get("game")
     if game not in list_games():
         what = f"there is no game {shortened(game, 40)}"
@@ -113,7 +93,7 @@ def read_order(said: Mapping[str, Any], *, files: bool = False) -> Order:
 
 
 def players_for(order: Order) -> list[Player]:
-    """Returns [P - 1] the players of an order; one that is named several times is one object."""
+    """Return [P - 1] the players of an order; one named several times is one object."""
     seats = len(order.opponents) + 1
     return players_named(order.opponents, order.game, seats, order.rules)
 
@@ -122,26 +102,18 @@ class Table:
     """A person and players at a table.
 
     Attributes:
-        order: What was ordered.
-        game: The game.
-        frames: What the person has been shown of this match, with their numbers.
-        epoch: Grows when frames are taken back: a page begins anew then.
-        seen: The number of the last frame that the page says it has shown.
-        asked: What the person is asked, None where they are not.
-        preparing: How far the first start of a game has come, None once it is ready.
-        over: Whether a match has been played to its end, and no other one has begun.
-        failed: Why a player could not go on, "" if none has failed.
+        frames: Numbered frames of this match, as the person may see it.
+        epoch: Number of the match: a page begins anew when it grows.
+        seen: Number of the last frame that the page has shown.
+        asked: Question, choices and hint for the person; None while others act.
+        preparing: Step of a game's first start, None once it is ready.
+        over: Whether the last match has ended and no other has begun.
+        failed: Error of a player that ended the match, "" if there is none.
         news: One event per open stream, set when there may be something to send.
     """
 
     def __init__(self, order: Order, opponents: list[Player], keep: Path | None = None) -> None:
-        """Sets the table; `open` begins.
-
-        Args:
-            order: What is played.
-            opponents: [P - 1] who plays.
-            keep: Where the match is kept while it goes on; None keeps nothing.
-        """
+        """Set the table; `open` begins. The match is kept in the file `keep`, if given."""
         self.order, self.game = order, load_game(order.game)
         self.frames: list[dict[str, Any]] = []
         self.epoch = self.seen = self._number = 0
@@ -156,21 +128,20 @@ class Table:
         self._tasks: set[asyncio.Task[None]] = set()
         self._player: asyncio.Task[None] | None = None
         self._costs: list[str] = []
-        self._shown: list[int] = []
-        self._measured = self.over = self._undoable = self._out = self._first = False
+        self._measured = self.over = self._out = self._first = False
         self._results: dict[str, Any] | None = None
 
     def records(self, *, unfinished: bool = False) -> list[Record]:
-        """Returns the newest matches; an unfinished one shows every card."""
+        """Return the newest matches; an unfinished one shows every card."""
         latest = [] if self._sitting is None else self._sitting.records(unfinished=unfinished)
         return [*self._older, *latest][-MOST_MATCHES:]
 
     def open(self, kept: list[Record] | None = None) -> None:
-        """Begins, or goes on with the matches that were kept, the last of which may be open."""
+        """Begin, or resume the kept matches, the last of which may be open."""
         self._start(self._open(kept or []))
 
     def close(self) -> None:
-        """Stops what goes on at the table; what still comes to an end is no longer kept."""
+        """Stop the table's tasks; nothing is kept from now on."""
         self._keep = None
         for task in self._tasks:
             task.cancel()
@@ -178,12 +149,7 @@ class Table:
     # What the person does.
 
     async def act(self, version: int, action: int) -> None:
-        """Plays an action of the person.
-
-        Raises:
-            Refusal: The page is stale, or it is not their turn.
-            IllegalActionError: The action is not legal; nothing has been played.
-        """
+        """Play an action of the person; a stale, late or illegal one raises and plays nothing."""
         async with self._changes:
             sitting = self._going()
             self._check(version)
@@ -201,36 +167,8 @@ class Table:
             await self._change(play)
         self._wake()
 
-    async def undo(self, epoch: int) -> None:
-        """Takes back the person's last decision.
-
-        Args:
-            epoch: The page's; it rises when a decision is taken back.
-
-        Raises:
-            Refusal: There is none, or one has been taken back since: this click is a second one.
-        """
-        async with self._changes:
-            sitting = self._begun()
-            if epoch != self.epoch:
-                raise Refusal("a decision has just been taken back; look again")
-            if not sitting.can_undo:
-                raise Refusal("there is nothing to take back in this match")
-            await in_thread(sitting.undo)
-            self.failed, self._costs = "", []
-            shown = self._shown.pop()
-            self.frames = [one for one in self.frames if one["number"] <= shown]
-            self.epoch += 1
-            self.seen, self._number, self.asked = shown, shown, None
-            await self._change(lambda: None)
-        self._wake()
-
     async def again(self) -> None:
-        """Begins another match.
-
-        Raises:
-            Refusal: One is being played.
-        """
+        """Begin another match."""
         async with self._changes:
             sitting = self._begun()
             if not sitting.over:
@@ -240,17 +178,13 @@ class Table:
         self._wake()
 
     def see(self, version: int) -> None:
-        """Notes that the page has shown a deal's end."""
+        """Note that the page has shown a deal's end."""
         self.seen = max(self.seen, min(version, self._number))
 
     # What the page is told.
 
     def state(self, since: tuple[int, int] | None) -> dict[str, Any]:
-        """Returns how the table stands for its person, with the frames that the page lacks.
-
-        Args:
-            since: Epoch and number of the last frame that the page has; None if it has nothing.
-        """
+        """Return the state for the person, with the frames after `since` (epoch and number)."""
         fresh = since is None or since[0] != self.epoch or since[1] > self._number
         frames = self._from_the_deal() if fresh else [
             one for one in self.frames if since is not None and one["number"] > since[1]
@@ -270,7 +204,6 @@ class Table:
             "names": names,
             "you": 0 if sitting is None else sitting.person,
             "asked": self.asked,
-            "undo": self._undoable,
             "over": self.over,
             "out": self._out,
             "failed": self.failed,
@@ -282,7 +215,7 @@ class Table:
 
     @property
     def standing(self) -> str:
-        """How the table stands for its person: "your turn in", before the title; "" once over."""
+        """The state in words before the title, as "your turn in"; "" once the match is over."""
         ends = [one["number"] for one in self.frames if one["verdict"]]
         if ends and ends[-1] > self.seen and (ends[-1] < self._number or not self.asked):
             return "a deal has ended in"
@@ -293,7 +226,7 @@ class Table:
         return "your turn in" if self.asked else "the table of"
 
     def _from_the_deal(self) -> list[dict[str, Any]]:
-        """Returns the frames from the beginning of the deal that the page has seen last."""
+        """Return the frames from the start of the deal that the page has seen last."""
         starts = [i for i, one in enumerate(self.frames)
                   if one["dealt"] and one["number"] <= max(self.seen, 1)]  # fmt: skip
         return self.frames[starts[-1] if starts else 0 :]
@@ -305,7 +238,7 @@ class Table:
         return self._sitting.person in self.game.retired(batch.tables[0], batch.rules)
 
     def _sums(self) -> dict[str, Any]:
-        """Returns what each seat has won in the last match, and in all, the winner first."""
+        """Return each seat's gain in the last match and in all matches, the winner first."""
         sitting = self._begun()
         records = self.records()
         sums = np.sum([record["returns"] for record in records], axis=0).tolist()
@@ -318,7 +251,7 @@ class Table:
     # How it goes on.
 
     def _wake(self) -> None:
-        """Lets the players play, unless they do: two that think at once would mix the tables up."""
+        """Start the players' task, unless it runs: two at once would mix the tables up."""
         if self._player is None or self._player.done():
             self._player = self._start(self._play())
 
@@ -353,7 +286,7 @@ class Table:
                     await self._change(sitting.begin)
                 warm = sitting.question() if sitting.waits else None
             self._wake()
-            # The first measure takes its time, and nobody waits for it.
+            # The first cost compiles for seconds; the person plays meanwhile.
             while warm is None and not self.failed and not self.over:
                 await asyncio.sleep(0.5)
                 async with self._changes:
@@ -365,33 +298,25 @@ class Table:
             self._fail(error)
 
     def _clear(self) -> None:
-        self.frames, self._shown, self._costs = [], [], []
+        self.frames, self._costs = [], []
         self.failed, self.seen, self._number = "", 0, 0
         self.epoch += 1
 
     async def _change(self, do: Callable[[], Any], *, seen: bool = False) -> None:
-        """Does something that changes the match, in a thread, and shows what has happened.
-
-        Args:
-            do: What changes it.
-            seen: Whether its person has seen all of that before.
-        """
+        """Change the match in a thread and add its frames; `seen` if the page had them before."""
         sitting = self._begun()
         person, names, rules = sitting.person, sitting.names, self.order.rules
         made: list[dict[str, Any]] = []
         failures: list[Exception] = []
-        decided: list[int] = []
 
         def watch(before: np.record, after: np.record) -> None:
-            if before["seat"] == person and before["deals"] == after["deals"]:
-                decided.append(len(made))
             if self._can_tell(before, after, person):
                 made.append(frame(self.game, before, after, rules, person, names))
 
         def change() -> dict[str, Any] | None:
             do()
             try:
-                # That a player is asked in secret must not show: its answer is part of this change.
+                # A secret question to a player must not show: its answer belongs to this change.
                 while sitting.asks_in_secret and not sitting.waits:
                     sitting.play()
             except Exception as error:  # a player may be anybody's code
@@ -400,7 +325,6 @@ class Table:
 
         sitting.watch = watch
         question = await in_thread(change)
-        self._shown += [self._number + at for at in decided]
         for one in made:
             self._number += 1
             self.frames.append({**one, "number": self._number})
@@ -415,15 +339,15 @@ class Table:
             self._fail(failure)
         if sitting.waits or sitting.over:
             await in_thread(self._save)
-        # A page is told of what lies between changes, never of a change that a thread is making,
-        # and of nothing that a server that starts again would have forgotten.
-        self.asked, self.over, self._undoable = question, sitting.over, sitting.can_undo
-        self._first = not sitting.can_undo and not self.records()
+        # Pages see the state between changes only, and after it is on disk: a restarted server
+        # would otherwise have forgotten it.
+        self.asked, self.over = question, sitting.over
+        self._first = not sitting.decided and not self.records()
         self._out, self._results = self._is_out(), self._sums() if sitting.over else None
         self.tell()
 
     def _can_tell(self, before: np.record, after: np.record, seat: int) -> bool:
-        """Whether a seat can tell one table from the other, or hears of what lies between."""
+        """Whether a seat can tell the two tables apart, or hears of a change between them."""
         game, rules = self.game, self.order.rules
         return (
             int(before["seat"]) == seat
@@ -433,27 +357,18 @@ class Table:
         )
 
     async def _play(self) -> None:
-        """Lets the players play until the person is asked."""
+        """Let the players play until the person is asked."""
         sitting = self._begun()
         try:
-            while True:
+            while not (sitting.over or sitting.waits or self.failed):
+                action = await in_thread(sitting.think)
                 async with self._changes:
-                    if sitting.over or sitting.waits or self.failed:
-                        return
-                    think, moment = sitting.thinker(), sitting.moment
-                try:
-                    thought = await in_thread(think)
-                except Exception:
-                    if sitting.moment == moment:
-                        raise
-                    continue  # what it thought about has been taken back
-                async with self._changes:
-                    await self._change(lambda thought=thought: sitting.play(thought))
+                    await self._change(lambda action=action: sitting.play(action))
         except Exception as error:  # a player may be anybody's code
             self._fail(error)
 
     def _save(self) -> None:
-        """Keeps the matches, the open one too, so that a server that starts again goes on."""
+        """Write the matches, the open one too, for a server that starts again."""
         keep = self._keep
         if keep is not None:
             matches = [dict(record) for record in self.records(unfinished=True)]
@@ -484,13 +399,13 @@ class Table:
             raise Refusal("the table has moved on; nothing was played. Look again and choose")
 
     def tell(self) -> None:
-        """Lets all open pages look for news."""
+        """Wake the streams of all open pages."""
         for event in self.news:
             event.set()
 
 
 def kept_table(keep: Path) -> tuple[Order, list[Record]] | None:
-    """Returns the table that was kept in a file, with its matches; None if there is none."""
+    """Return the table kept in a file, with its matches; None if there is none."""
     try:
         said = read_json(keep)
         order = read_order(said["order"], files=True)
@@ -500,7 +415,7 @@ def kept_table(keep: Path) -> tuple[Order, list[Record]] | None:
 
 
 def _question(sitting: Sitting) -> dict[str, Any]:
-    """Returns what the person is asked, with what they can do, and a hint."""
+    """Return the person's question, choices and hint."""
     batch, names = sitting.batch, sitting.names
     table, question = batch.tables[0], sitting.question()
     return {
@@ -511,7 +426,7 @@ def _question(sitting: Sitting) -> dict[str, Any]:
 
 
 def _preparations(order: Order, opponents: list[Player]) -> list[Callable[[], Any]]:
-    """Returns what is compiled before a game is played for the first time, step by step."""
+    """Return the steps that compile a game's kernels before its first match."""
     made: list[Sitting] = []
 
     def moves() -> None:
@@ -540,7 +455,7 @@ def _preparations(order: Order, opponents: list[Player]) -> list[Callable[[], An
 
 
 async def in_thread(do: Callable[[], Any]) -> Any:
-    """Returns what `do` returns, run in a thread that is not waited for when the server ends."""
+    """Return the result of `do`, run in a thread that the server does not wait for at its end."""
     with needs("web"):
         from anyio.to_thread import run_sync
 

@@ -268,11 +268,6 @@ class House:
         await self._open().act(_number(said, "version"), _number(said, "action"))
         return JSONResponse({})
 
-    async def undo(self, request: Request) -> Response:
-        """Takes back a decision."""
-        await self._open().undo(_number(request.state.said, "epoch"))
-        return JSONResponse({})
-
     async def again(self, request: Request) -> Response:
         """Begins another match."""
         await self._open().again()
@@ -370,8 +365,7 @@ def application(house: House) -> Starlette:
         "/replay": house.replay, "/static/colors.css": house.colors,
     }  # fmt: skip
     posts = {
-        "/new": house.new, "/act": house.act, "/undo": house.undo, "/again": house.again,
-        "/see": house.see,
+        "/new": house.new, "/act": house.act, "/again": house.again, "/see": house.see,
     }  # fmt: skip
 
     async def refuse(request: Request, error: Exception) -> Response:

@@ -1,11 +1,10 @@
-"""A person and players at one table: the match behind the terminal and the page."""
+"""Play matches between a person and players: the match behind the terminal and the page."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from kille_env.core.batch import Batch
 from kille_env.core.spec import Rules
 from kille_env.core.table import OVER
 from kille_env.errors import IllegalActionError, KilleError, RulesError
@@ -19,30 +18,23 @@ from kille_training.table.lineup import seating_of
 from kille_training.table.names import names_at
 
 
-class Thought(NamedTuple):
-    """What a player wants to do: the moment at which it was asked, and its action."""
-
-    moment: int
-    action: int
-
-
 class Sitting:
     """Matches at one table, with a person in one seat and players in the others.
 
-    Match i has the seed `seed + i`. The same seed and the same decisions make the same matches as
-    anywhere else in the suite: what players draw follows from the deal, the seat and the number of
-    the seat's decision.
+    Match i has the seed `seed + i`. The same seed and decisions make the same matches as anywhere
+    else in the suite: a player's draws follow from the deal, its seat and the number of its
+    decision.
 
-    One thread at a time may call it; what `thinker` and `question` return can run beside that,
-    because it changes nothing. A thought is stale once anything else has changed the table.
+    One thread at a time may call it. `think` and the methods of a `question` change nothing, so
+    another thread may run them meanwhile.
 
     Attributes:
-        batch: The table, a batch of one; `undo` puts another one in its place.
+        batch: The table, a batch of one.
         person: The person's seat.
-        names: [P] what the table calls the seats; the person is "You".
+        names: [P] names of the seats; the person is "You".
         by_seat: [P] the players; None is the person.
-        moment: Grows with whatever changes the table, undo too.
-        watch: Called with the table before and after every deal and every action; None is nobody.
+        decided: Decisions of the person in this match.
+        watch: Callback with the table before and after every deal and action, or None.
     """
 
     def __init__(
@@ -54,36 +46,30 @@ class Sitting:
         seed: int,
         watch: Callable[[Any, Any], None] | None = None,
     ) -> None:
-        """Sits everybody down; `begin` begins the first match.
-
-        Args:
-            game: The game.
-            rules: Its rules.
-            by_seat: [P] players; None is the person.
-            seed: Seed of the first match.
-            watch: See the attribute.
-
-        Raises:
-            RulesError: There is not one person, or the game has no such table.
-        """
+        """Seat the person and the players; `begin` begins the first match."""
         self.by_seat = list(by_seat)
         if self.by_seat.count(None) != 1:
             raise RulesError(f"{self.by_seat.count(None)} seats are the person's; expected one")
         self.person = self.by_seat.index(None)
         self.names = names_at(len(by_seat), self.person)
-        self.moment, self.watch, self._seed = 0, watch, seed
+        self.decided, self.watch, self._seed = 0, watch, seed
         self._done: list[Record] = []
-        self._decided = 0  # decisions of the person in this match
-        self._sit_at(make_batch(game, 1, len(by_seat), rules=rules, seed=0, restart=False))
+        self.batch = make_batch(game, 1, len(by_seat), rules=rules, seed=0, restart=False)
+        names = [
+            name if player is None else f"{name} ({name_of(player)})"
+            for name, player in zip(self.names, self.by_seat, strict=True)
+        ]
+        self._recorder = Recorder(self.batch, names, self._report)
+        self._players = SeatedPolicies(self.batch, *seating_of(self.by_seat), self._recorder.step)
 
     @property
     def over(self) -> bool:
-        """Whether no match is being played: none has begun, or the last one has ended."""
+        """Whether no match is being played, before the first one or after the last."""
         return bool(self.batch.tables["phase"][0] == OVER)
 
     @property
     def asks_in_secret(self) -> bool:
-        """Whether nobody but the seat to act may learn that it is asked."""
+        """Whether only the seat to act may know that it is asked."""
         return int(self.batch.tables["phase"][0]) in self.batch.spec.secret_phases
 
     @property
@@ -91,106 +77,45 @@ class Sitting:
         """Whether the person is to act."""
         return int(self.batch.seat[0]) == self.person
 
-    @property
-    def can_undo(self) -> bool:
-        """Whether the person has decided anything in this match."""
-        return self._decided > 0
-
     def begin(self) -> None:
-        """Begins the next match; from now on nothing of the last one can be taken back.
-
-        Raises:
-            KilleError: A match is being played.
-        """
+        """Begin the next match."""
         if not self.over:
             raise KilleError("the match is still being played; the next one begins after its end")
-        self._decided = 0
+        self.decided = 0
         self._recorder.reset(seed=self._seed + len(self._done))
-        self._has_changed()
+        self._keep_finished()
 
     def act(self, action: int) -> None:
-        """Plays an action of the person.
-
-        Raises:
-            IllegalActionError: It is not their turn, or the action is not legal now; nothing has
-                been played.
-        """
+        """Play an action of the person; an illegal one raises and changes nothing."""
         if not self.waits:
             raise IllegalActionError(
                 "the match is over: begin another one" if self.over
                 else "it is not your turn; wait until you are asked"
             )  # fmt: skip
         actions = self.batch.check_legal([action])
-        self._decided += 1
+        self.decided += 1
         self._step(actions)
 
-    def thinker(self) -> Callable[[], Thought]:
-        """Returns what asks the player to act; it may take long, in any thread.
-
-        Raises:
-            KilleError: No player is to act.
-        """
+    def think(self) -> int:
+        """Return the action of the player to act; this may take long."""
         if self.over or self.waits:
             raise KilleError("no player is to act: the match is over, or the person is asked")
-        moment, players = self.moment, self._players
-        return lambda: Thought(moment, int(players.actions()[0]))
+        return int(self._players.actions()[0])
 
-    def play(self, thought: Thought | None = None) -> None:
-        """Plays one decision of the player to act, unless the thought is stale.
-
-        Args:
-            thought: What `thinker` has led to; None thinks now.
-
-        Raises:
-            KilleError: No player is to act.
-            PolicyError: The player returned what is no distribution over its legal actions;
-                nothing has been played.
-        """
-        thought = self.thinker()() if thought is None else thought
-        if thought.moment == self.moment:
-            self._step(np.array([thought.action]))
+    def play(self, action: int | None = None) -> None:
+        """Play an action of the player to act; None asks the player first."""
+        self._step(np.array([self.think() if action is None else action]))
 
     def question(self) -> Question:
-        """Returns what the person is asked now, to be answered by an adviser in any thread."""
+        """Return the person's decision, for advice."""
         if not self.waits:
             raise IllegalActionError("nothing is asked now; wait for your turn")
         return Question(self.batch.clone(), self.names)
 
-    def undo(self) -> None:
-        """Takes back everything since the person's last decision in this match, that one too.
-
-        What was decided before is played again, at a new table: a player that still thinks does so
-        at the old one.
-
-        Raises:
-            KilleError: The person has decided nothing yet.
-        """
-        if not self.can_undo:
-            raise KilleError("there is nothing to take back in this match")
-        record = self._done.pop() if self.over else self._recorder.record()
-        decisions = _decisions_of(record)
-        last = max(i for i, (seat, _) in enumerate(decisions) if seat == self.person)
-        batch, watch, self.watch = self.batch, self.watch, None
-        self._sit_at(
-            make_batch(
-                batch.spec.name, 1, batch.num_players, rules=batch.rules, seed=0, restart=False
-            )
-        )
-        self.begin()
-        self._play_again(decisions[:last])
-        self.watch = watch
-
     def resume(self, record: Record) -> None:
-        """Begins a match and plays what a record says of it.
-
-        Raises:
-            KilleError: The record is of another match.
-        """
+        """Begin a match and play the decisions of its record."""
         self.begin()
-        self._play_again(_decisions_of(record))
-
-    def _play_again(self, decisions: Sequence[tuple[int, str]]) -> None:
-        for seat, text in decisions:
+        for seat, text in (decision for deal in record["deals"] for decision in deal["actions"]):
             if self.over or int(self.batch.seat[0]) != seat:
                 raise KilleError("the match that was kept is of another table")
             action = self.batch.find_action(text)
@@ -198,13 +123,13 @@ class Sitting:
                 self.act(action)
                 continue
             if any(player is not None and has_memory(player) for player in self.by_seat):
-                self._players.actions()  # whoever remembers the match has to be asked again
+                self._players.actions()  # a player with a memory has to see the match again
             self._step(np.array([action]))
 
     def outcome(self) -> tuple[str, list[tuple[str, str]]]:
-        """Returns who has won the last match or deal, and what each has, the winner first.
+        """Return the result of the last match in words, and each seat's amount, the winner first.
 
-        What each has is chips, or the points where a match is won or lost as a whole.
+        Amounts are chips, or points in a game that a match wins or loses as a whole.
         """
         batch, names, returns = self.batch, self.names, self._done[-1]["returns"] or []
         seats = batch.game.view(batch.tables[0], batch.rules, self.person, names).seats
@@ -233,41 +158,22 @@ class Sitting:
         ]
 
     def records(self, *, unfinished: bool = False) -> list[Record]:
-        """Returns the matches that were played to the end.
-
-        Args:
-            unfinished: Whether to add the one that is being played, as far as it has come. It shows
-                every card.
-        """
+        """Return the finished matches, and the current one if asked for; it shows every card."""
         left = unfinished and not self.over
         return [*self._done, self._recorder.record()] if left else list(self._done)
 
     def _step(self, actions: np.ndarray) -> None:
         self._players.step(actions)
-        self._has_changed()
+        self._keep_finished()
 
-    def _sit_at(self, batch: Batch) -> None:
-        self.batch = batch
-        names = [
-            name if player is None else f"{name} ({name_of(player)})"
-            for name, player in zip(self.names, self.by_seat, strict=True)
-        ]
-        self._recorder = Recorder(batch, names, self._tell)
-        self._players = SeatedPolicies(batch, *seating_of(self.by_seat), self._recorder.step)
-
-    def _tell(self, before: Any, after: Any) -> None:
+    def _report(self, before: Any, after: Any) -> None:
         if self.watch is not None:
             self.watch(before, after)
 
-    def _has_changed(self) -> None:
-        self.moment += 1
+    def _keep_finished(self) -> None:
         if self.over:
             self._done.append(self._recorder.record())
 
 
 def _size(amount: float) -> str:
     return signed(abs(amount)).removeprefix("+")
-
-
-def _decisions_of(record: Record) -> list[tuple[int, str]]:
-    return [decision for deal in record["deals"] for decision in deal["actions"]]

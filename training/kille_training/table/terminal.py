@@ -16,7 +16,7 @@ from kille_training.table.names import company
 from kille_training.table.rules import rules_for
 from kille_training.table.sitting import Sitting
 
-COMMANDS = {"?": "the rules", "h": "a hint", "u": "take back", "q": "quit"}
+COMMANDS = {"?": "the rules", "h": "a hint", "q": "quit"}
 
 HELP = ("Tricks", "Leading", "Showing", "Guessing", "Points of a deal", "What is at stake", "Money")
 """The sections of the rules that help shows."""
@@ -192,7 +192,7 @@ class Terminal:
         keys = _keys(found)
         words = [_with_key(key, choice["label"]) for key, choice in keys.items()]
         cards = any(choice["cards"] for choice in found)
-        prompt = " ".join([question, *(["(name cards)"] if cards else []), *words, "? h u q"])
+        prompt = " ".join([question, *(["(name cards)"] if cards else []), *words, "? h q"])
         while True:
             self._say(f"{prompt}\n> ", end="")
             line = self._read()
@@ -204,12 +204,6 @@ class Terminal:
             elif word == "h":
                 hint = "" if self._sitting.over else self._sitting.question().advise()
                 self._say(hint or "There is no hint for this.")
-            elif word == "u":
-                if self._sitting.can_undo:
-                    self._sitting.undo()
-                    self._say("Taken back.")
-                    return None
-                self._say("There is nothing to take back.")
             elif word in keys:
                 return keys[word]
             elif (chosen := self._named(word, found)) is not None:

@@ -95,7 +95,7 @@
         const epoch = state?.epoch;
         await table.show(act, {animate: true});
         await pause(Math.max(LEAST, (opens ? WORD : frame.beat) * stretch));
-        if (state?.epoch !== epoch) continue; // it has been taken back
+        if (state?.epoch !== epoch) continue; // another match has begun
       }
       log(frame);
       if (frame.dealt) verdict = "";
@@ -178,7 +178,6 @@
     const seats = table.frame?.seats ?? [];
     $("standings").textContent = seats.map(({chips}, seat) => `${table.names[seat]} ${chips}`).join(" · ");
     marked = [];
-    $("undo").disabled = !state.undo;
     [$("question").textContent, $("hint").textContent] = ["", ""];
     $("choices").replaceChildren();
     for (const card of places()) {
@@ -319,7 +318,6 @@
     toLast();
   });
   $("menu-sheet").addEventListener("close", () => $("side").append(...[...$("menu-sheet").children].filter((one) => !one.matches("form, #standings"))));
-  $("undo").addEventListener("click", () => ($("menu-sheet").close(), send("/undo", {epoch: state.epoch})));
   for (const id of ["speed", "hinting"]) {
     const kept = localStorage.getItem(id), input = $(id), key = id === "speed" ? "value" : "checked";
     if (kept !== null) input[key] = id === "speed" ? kept : kept === "true";
@@ -332,7 +330,6 @@
     const cards = state?.asked?.choices.some(({cards: named}) => named.length) && !held && !queue.length;
     if (event.key === "Enter" && !event.target.closest("button, a")) (buttons.find((button) => button.classList.contains("go")) ?? (buttons.length === 1 ? buttons[0] : null))?.click();
     else if (number >= 0 && number < 9) (cards && places()[number] ? pick(places()[number], false) : buttons[number]?.click());
-    else if (event.key === "u" && state?.undo) send("/undo", {epoch: state.epoch});
     else if (event.key === "h") $("hinting").click();
     else if (event.key === "?") $("sheet").showModal();
     else if (event.key === "m" && $("more").offsetParent) $("more").click();
