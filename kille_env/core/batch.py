@@ -13,7 +13,7 @@ from kille_env.core import arguments, saving
 from kille_env.core.arrays import Arrays, Fixed, Shown, read_only
 from kille_env.core.floats import READINGS, SeatLayout, seat_layout
 from kille_env.core.game import Game, game_of
-from kille_env.core.jit import announce_compilation
+from kille_env.core.jit import announce_compilation, in_plain
 from kille_env.core.loops import MOST_PASSED, first_illegal
 from kille_env.core.registry import Table
 from kille_env.core.spec import Part, Rules, width
@@ -212,7 +212,7 @@ class Batch(Fixed):
     ) -> None:
         first, tables, rules = not self._began, self.arrays.tables, self.arrays.rules
         name = self.spec.name if deal else f"{self.spec.name} by hand"
-        with announce_compilation(name) if first else nullcontext():
+        with announce_compilation(name) if first and not in_plain() else nullcontext():
             decided = chosen
             if start or decks or not deal:
                 self.game.begin(tables, rules, dealers, chosen)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from kille_env.core import loops
-from kille_env.core.jit import bind
+from kille_env.core.jit import Kernel, bind, in_plain
 from kille_env.core.spec import GameSpec, Rules
 from kille_env.core.table import OVER, table_dtype
 from kille_env.errors import KilleError, RulesError, shortened
@@ -130,9 +130,17 @@ class Game:
     def __getattr__(self, name: str) -> Any:
         """Makes a loop when it is first asked for: facts and texts need no compiler."""
         made = self.kernel(name)
-        made = getattr(made, "compiled", made)  # a step of one table should take no detour
+        if not in_plain():
+            made = getattr(made, "compiled", made)  # a step of one table should take no detour
         setattr(self, name, made)
         return made
+
+    def go_on_compiled(self) -> None:
+        """Replace loops that have run in plain Python by their compiled forms."""
+        for name, made in list(vars(self).items()):
+            if isinstance(made, Kernel):
+                setattr(self, name, made.compiled)
+                made.loaded = True
 
     @property
     def step_of_one(self) -> Any:

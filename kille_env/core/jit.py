@@ -12,6 +12,7 @@ import os
 import shutil
 import sys
 import tempfile
+import threading
 import time
 import types
 import warnings
@@ -153,14 +154,36 @@ def _compiler() -> Any:
     return compiler
 
 
+class _Here(threading.local):
+    """How this thread runs kernels.
+
+    Attributes:
+        plain: Within a kernel that runs as plain Python, and so do those that it calls.
+        compiled: In the thread that loads compiled kernels for the others.
+    """
+
+    plain = False
+    compiled = False
+
+
+here = _Here()
+
+
 class Kernel:
     """A compiled function, in two forms that are made when they are first needed.
+
+    While single tables start (`kille_env.core.start`), it runs as the function itself.
 
     Attributes:
         py_func: The function itself.
         compiled: What Python calls: compiled with all that it calls, and cached.
         inlined: What other kernels call: it becomes a part of them.
+        starting: Whether kernels that are not loaded yet run as plain Python; of the whole class.
+        loaded: Whether the compiled form is ready.
     """
+
+    starting = False
+    loaded = False
 
     def __init__(self, function: Callable[..., Any]) -> None:
         """See `kernel`."""
@@ -168,7 +191,16 @@ class Kernel:
         self.py_func = function
 
     def __call__(self, *arguments: Any) -> Any:
-        """Calls the function from Python."""
+        """Call the function from Python."""
+        if here.plain:
+            return self.py_func(*arguments)
+        if Kernel.starting and not here.compiled and not self.loaded:
+            here.plain = True
+            try:
+                with np.errstate(over="ignore"):  # NumPy's scalars warn where words wrap around
+                    return self.py_func(*arguments)
+            finally:
+                here.plain = False
         return self.compiled(*arguments)
 
     @cached_property
@@ -214,6 +246,11 @@ def bind(template: F, functions: dict[str, Any]) -> F:
     return kernel(filled(template, functions))
 
 
+def in_plain() -> bool:
+    """Return whether this thread runs kernels as plain Python for now."""
+    return here.plain or (Kernel.starting and not here.compiled)
+
+
 def loop(template: F, functions: dict[str, Any]) -> F:
     """Returns what Python calls of `bind`'s kernel: a step of one table should take no detour."""
     bound = bind(template, functions)
@@ -229,6 +266,10 @@ def announce_compilation(name: str) -> Iterator[None]:
     if PLAIN:
         yield
         return
+    if Kernel.starting:
+        from kille_env.core.start import finish  # what is announced needs compiled kernels
+
+        finish()
     started: list[float] = []
     collecting = gc.isenabled()
 

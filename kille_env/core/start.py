@@ -1,0 +1,179 @@
+"""Start single tables in plain Python at once, while a child process compiles their kernels.
+
+A kernel is a plain Python function, too: hundreds of times slower, and the same to the bit. So an
+environment of one table does not wait for the compiler. It plays its first decisions in plain
+Python; a child process fills the cache of kernels meanwhile, and a thread then loads them, and the
+table goes on compiled. A batch of many tables waits for the compiler, as it always did.
+
+This needs a second core and a cache that can be written. Without them, or if the child fails,
+kernels are compiled when they are first called.
+"""
+
+import atexit
+import hashlib
+import importlib
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from kille_env.core import jit
+from kille_env.core.game import game_of
+from kille_env.core.jit import Kernel, here
+
+SWITCH = "KILLE_PLAIN_START"
+"""Environment variable; "0" compiles before the first step, as batches do."""
+KERNELS = "kille_env.core.start:kernels_of_one_table"
+"""The default of `begin`: what one table by itself calls."""
+
+_jobs: dict[tuple[str, ...], threading.Thread] = {}
+_turn = threading.Lock()
+"""One child compiles at a time."""
+_stopping = threading.Event()
+
+
+def begin(game: str, kernels: str = KERNELS, *arguments: str) -> None:
+    """Let the tables of a game run in plain Python until their kernels are compiled.
+
+    Args:
+        game: Name of the module of the game.
+        kernels: "module:function" of a generator that calls kernels, given `game` and `arguments`;
+            it yields after each call.
+        *arguments: What else it is given.
+    """
+    job = kernels, game, *arguments
+    if job in _jobs or not _possible():
+        return
+    _jobs[job] = threading.Thread(target=_run, args=job, name="kille-env-start", daemon=True)
+    Kernel.starting = True
+    _jobs[job].start()
+
+
+def finish() -> None:
+    """Wait until everything that was begun is compiled; afterwards nothing runs in plain Python."""
+    if Kernel.starting and threading.current_thread() not in _jobs.values():
+        for thread in list(_jobs.values()):
+            thread.join()
+
+
+@cache
+def _possible() -> bool:
+    """Return whether a child can compile beside this process."""
+    if jit.PLAIN or os.environ.get(SWITCH) == "0" or not sys.executable:
+        return False
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return (cores or 1) > 1 and jit.cache_base() is not None
+
+
+def _run(*job: str) -> None:
+    """Compile in a child unless the cache has everything, then load the kernels."""
+    try:
+        with _turn:
+            if _marker(job).exists() or _compile_in_child(job):
+                here.compiled = True
+                for _ in _calls(*job):
+                    if _stopping.is_set():
+                        return
+    except Exception:  # the first call in plain sight compiles, and raises what there is to raise
+        pass
+    finally:
+        _go_on_compiled(job)
+
+
+def _go_on_compiled(job: tuple[str, ...]) -> None:
+    """Replace the game's plain loops; a call that is under way ends in plain Python."""
+    here.compiled = True
+    if not _stopping.is_set():
+        game_of(job[1]).go_on_compiled()
+    Kernel.starting = any(thread.is_alive() for other, thread in _jobs.items() if other != job)
+
+
+def _calls(kernels: str, *arguments: str) -> Iterator[object]:
+    """Call the kernels of a job, one after the other."""
+    module, _, function = kernels.partition(":")
+    yield from getattr(importlib.import_module(module), function)(*arguments)
+
+
+def kernels_of_one_table(game: str) -> Iterator[object]:
+    """Call what a table calls that is stepped, shown, or played by hand."""
+    from kille_env.core.batch import Batch
+
+    batch = Batch(game_of(game), seed=0)
+    yield batch.reset()
+    yield batch.step(batch.mask.argmax(axis=1))
+    yield batch.observe(0)
+    yield batch.legal_actions(0)
+    own = batch.arrays
+    masks = batch.mask.repeat(batch.num_players, axis=0).copy()
+    yield batch.game.masks_of_all(own.tables, own.rules, masks)
+    batch = Batch(game_of(game), seed=0, restart=False)
+    yield batch.reset(deal=False)
+    yield batch.deal()
+    yield batch.apply(batch.mask.argmax(axis=1))
+    yield batch.full_state(0)
+    yield batch.information_state(0)
+
+
+def _marker(job: tuple[str, ...]) -> Path:
+    """Return the file that says that the cache has the kernels of a job."""
+    from importlib.metadata import version  # slow to import
+
+    root = Path(__file__).parents[1]
+    numba = sorted(item for item in os.environ.items() if item[0].startswith("NUMBA_"))
+    words = repr((job, jit.source_digest(root), version("numpy"), sys.version, numba))
+    base = jit.cache_base()
+    assert base is not None
+    return base / f"started-{hashlib.sha256(words.encode()).hexdigest()[:32]}"
+
+
+def _compile_in_child(job: tuple[str, ...]) -> bool:
+    """Compile in a child process, which ends with this one; return whether it has."""
+    code = f"import sys; sys.path[:] = {sys.path!r}; from {__name__} import child; child{job!r}"
+    environment = os.environ | {SWITCH: "0"}
+    with subprocess.Popen(
+        [sys.executable, "-c", code],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env=environment,
+    ) as process:
+        while process.poll() is None:
+            if _stopping.wait(0.05):
+                process.kill()
+    return process.returncode == 0
+
+
+def child(*job: str) -> None:
+    """Compile everything of a job into the cache; the body of the child process."""
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    for _ in _calls(*job):
+        pass
+    _marker(job).touch()
+
+
+def _end_with_parent() -> None:
+    """End this process when the parent's end of the pipe is closed, however it ends."""
+    sys.stdin.read()
+    os._exit(1)
+
+
+@atexit.register
+def _stop() -> None:
+    """End the child and the thread before the interpreter is taken apart."""
+    _stopping.set()
+    for thread in list(_jobs.values()):
+        thread.join()
+
+
+def _after_fork(*_: Any) -> None:
+    """Compile at the first call in a forked process, which has no thread that loads kernels."""
+    _jobs.clear()
+    Kernel.starting = False
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
