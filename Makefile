@@ -152,9 +152,10 @@ site: $(VENV)/.installed-dev ## build the docs site into build/website/html; a w
 	@echo "open $(SITE)/html/index.html"
 
 .PHONY: wheel
-wheel: $(VENV)/.installed-dev ## build dist/, and use the wheel away from the checkout
+wheel: $(VENV)/.installed-dev ## build and check dist/, and use the wheel away from the checkout
 	rm -rf dist build/wheel
 	$(BIN)/python -m build --no-isolation --outdir dist .
+	$(BIN)/python -m twine check --strict dist/*
 	$(PIP) --quiet --no-deps --target build/wheel dist/*.whl
 	cd build/wheel && PYTHONPATH=. $(abspath $(BIN))/python -P -c \
 	    'import kille_env, kille_agents, kille_training; assert "build/wheel" in kille_env.__file__; print(kille_env.list_games())'

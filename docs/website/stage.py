@@ -24,6 +24,7 @@ OTHERS = {
     "README.md": "index.md",
     "CHANGELOG.md": "changelog.md",
     "CONTRIBUTING.md": "contributing.md",
+    "RELEASING.md": "releasing.md",
     "CODE_OF_CONDUCT.md": "code_of_conduct.md",
     "SECURITY.md": "security.md",
     "agents/README.md": "agents.md",
