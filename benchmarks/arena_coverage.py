@@ -2,10 +2,9 @@
 
 Eleven players of a game play deals at *every* table of two and of three that they can form: all
 lineups, all orders round the table, all positions. That is a population whose every mean is known.
-Tournaments are drawn from it: deals at random, and who meets whom in which order at each deal by
-the arena's own draws. Their intervals are made by the arena's own statistics, and counted if they
-hold the population's value. The populations are stored in `--cache`. Prints the two tables of
-docs/statistics.md.
+Tournaments are drawn from it: deals at random, and lineups by the arena's own schedules. Their
+intervals are made by the arena's own statistics, and counted if they hold the population's value.
+The populations are stored in `--cache`. Prints the two tables of docs/statistics.md.
 """
 
 import argparse
@@ -13,6 +12,7 @@ import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations, pairwise, permutations
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,14 @@ from kille_env.play.policy import Player
 from kille_env.registry import spec
 from kille_training.arena.entrants import Entrant
 from kille_training.arena.play import rotations
-from kille_training.arena.schedule import Field, Lineups, Random, RoundRobin, Schedule
+from kille_training.arena.schedule import (
+    Cohorts,
+    Lineups,
+    Schedule,
+    cohorts_of,
+    random_tables,
+    round_robin,
+)
 from kille_training.evaluation.duplicate import play_deals
 from kille_training.labels import most_apart
 from kille_training.statistics.intervals import ScoreRange
@@ -221,24 +228,26 @@ class Design:
     games: tuple[str, ...] = tuple(PLAYERS)
 
 
-def redrawn(name: str, schedule: Schedule, *waves: int, seats: int = 3) -> Design:
-    """Returns a design with the arena's own draws, anew at every deal.
+def scheduled(
+    name: str, schedule: Callable[[Cohorts], list[Schedule]], *sizes: int, seats: int = 3
+) -> Design:
+    """Returns a design with the arena's own lineups, anew at every deal.
 
     Args:
         name: In the table.
-        schedule: Who meets whom.
-        waves: How many players enter together; all play every deal, as late ones catch up.
+        schedule: Schedules cohorts.
+        sizes: Sizes of the cohorts; all play every deal, as late ones catch up.
         seats: P; only Byteskille has a population of two.
     """
     entrants = [
-        Entrant(number, f"player {number}", "", wave=wave)
-        for number, wave in enumerate(np.repeat(np.arange(len(waves)), waves).tolist())
+        Entrant(number, f"player {number}", "", cohort=cohort)
+        for number, cohort in enumerate(np.repeat(np.arange(len(sizes)), sizes).tolist())
     ]
-    stages = [schedule.stage(number, Field.of(entrants)) for number in range(len(waves))]
+    schedules = schedule(cohorts_of(entrants))
     keys = {each.number: each.key for each in entrants}
 
     def seating(seed: int, deals: int) -> Lineups:
-        parts = [draw.lineups(seed, keys, 0, deals) for draw in stages if draw is not None]
+        parts = [each.lineups(seed, keys, 0, deals) for each in schedules]
         return Lineups(*map(np.concatenate, zip(*parts, strict=True)))
 
     return Design(
@@ -247,12 +256,12 @@ def redrawn(name: str, schedule: Schedule, *waves: int, seats: int = 3) -> Desig
 
 
 DESIGNS = (
-    redrawn("all lineups, order by lot", RoundRobin(3), 7),
-    redrawn("random lineups, fresh at each deal", Random(3, 3), 11),
-    redrawn("random lineups, four enter late", Random(3), 7, 4),
-    redrawn("two seats, all pairs", RoundRobin(2), 7, seats=2),
+    scheduled("all lineups, order by lot", partial(round_robin, seats=3), 7),
+    scheduled("random lineups, fresh at each deal", partial(random_tables, seats=3, lineups=3), 11),
+    scheduled("random lineups, four enter late", partial(random_tables, seats=3), 7, 4),
+    scheduled("two seats, all pairs", partial(round_robin, seats=2), 7, seats=2),
     # They differ in about one deal of a thousand.
-    redrawn("two seats, rule_of_thumb and caller", RoundRobin(2), 2, seats=2),
+    scheduled("two seats, rule_of_thumb and caller", partial(round_robin, seats=2), 2, seats=2),
 )
 
 

@@ -19,7 +19,6 @@ EXTRAS: dict[str, dict[str, str]] = {
         "jinja2": "jinja2",
         "matplotlib": "matplotlib",
         "pandas": "pandas",
-        "pyarrow": "pyarrow",
         "pydantic": "pydantic",
         "scipy": "scipy",
     },

@@ -255,8 +255,8 @@ MEASURES_EXACTLY = f"""
     solving.stages solving.walk solving.trees.sequence_game solving.trees.tree solving.trees.values
 """
 PLAYS = f"""
-    {EVERY} cli.tournament arena.entrants arena.page arena.parquet arena.play arena.results
-    arena.schedule arena.settings arena.store arena.tournament
+    {EVERY} cli.tournament arena.entrants arena.page arena.play arena.results arena.schedule
+    arena.settings arena.store arena.tournament
     pool.jobs statistics.plackett_luce statistics.standings statistics.tally
 """
 

@@ -63,7 +63,7 @@ STANDS_FOR = {
 """What the pages leave open, and what is tested in its place."""
 CHECKOUT = ("benchmarks", "configs", "docs", "tests", "training", ".ci")
 """Folders of the checkout that commands name."""
-WORDS_BEFORE_FILES = ("--out", "--html", "--parquet", "--records", "--jsonl")
+WORDS_BEFORE_FILES = ("--out", "--html", "--records", "--jsonl")
 TINY = """
 name: {name}
 table: {{game: {game}, num_players: 3, episode: deal}}

@@ -14,7 +14,7 @@ from kille_env.play.policy import Player
 from kille_env.registry import Table
 from kille_training.arena.entrants import Entrant
 from kille_training.arena.play import Shard, play_shard
-from kille_training.arena.schedule import Field, Lineups, Random
+from kille_training.arena.schedule import Lineups, cohorts_of, random_tables
 from kille_training.arena.store import Store
 from kille_training.statistics.tally import ARRAYS, Tally
 from speed.learning import random_network
@@ -39,14 +39,13 @@ def bench_tournament(game: str, players: int, repeats: int) -> Iterator[Row]:
         "search": (FlatSearch(players, where.rules), SEARCHED),
     }
     entrants = [Entrant(n, f"player {n}", "rule_of_thumb") for n in range(LINEUPS * players)]
-    draw = Random(players).stage(0, Field.of(entrants))
-    assert draw is not None
+    (schedule,) = random_tables(cohorts_of(entrants), players)
     kept: list[Result] = []
     for kind, (player, tables) in kinds.items():
         deals, rates = max(1, tables // (players * LINEUPS)), []
         everybody = dict.fromkeys(range(len(entrants)), player)
         for run in range(1 + repeats):
-            shard = Shard(0, draw, run * deals, deals)
+            shard = Shard(0, schedule, run * deals, deals)
             lineups = shard.lineups(1, {each.number: each.key for each in entrants})
             start = time.process_time()
             units = play_shard(
@@ -68,7 +67,7 @@ def _tallied(where: Table, entrants: list[Entrant], kept: list[Result]) -> Itera
         tempfile.TemporaryDirectory() as folder,
         Store(Path(folder) / "results.npz", create=True) as store,
     ):
-        store.asked = {"table": where.as_dict(), "seed": 1}
+        store.config = {"table": where.as_dict(), "seed": 1}
         store.enter(entrants)
         for shard, lineups, units in kept:
             start = time.process_time()

@@ -113,6 +113,11 @@ def test_one_name_is_no_list_of_entrants():
         kt.play_tournament("uniform", "knack")
 
 
+def test_a_name_that_stands_twice_is_refused():
+    with pytest.raises(ConfigError, match="'uniform' is named twice; give each a name of its own"):
+        kt.play_tournament(["uniform", "rule_of_thumb", "uniform"], "knack", deals=5)
+
+
 def test_a_notebook_shows_standings():
     found = kt.play_tournament({"<even>": even, "rule": "rule_of_thumb"}, num_players=2, deals=20)
     shown = found._repr_html_()

@@ -103,8 +103,8 @@ def test_interrupted_anywhere_it_ends_with_the_same_bytes(tmp_path):
 @pytest.mark.parametrize(
     ("path", "value", "words"),
     [
-        (("asked", "table", "num_players"), 10**15, "holds what no tournament writes"),
-        (("asked", "table", "rules"), {"stake": "x"}, "holds what no tournament writes"),
+        (("config", "table", "num_players"), 10**15, "holds what no tournament writes"),
+        (("config", "table", "rules"), {"stake": "x"}, "holds what no tournament writes"),
         (("entrants",), [], "entrants"),
         (("made_with",), None, "made_with"),
     ],

@@ -1,6 +1,7 @@
 """Intervals of tournaments hold the truth over all lineups and all orders round the table."""
 
 from contextlib import nullcontext
+from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -10,7 +11,7 @@ from kille_agents.catalog import load_policy
 from kille_env.registry import Table, spec
 from kille_training.arena.entrants import Entrant
 from kille_training.arena.play import play_shard
-from kille_training.arena.schedule import Field, Lineups, Random, RoundRobin
+from kille_training.arena.schedule import Lineups, cohorts_of, random_tables, round_robin
 from reference.scripts import script
 
 ENTRANTS = 6
@@ -35,16 +36,18 @@ def population(benchmark):
 
 @pytest.mark.compiled
 @pytest.mark.parametrize(
-    ("schedule", "waves"),
+    ("schedule", "sizes"),
     [
-        pytest.param(RoundRobin(3), [ENTRANTS], marks=pytest.mark.slow),
-        pytest.param(Random(3, 2), [ENTRANTS], marks=pytest.mark.slow),
-        (Random(3, 1), [4, 2]),
+        pytest.param(partial(round_robin, seats=3), [ENTRANTS], marks=pytest.mark.slow),
+        pytest.param(
+            partial(random_tables, seats=3, lineups=2), [ENTRANTS], marks=pytest.mark.slow
+        ),
+        (partial(random_tables, seats=3), [4, 2]),
     ],
     ids=["round robin", "random", "random, two enter late"],
 )
-def test_ninety_five_of_a_hundred_intervals_hold_the_truth(benchmark, population, schedule, waves):
-    design = benchmark.redrawn("", schedule, *waves)
+def test_ninety_five_of_a_hundred_intervals_hold_the_truth(benchmark, population, schedule, sizes):
+    design = benchmark.scheduled("", schedule, *sizes)
     shares = benchmark.simulate(population, design, range(200), 99.0, DEALS).mean()
     assert (shares[["a wrong arrow", "a wrong place"]] <= 0.05).all()
     held = shares.drop(["deals", "a wrong arrow", "a wrong place"])
@@ -72,9 +75,8 @@ def test_a_population_is_what_the_arena_plays(benchmark):
     players = [load_policy(name, "byteskille", 3, rules) for name in names]
     population = benchmark.play("byteskille", players, np.arange(2, 7), 8)
     entrants = [Entrant(n, name, name) for n, name in enumerate(names)]
-    draw = RoundRobin(3).stage(0, Field.of(entrants))
-    assert draw is not None
-    lineups = draw.lineups(8, {each.number: each.key for each in entrants}, 2, 5)
+    (schedule,) = round_robin(cohorts_of(entrants), 3)
+    lineups = schedule.lineups(8, {each.number: each.key for each in entrants}, 2, 5)
     report = lambda *_: nullcontext()  # noqa: E731
     table = Table.of("byteskille", 3, rules)
     units = play_shard(lineups, table, 8, dict(enumerate(players)), report, 60.0)

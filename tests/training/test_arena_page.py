@@ -95,7 +95,6 @@ def test_names_lose_the_game_before_them_unless_that_makes_two_alike():
         ({"fill": "copies"}, "tables of each entrant among copies of each other one"),
         ({"format": "gauntlet", "hero": "luck"}, "lineups of luck and others"),
         ({"format": "random", "lineups": 7}, "all lineups of different entrants"),
-        ({"format": "swiss", "rounds": 5}, "no interval speaks of all"),
     ],
 )
 def test_it_says_what_intervals_hold(matchmaking, meant):

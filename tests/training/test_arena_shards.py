@@ -12,20 +12,20 @@ from kille_env.registry import Table
 from kille_training.arena import play as arena_play
 from kille_training.arena.entrants import Entrant
 from kille_training.arena.play import Play, Shard, cut, play_shard
-from kille_training.arena.schedule import Draw
+from kille_training.arena.schedule import Schedule
 from kille_training.pool.jobs import Failed, Here
 
 NAMES = ("rule_of_thumb", "uniform", "uniform")
 KEYS = {n: Entrant(n, name, "").key for n, name in enumerate(("rule", "chance", "chance too"))}
 
 
-def draw(*rows, groups=((0, 1, 2),)):
-    """A draw of rows of slots; slots count through the groups."""
-    return Draw(groups, np.array(rows))
+def draw(*rows, entrants=(0, 1, 2)):
+    """A schedule of these rows."""
+    return Schedule(entrants, np.array(rows))
 
 
 def play(shard, game="byteskille", seed=5, keys=KEYS, **rules):
-    seats = shard.draw.seats
+    seats = shard.schedule.seats
     table = Table.of(game, seats, rules)
     players = {n: load_policy(name, game, seats, table.rules) for n, name in enumerate(NAMES)}
     lineups = shard.lineups(seed, keys)
@@ -136,7 +136,7 @@ def test_an_entrant_that_fails_is_named_with_the_reason(do, words):
         Table.of("byteskille", 2), 5, entrants, {"bad": Broken(do)},
         seconds=1.0, transfer=False, trust=False,
     )  # fmt: skip
-    shard = Shard(0, draw((0, 1), groups=((0,), (1,))), 0, 20)
+    shard = Shard(0, draw((0, 1), entrants=(0, 1)), 0, 20)
     with Here() as pool:
         ((_, result),) = pool.run(job, [shard])
     assert isinstance(result, Failed) and result.whose == 1

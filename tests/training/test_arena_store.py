@@ -1,37 +1,32 @@
 """What is kept is whole, each deal once, whatever ends the process that keeps it."""
 
-import json
 import random
 import shutil
 from dataclasses import replace
 from itertools import combinations, pairwise
 
 import numpy as np
-import pandas as pd
 import pytest
 
-from kille_env.core.keys import deal_seeds
 from kille_env.files import read_arrays, write_arrays
 from kille_env.registry import Table
 from kille_training.arena import store as arena_store
 from kille_training.arena.entrants import Entrant
-from kille_training.arena.parquet import remove_unkept, write_shard
 from kille_training.arena.play import Shard
-from kille_training.arena.schedule import Draw
+from kille_training.arena.schedule import Schedule
 from kille_training.arena.store import Store, StoreError
 from kille_training.statistics.tally import Tally
 from reference.tallies import same
 
-ASKED = {"table": Table.of("byteskille", 2).as_dict(), "seed": 5}
-RULES = ASKED["table"]["rules"]
+CONFIG = {"table": Table.of("byteskille", 2).as_dict(), "seed": 5}
 NAMES = ["anna", "bo", "cecilia"]
 KEYS = {0: 71, 1: 3, 2: 40}
-STAGES = [[(0, 1), (1, 2)], [(1, 2)]]
-"""Rows by stage."""
+COHORTS = [[(0, 1), (1, 2)], [(1, 2)]]
+"""Rows by cohort."""
 
 
-def draw(stage=0):
-    return Draw(((0, 1, 2),), np.array(STAGES[stage]))
+def schedule(cohort=0):
+    return Schedule((0, 1, 2), np.array(COHORTS[cohort]))
 
 
 def entered(*names):
@@ -40,7 +35,7 @@ def entered(*names):
 
 def opened(folder, **options):
     store = Store(folder / "results.npz", create=True, **options)
-    store.asked, store.made_with = ASKED, {"kille-env": "1"}
+    store.config, store.made_with = CONFIG, {"kille-env": "1"}
     store.enter(store.with_new(entered(*NAMES)))
     return store
 
@@ -51,19 +46,19 @@ def store(tmp_path):
         yield store
 
 
-def result(stage, first, deals, without=()):
+def result(cohort, first, deals, without=()):
     """Small whole numbers, so that ties are frequent; what one gains the others lose."""
-    shard = Shard(stage, draw(stage), first, deals, without)
+    shard = Shard(cohort, schedule(cohort), first, deals, without)
     lineups = shard.lineups(5, KEYS)
-    rng = np.random.default_rng(stage)
-    of_all = rng.integers(-3, 4, (first + deals, len(STAGES[stage]), 2, 2)).astype(float)
+    rng = np.random.default_rng(cohort)
+    of_all = rng.integers(-3, 4, (first + deals, len(COHORTS[cohort]), 2, 2)).astype(float)
     earned = of_all[lineups.deal, lineups.row]
     earned[..., -1] = -earned[..., :-1].sum(axis=-1)
     return shard, lineups, earned
 
 
-def missing(store, stage, end):
-    found = store.missing(stage, draw(stage), 0, end)
+def missing(store, cohort, end):
+    found = store.missing(cohort, schedule(cohort), end)
     return [(each.first_deal, each.first_deal + each.deals) for each in found]
 
 
@@ -71,10 +66,10 @@ def test_an_entrant_keeps_its_number(store):
     moved = replace(entered("bo")[0], player="elsewhere")
     now = store.with_new([*entered("david", "anna", "cecilia"), moved])
     assert [(each.number, each.name) for each in now] == list(enumerate([*NAMES, "david"]))
-    assert now[1].player == "elsewhere" and [each.wave for each in now] == [0, 0, 0, 1]
+    assert now[1].player == "elsewhere" and [each.cohort for each in now] == [0, 0, 0, 1]
     store.enter(now)
     later = store.with_new(entered(*NAMES, "david", "erik", "filippa"))
-    assert [each.wave for each in later] == [0, 0, 0, 1, 2, 2]
+    assert [each.cohort for each in later] == [0, 0, 0, 1, 2, 2]
     with pytest.raises(StoreError, match=r"'bo' has changed: .* under another name"):
         store.enter([replace(now[1], fingerprint="of Bo") if n == 1 else each
                      for n, each in enumerate(now)])  # fmt: skip
@@ -109,7 +104,7 @@ def test_results_that_do_not_fit_their_shard_are_refused(store):
 
 def test_who_is_out_is_left_out(store):
     store.put_out(1, "gone")
-    (shard,) = store.missing(0, draw(), 0, 30)
+    (shard,) = store.missing(0, schedule(), 30)
     assert shard.without == (1,)
     store.keep(*result(0, 0, 30, without=(1,)))
     assert 0 < store.tally.observations < 60
@@ -135,17 +130,17 @@ def test_deals_at_which_nobody_is_left_to_sit_do_not_count(store):
         ((1, 2), False, False, False, False),
     ],
 )
-def test_a_draw_can_be_played_where_it_has_lineups(without, founders, late, hero, copies):
+def test_a_schedule_can_be_played_where_it_has_lineups(without, founders, late, hero, copies):
     keys = {0: 5, 1: 71, 2: 3, 3: 40}
     all_four, pair = np.array(list(combinations(range(4), 3))), np.array([[0, 1, 1], [0, 2, 2]])
-    for expected, draw in [
-        (founders, Draw(((0, 1, 2),), np.array([[0, 1, 2]]))),
-        (late, Draw(((0, 1, 2, 3),), all_four, new=(3,))),
-        (hero, Draw(((0,), (1, 2)), np.array([[0, 1, 2]]))),
-        (copies, Draw(((0,), (1, 2)), pair)),
+    for expected, each in [
+        (founders, Schedule((0, 1, 2), np.array([[0, 1, 2]]))),
+        (late, Schedule((0, 1, 2, 3), all_four, new=(3,))),
+        (hero, Schedule((1, 2), np.array([[0, 1, 2]]), hero=0)),
+        (copies, Schedule((1, 2), pair, hero=0)),
     ]:
-        played = draw.lineups(5, keys, 0, 50, without).deal
-        assert draw.can_play(without) == expected == bool(len(played))
+        played = each.lineups(5, keys, 0, 50, without).deal
+        assert each.can_play(without) == expected == bool(len(played))
 
 
 def test_the_bytes_do_not_depend_on_how_results_came(tmp_path):
@@ -154,9 +149,9 @@ def test_the_bytes_do_not_depend_on_how_results_came(tmp_path):
     for trial in range(3):
         rng = random.Random(trial)
         parts = []
-        for stage in range(len(STAGES)):
+        for cohort in range(len(COHORTS)):
             cuts = [0, *sorted(rng.sample(range(1, 300), rng.randrange(5))), 300]
-            parts += [(stage, a, b - a) for a, b in pairwise(cuts)]
+            parts += [(cohort, a, b - a) for a, b in pairwise(cuts)]
         rng.shuffle(parts)
         store = opened(tmp_path / str(trial))
         for part in parts:
@@ -172,8 +167,8 @@ def test_the_bytes_do_not_depend_on_how_results_came(tmp_path):
     assert store is not None and len(written) == 1
     with Store(store.path, readonly=True) as reader:
         whole = Tally.empty(2, 3)
-        for stage in range(len(STAGES)):
-            _, lineups, earned = result(stage, 0, 300)
+        for cohort in range(len(COHORTS)):
+            _, lineups, earned = result(cohort, 0, 300)
             whole.add(lineups.members, lineups.deal, earned)
         assert same(reader.tally, whole)
         assert reader.entrants == store.entrants and reader.ends == [(300, 3)]
@@ -243,13 +238,12 @@ def whole(tmp_path_factory):
     path = tmp_path_factory.mktemp("store") / "run"
     with opened(path) as store:
         store.keep(*result(0, 0, 4))
-        store.rounds = [[(0, 1)]]
         store.note_end()
         store.write()
     return path
 
 
-SPAN = {"stage": 0, "first": 0, "end": 4}
+SPAN = {"cohort": 0, "first": 0, "end": 4}
 
 
 def changed(about, arrays, path, value):
@@ -262,12 +256,12 @@ def changed(about, arrays, path, value):
 @pytest.mark.parametrize(
     ("path", "value", "words"),
     [
-        (("format",), 7, "has version 7 of the format, this kille-env reads version 8"),
+        (("format",), 7, "has version 7 of the format, this kille-env reads version 1"),
         (("format",), None, "has version None of the format"),
-        (("asked", "table", "rules", "stake"), "many", "holds what no tournament writes"),
-        (("asked", "table", "game"), "kille", "holds what no tournament writes"),
-        (("asked", "table", "num_players"), 3, "the tally is of other tables"),
-        (("asked",), {}, "holds what no tournament writes"),
+        (("config", "table", "rules", "stake"), "many", "holds what no tournament writes"),
+        (("config", "table", "game"), "kille", "holds what no tournament writes"),
+        (("config", "table", "num_players"), 3, "the tally is of other tables"),
+        (("config",), {}, "holds what no tournament writes"),
         (("observations",), "3", "holds what no tournament writes"),
         (("entrants", 0, "number"), 7, "its entrants have the numbers"),
         (("entrants", 0, "name"), "bo", "its entrants have the numbers"),
@@ -275,11 +269,9 @@ def changed(about, arrays, path, value):
         (("entrants", 0, "more"), 1, r"entrants\.0\.more"),
         (("played", 0, "end"), 10**30, r"played\.0\.end"),
         (("played", 0, "first"), -4, r"played\.0\.first"),
-        (("played", 0, "end"), 0, "says out of order that it has played"),
-        (("played",), [SPAN, {**SPAN, "first": 3, "end": 9}], "says out of order"),
-        (("played",), [{**SPAN, "first": 6, "end": 9}, SPAN], "says out of order"),
-        (("rounds", 0, 0), [0, 7], r"its rounds have the lineup \(0, 7\)"),
-        (("rounds", 0, 0), [0], "its rounds have the lineup"),
+        (("played", 0, "end"), 0, "its played deals are out of order"),
+        (("played",), [SPAN, {**SPAN, "first": 3, "end": 9}], "are out of order"),
+        (("played",), [{**SPAN, "first": 6, "end": 9}, SPAN], "are out of order"),
         (("ends",), ["x"], r"ends\.0"),
     ],
 )
@@ -311,29 +303,3 @@ def test_a_tally_of_other_tables_is_refused(whole, tmp_path, change):
     write_arrays(file, about, arrays)
     with pytest.raises(StoreError, match="holds what no tournament writes"):
         Store(file, readonly=True)
-
-
-def test_shards_are_parquet_files_with_every_table_once(store):
-    folder = store.path.parent / "results"
-    parts = [result(0, 0, 4), result(0, 4, 2, without=(1,))]
-    for part in parts:
-        write_shard(folder, store, *part)
-        store.keep(*part)
-    write_shard(folder, store, *result(0, 6, 3))  # interrupted before it was kept
-    (folder / ".stage-0-deals-9-12.parquet.x1").touch()  # killed while writing
-    remove_unkept(folder, store)
-    assert len([*folder.iterdir()]) == len(parts)
-    frame = pd.read_parquet(folder)
-    assert set(frame["num_players"]) == {2} and set(frame["stage"]) == {0}
-    assert frame["deal_seed"].tolist() == deal_seeds(5, 2, frame["deal"].to_numpy()).tolist()
-    assert set(frame["tournament"]) == {"run"} and json.loads(frame["rules"][0]) == RULES
-    shard, lineups, earned = parts[0]
-    members = lineups.members.reshape(shard.deals, 2, 2)
-    earned = earned.reshape(shard.deals, 2, 2, 2)
-    whole = frame[frame["deal"] < shard.deals]
-    assert len(whole) == len(lineups.deal) * 4 and len(frame) > len(whole)
-    for row in whole.itertuples():
-        place = (row.seat + row.rotation) % 2
-        assert row.entrant == NAMES[members[row.deal, row.lineup, place]]
-        assert row.earned == earned[row.deal, row.lineup, row.rotation, row.seat]
-    assert not frame.duplicated(["deal", "lineup", "rotation", "seat"]).any()

@@ -12,7 +12,7 @@ import pytest
 from kille_env.registry import Table
 from kille_training.arena.entrants import Entrant
 from kille_training.arena.play import Play, Shard
-from kille_training.arena.schedule import Draw
+from kille_training.arena.schedule import Schedule
 from kille_training.pool.jobs import Failed, Here, WorkerError
 
 pytest.importorskip("ray", reason="the extra `ray` is not installed")
@@ -34,8 +34,8 @@ ENTRANTS = (
 
 def shards(*members):
     """At every deal these entrants sit in this order."""
-    draw = Draw(tuple((each,) for each in members), np.array([[0, 1]]))
-    return [Shard(members[1], draw, first, 5) for first in range(0, 30, 5)]
+    schedule = Schedule((members[1],), np.array([[0, 1]]), hero=members[0])
+    return [Shard(members[1], schedule, first, 5) for first in range(0, 30, 5)]
 
 
 def job(seconds=3.0):
@@ -44,14 +44,14 @@ def job(seconds=3.0):
 
 
 def found(results):
-    """What was earned, by stage and deal, and why entrants failed."""
+    """What was earned, by cohort and deal, and why entrants failed."""
     earned, failed = {}, {}
     for shard, result in results:
         if isinstance(result, Failed):
             failed[result.whose] = result.reason
         else:
-            assert (shard.stage, shard.first_deal) not in earned
-            earned[shard.stage, shard.first_deal] = result["earned"].tobytes()
+            assert (shard.cohort, shard.first_deal) not in earned
+            earned[shard.cohort, shard.first_deal] = result["earned"].tobytes()
     return earned, failed
 
 

@@ -23,8 +23,8 @@ from kille_env.play.policy import PlayerLike
 from kille_env.registry import Table
 from kille_training.arena.entrants import Entrant, default_name, entrants_of
 from kille_training.arena.play import Identified, Play, Shard, cut, identified
-from kille_training.arena.schedule import Field, RoundRobin
-from kille_training.arena.store import Locked, Strict, check_unchanged
+from kille_training.arena.schedule import cohorts_of, round_robin
+from kille_training.arena.store import FORMAT, Locked, Strict, check_unchanged
 from kille_training.arena.tournament import folder_of, how_to_resume, tidy
 from kille_training.evaluation.duplicate import beyond_mean
 from kille_training.labels import BEYOND_MEAN, SEED, bounds_of, plural_of, uncut_of, unit_of
@@ -291,14 +291,14 @@ def compare(
         table, seed, entrants, objects,
         seconds=time_limit, transfer=transfer, trust=trust,
     )  # fmt: skip
-    asked = {
+    config = {
         "table": table.as_dict(),
         "seed": seed,
         "better": names[0],
         "worse": names[1],
         **{name: value for name, value in asdict(hypotheses).items() if name != "most"},
     }
-    asked = json.loads(json.dumps(asked))
+    config = json.loads(json.dumps(config))
     with (
         resumable(how_to_resume(out)),
         folder_of(out) as folder,
@@ -307,12 +307,12 @@ def compare(
     ):
         scores = stack.enter_context(Scores(folder / FILE, create=True))
         if scores.entrants:
-            scores.check_same(asked)
+            scores.check_same(config)
         pool = stack.enter_context(pool_of(workers, log=folder / "players.log"))
         known = identified(play, pool, entrants, out is not None)
         for number, reason in known.failed.items():
             raise ConfigError(f"{entrants[number].name} cannot be compared: {reason}")
-        scores.begin(asked, known)
+        scores.begin(config, known)
         bars = stack.enter_context(Bars())
         return _played(scores, hypotheses, play, pool, observer or bars.described)
 
@@ -343,10 +343,9 @@ def _played(
 def _play_to(deals: int, scores: "Scores", play: Play, pool: Pool) -> None:
     """Play so many deals, those that have been played among them."""
     entrants, seats = scores.entrants, play.table.num_players
-    (hero,) = (each.number for each in entrants if each.name == scores.asked["better"])
-    draw = RoundRobin(seats, copies=True, hero=hero).stage(0, Field.of(entrants))
-    assert draw is not None  # there are founders
-    whole = (Shard(0, draw, first, end - first) for first, end in scores.missing(deals))
+    (hero,) = (each.number for each in entrants if each.name == scores.config["better"])
+    (schedule,) = round_robin(cohorts_of(entrants), seats, copies=True, hero=hero)
+    whole = (Shard(0, schedule, first, end - first) for first, end in scores.missing(deals))
     shards = chain.from_iterable(cut(shard, BATCH_TABLES) for shard in whole)
     for shard, result in pool.run(play, shards):
         if isinstance(result, Failed):
@@ -370,8 +369,8 @@ def _by_place(earned: np.ndarray) -> np.ndarray:
 class _Content(Strict):
     """What the file holds beside the scores; see `Locked`."""
 
-    format: Literal[2]
-    asked: dict[str, Any]
+    format: Literal[1]
+    config: dict[str, Any]
     made_with: dict[str, str]
     entrants: Annotated[list[Entrant], pydantic.Field(min_length=2, max_length=2)]
 
@@ -392,25 +391,25 @@ class Scores(Locked):
 
     def _load(self, about: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
         content = _Content.model_validate_json(json.dumps(about))
-        self.asked, self.made_with = content.asked, content.made_with
+        self.config, self.made_with = content.config, content.made_with
         self.entrants, self.scores = content.entrants, arrays["scores"]
         if self.scores.ndim != 1 or self.scores.dtype != np.float64:
             raise ValueError(f"its scores are {self.scores.dtype} {self.scores.shape}")
 
     def _save(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         content = _Content(
-            format=2, asked=self.asked, made_with=self.made_with, entrants=self.entrants
+            format=FORMAT, config=self.config, made_with=self.made_with, entrants=self.entrants
         )
         return content.model_dump(), {"scores": self.scores}
 
-    def begin(self, asked: dict[str, Any], known: Identified) -> None:
-        """Ask a question, and write it.
+    def begin(self, config: dict[str, Any], known: Identified) -> None:
+        """Set the question and the players, and write them.
 
         Raises:
             StoreError: A player is another one than before.
         """
         check_unchanged(self.entrants, known.entrants)
-        self.asked, self.made_with = asked, self.made_with or versions()
+        self.config, self.made_with = config, self.made_with or versions()
         self.entrants, self.remarks = known.entrants, known.remarks
         self.write()
 
@@ -430,7 +429,7 @@ class Scores(Locked):
     def comparison(self, test: SequentialTest) -> Comparison:
         """Return what a test of these scores says."""
         return Comparison(
-            self.asked["better"], self.asked["worse"], self.table, test.hypotheses, test.verdict,
+            self.config["better"], self.config["worse"], self.table, test.hypotheses, test.verdict,
             test.decided_after, test.deals, test.mean, *test.interval(), test.bounds, test.cut,
             {each.name: each.transferred for each in self.entrants if each.transferred},
             self.remarks,

@@ -32,7 +32,7 @@ class Entrant:
         name: What it is called there.
         player: Name or path of the player; or what a Python object is called.
         play: "sampled": by its probabilities; "greedy": always the most likely action.
-        wave: Entrants that entered together are a wave; the founders are wave 0.
+        cohort: Entrants that entered together are a cohort; the founders are cohort 0.
         out: Why it is out; None while it is in.
         fingerprint: Identity of the player; one that has changed is another player. Empty for one
             that was never asked.
@@ -43,7 +43,7 @@ class Entrant:
     name: str
     player: str
     play: Literal["sampled", "greedy"] = "sampled"
-    wave: Number = 0
+    cohort: Number = 0
     out: str | None = None
     fingerprint: str = ""
     transferred: str = ""

@@ -231,12 +231,6 @@ def verdict(rows: Sequence[Standing], measure: str) -> Verdict:
 def truth(settings: TournamentSettings) -> str:
     """Returns what the intervals are intervals of."""
     chosen, unit = settings.matchmaking, unit_of(settings.table.episode)
-    if chosen.format == "swiss":
-        return (
-            f"The 95% intervals allow for other {plural_of(unit)}, and not for other pairings: "
-            "these follow from the standings, so leaders met stronger company, and no interval "
-            "speaks of all lineups."
-        )
     hero = chosen.hero or "each entrant"
     if chosen.fill == "copies" and chosen.format != "random":
         means = f"tables of {hero} among copies of each other one, and"

@@ -1,7 +1,7 @@
 """The job of a tournament: identifies its entrants and plays its shards, in whichever process.
 
-A shard is a draw at consecutive deals. What comes of it depends on nothing but the
-shard, the table, the seed and the players.
+A shard is a cohort's schedule at consecutive deals. Its result depends on nothing but the shard,
+the table, the seed and the players.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -34,7 +34,7 @@ from kille_training.arena.entrants import (
     own_fingerprint,
     player_of,
 )
-from kille_training.arena.schedule import Draw, Lineups
+from kille_training.arena.schedule import Lineups, Schedule
 from kille_training.pool.jobs import Arrays, Failed, Here, Pool, Report, WorkerError
 from kille_training.tables import seat
 
@@ -45,18 +45,18 @@ imports may have to be compiled first."""
 
 @dataclass(frozen=True)
 class Shard:
-    """A draw at consecutive deals.
+    """The lineups of a cohort at consecutive deals.
 
     Attributes:
-        stage: Number of the draw.
-        draw: The draw.
+        cohort: Number of the cohort.
+        schedule: Its schedule.
         first_deal: First deal, from 0.
-        deals: How many.
+        deals: Number of deals.
         without: Numbers of entrants that do not take part: lineups with them are left out.
     """
 
-    stage: int
-    draw: Draw = field(repr=False)
+    cohort: int
+    schedule: Schedule = field(repr=False)
     first_deal: int
     deals: int
     without: tuple[int, ...] = ()
@@ -64,11 +64,11 @@ class Shard:
     @property
     def observations(self) -> int:
         """About how many lineups it has, with those that are left out."""
-        return round(self.deals * self.draw.often)
+        return round(self.deals * self.schedule.lineups_per_deal)
 
     def lineups(self, seed: int, keys: Mapping[int, int]) -> Lineups:
-        """Return who sits at its tables; see `Draw.lineups`."""
-        return self.draw.lineups(seed, keys, self.first_deal, self.deals, self.without)
+        """Return the lineups of its tables; see `Schedule.lineups`."""
+        return self.schedule.lineups(seed, keys, self.first_deal, self.deals, self.without)
 
 
 def cut(shard: Shard, size: int) -> Iterator[Shard]:
@@ -76,7 +76,7 @@ def cut(shard: Shard, size: int) -> Iterator[Shard]:
 
     It is cut at multiples of as many deals as fit, so the cuts do not depend on what else there is.
     """
-    deals = max(1, int(size / max(1.0, shard.draw.often * shard.draw.seats)))
+    deals = max(1, int(size / max(1.0, shard.schedule.lineups_per_deal * shard.schedule.seats)))
     first, end = shard.first_deal, shard.first_deal + shard.deals
     while first < end:
         last = min(end, (first // deals + 1) * deals)

@@ -14,7 +14,7 @@ from kille_env.errors import ConfigError, did_you_mean
 from kille_training.arena.entrants import SAMPLED, Entrant
 from kille_training.settings import FolderName, TableSettings, load, settings
 
-Format = Literal["round_robin", "gauntlet", "swiss", "random"]
+Format = Literal["round_robin", "gauntlet", "random"]
 Fill = Literal["distinct", "copies"]
 Bots = Literal["none", "train", "held_out", "all"]
 NONE = "none"
@@ -28,20 +28,17 @@ def _by_name(entrants: Mapping[Any, Any]) -> dict[Any, Any]:
 
 @settings
 class MatchmakingSettings:
-    """Who meets whom. Who takes which part is drawn by lot at every deal.
+    """Who meets whom. Places at the table are permuted at random at every deal.
 
     Attributes:
         format: "round_robin": every entrant meets every other; "gauntlet": `hero` meets every
-            other; "swiss": in each round neighbours in the standings meet; "random": some of all
-            choices of entrants, others at every deal. None is "random" where all choices are more
-            than `ALL_LINEUPS`, and else "round_robin".
-        fill: Who fills a table of more than two seats: "distinct": different entrants, every choice
-            of them; "copies": one entrant among copies of another. Swiss and random tables are
-            always distinct.
-        deals: Deals of every lineup; in a Swiss tournament of every round. All lineups play the
-            same ones.
+            other; "random": some of all choices of entrants, others at every deal. None is "random"
+            where all choices are more than `ALL_LINEUPS`, and else "round_robin".
+        fill: Entrants that fill a table of more than two seats: "distinct": different ones, every
+            choice of them; "copies": one entrant among copies of another. Random tables are always
+            distinct.
+        deals: Deals of every lineup. All lineups play the same ones.
         hero: Name of the entrant that runs the gauntlet.
-        rounds: Rounds of a Swiss tournament.
         lineups: Tables that each entrant sits at in every deal, give or take one, in the format
             "random".
     """
@@ -50,11 +47,10 @@ class MatchmakingSettings:
     fill: Fill = "distinct"
     deals: Annotated[int, Field(ge=2, le=10**9)] = 1_000
     hero: str = ""
-    rounds: Annotated[int, Field(ge=1, le=10**4)] = 7
     lineups: Annotated[int, Field(ge=1, le=10**6)] = 5
 
     def __post_init__(self) -> None:
-        """Refuses a gauntlet without a hero, and a hero without a gauntlet."""
+        """Refuse a gauntlet without a hero, and a hero without a gauntlet."""
         if bool(self.hero) != (self.format == "gauntlet"):
             raise ConfigError(
                 f"hero is {self.hero!r}, and format is {self.format}; a gauntlet needs a hero, "
@@ -77,7 +73,6 @@ class TournamentSettings:
         time_limit: Seconds that a player may take for one batch of decisions.
         batch_tables: Tables that are played side by side.
         transfer: Whether players may take part that were made for other tables.
-        keep_results: Whether to keep what every seat earned at every table, as Parquet files.
         executor: "local": processes of this machine; "ray": a Ray cluster.
         workers: Work units that are played at a time, each by a process of its own. 0 on this
             machine: in the process of the command itself, without a time limit; 0 on a Ray cluster:
@@ -94,7 +89,6 @@ class TournamentSettings:
     time_limit: Annotated[float, Field(gt=0)] = 60.0
     batch_tables: Annotated[int, Field(ge=1, le=2**24)] = 16_384
     transfer: bool = False
-    keep_results: bool = False
     executor: Literal["local", "ray"] = "local"
     workers: Annotated[int, Field(ge=0)] = 1
     address: str = ""
@@ -185,7 +179,6 @@ class Folder:
         path: Where it is.
         config: The resolved settings.
         results: Everything that has been played.
-        shards: What every seat earned, if that is kept.
         log: What players printed.
         report: The page.
     """
@@ -193,8 +186,7 @@ class Folder:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.config, self.results = path / "config.yaml", path / "results.npz"
-        self.shards, self.log = path / "results", path / "players.log"
-        self.report = path / "report.html"
+        self.log, self.report = path / "players.log", path / "report.html"
 
     def settings(self) -> TournamentSettings:
         """Reads the settings that the tournament was last played with.

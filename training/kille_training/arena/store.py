@@ -1,8 +1,8 @@
 """The results of a tournament: one file, written whole every few seconds.
 
-It holds the entrants, which deals of which stages have been played, and the tally. A tally does not
-depend on the order in which results came, so a tournament that was killed and resumed ends with the
-same bytes as one that was not. Only one process at a time may write; others may read meanwhile.
+It holds the entrants, the deals that each cohort has played, and the tally. A tally does not depend
+on the order in which results came, so a tournament that was killed and resumed ends with the same
+bytes as one that was not. Only one process at a time may write; others may read meanwhile.
 """
 
 import json
@@ -23,11 +23,11 @@ from kille_env.files import BROKEN, read_arrays, write_arrays
 from kille_env.registry import Table
 from kille_training.arena.entrants import MOST_DEALS, OBJECT, Entrant, Number
 from kille_training.arena.play import Shard, cut
-from kille_training.arena.schedule import Draw, Field, Lineups
+from kille_training.arena.schedule import Lineups, Schedule
 from kille_training.statistics.tally import ARRAYS, Tally
 
-FORMAT = 8
-"""Version of the file; it rises too when other lineups would be drawn."""
+FORMAT = 1
+"""Version of the file; it rises too when a schedule has other lineups."""
 LOCK = "results.lock"
 SECONDS = 5.0
 """Time between two writes, at least."""
@@ -45,30 +45,29 @@ class Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
 
 
-class _Span(Strict):
-    """Deals of a stage that have been played."""
+class _Played(Strict):
+    """Deals that a cohort has played."""
 
-    stage: Number
+    cohort: Number
     first: Number
     end: Number
 
 
 class _Content(Strict):
-    """What the file holds beside the tally; see `Store`."""
+    """The file beside the tally; see `Store`."""
 
-    format: Literal[8]
-    asked: dict[str, Any]
+    format: Literal[1]
+    config: dict[str, Any]
     made_with: dict[str, str]
     entrants: list[Entrant]
-    rounds: list[list[list[Number]]]
-    played: list[_Span]
+    played: list[_Played]
     observations: Number
     ends: list[tuple[Number, Number]]
 
 
 @contextmanager
 def _reading(path: Path) -> Generator[None]:
-    """Turn errors about what a file holds into sentences."""
+    """Turn errors about the content of a file into sentences."""
     try:
         yield
     except StoreError:
@@ -90,7 +89,7 @@ class Locked:
 
     Attributes:
         path: The file.
-        asked: What all results in it have in common, JSON values: the `table`, the `seed`, ...;
+        config: Settings that all results in it share, JSON values: the `table`, the `seed`, ...;
             empty before anything has begun.
         made_with: Versions that made the first results.
         entrants: All entrants, by number.
@@ -108,7 +107,7 @@ class Locked:
             StoreError: There is none, it cannot be read, or another process writes it.
         """
         self.path = path
-        self.asked: dict[str, Any] = {}
+        self.config: dict[str, Any] = {}
         self.made_with: dict[str, str] = {}
         self.entrants: list[Entrant] = []
         self._lock: FileLock | None = None
@@ -129,22 +128,33 @@ class Locked:
                     "or end it"
                 ) from None
             for left in self.path.parent.glob(f".{self.path.name}.*"):
-                left.unlink()  # by a process that was killed while it wrote
+                left.unlink()  # of a process that was killed while it wrote
         try:
             if self.path.is_file():
                 with _reading(self.path):
-                    self._load(*read_arrays(self.path))
-                    Table.read(self.asked["table"])
+                    about, arrays = read_arrays(self.path)
+                    self._check_format(about)
+                    self._load(about, arrays)
+                    Table.read(self.config["table"])
         except BaseException:
             self.close()
             raise
 
+    def _check_format(self, about: dict[str, Any]) -> None:
+        """Refuse a file of another version."""
+        if about.get("format") != FORMAT:
+            raise StoreError(
+                f"{self.path} has version {shortened(about.get('format'))} of the format, this "
+                f"kille-env reads version {FORMAT}; read it with the kille-env that wrote it, or "
+                "start again in another folder"
+            )
+
     def _load(self, about: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-        """Take what the file holds."""
+        """Set the attributes from the content of the file."""
         raise NotImplementedError
 
     def _save(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """Return what the file is to hold."""
+        """Return the content of the file."""
         raise NotImplementedError
 
     def __enter__(self) -> Self:
@@ -183,24 +193,24 @@ class Locked:
     @property
     def table(self) -> Table:
         """The table of all results."""
-        return Table.read(self.asked["table"])
+        return Table.read(self.config["table"])
 
-    def check_same(self, asked: Mapping[str, Any]) -> None:
-        """Refuse to go on with results of something else than what is asked.
+    def check_same(self, config: Mapping[str, Any]) -> None:
+        """Refuse to add results of another `config`.
 
         Raises:
-            ConfigError: The message says what differs.
+            ConfigError: The message names the differences.
         """
-        found = Table.read(asked["table"]).differences(self.table)
-        found += [
-            f"{key} {self.asked.get(key)!r} instead of {value!r}"
-            for key, value in asked.items()
-            if key != "table" and self.asked.get(key) != value
+        differences = Table.read(config["table"]).differences(self.table)
+        differences += [
+            f"{key} {self.config.get(key)!r} instead of {value!r}"
+            for key, value in config.items()
+            if key != "table" and self.config.get(key) != value
         ]
-        if found:
+        if differences:
             raise ConfigError(
-                f"{self.path.parent} holds results of something else: {'; '.join(found)}; choose "
-                "another name for this, or remove that folder"
+                f"{self.path.parent} holds results of something else: {'; '.join(differences)}; "
+                "choose another name for this, or remove that folder"
             )
 
 
@@ -209,15 +219,13 @@ class Store(Locked):
 
     Attributes:
         tally: The sums of all results.
-        rounds: Lineups of Swiss rounds.
-        ends: After how many deals of how many entrants all was played that was asked for; each is a
-            look.
+        ends: Numbers of deals and entrants at which all that was asked for had been played; each is
+            a look.
     """
 
     def __init__(self, path: Path, *, create: bool = False, readonly: bool = False) -> None:
         """Open a file of results; see `Locked`."""
         self.tally = Tally.empty(2, 0)
-        self.rounds: list[list[tuple[int, ...]]] = []
         self.ends: list[tuple[int, int]] = []
         self._played: dict[int, list[tuple[int, int]]] = {}
         super().__init__(path, create=create, readonly=readonly)
@@ -225,14 +233,8 @@ class Store(Locked):
     # The file
 
     def _load(self, about: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-        if about.get("format") != FORMAT:
-            raise StoreError(
-                f"{self.path} has version {shortened(about.get('format'))} of the format, this "
-                f"kille-env reads version {FORMAT}; read it with the kille-env that wrote it, or "
-                "start again in another folder"
-            )
         content = _Content.model_validate_json(json.dumps(about))
-        self.asked, self.made_with, self.ends = content.asked, content.made_with, content.ends
+        self.config, self.made_with, self.ends = content.config, content.made_with, content.ends
         self.entrants = content.entrants
         numbers = [each.number for each in self.entrants]
         if numbers != list(range(len({each.name for each in self.entrants}))):
@@ -240,27 +242,22 @@ class Store(Locked):
         self.tally = Tally.of({name: arrays[name] for name in ARRAYS}, content.observations)
         if (self.tally.seats, self.tally.entrants) != (self.table.num_players, len(numbers)):
             raise ValueError("the tally is of other tables")
-        self.rounds = [[tuple(lineup) for lineup in each] for each in content.rounds]
-        for lineup in (lineup for each in self.rounds for lineup in each):
-            if len(lineup) != self.tally.seats or max(lineup) >= len(numbers):
-                raise ValueError(f"its rounds have the lineup {shortened(lineup)}")
-        for span in content.played:
-            spans = self._played.setdefault(span.stage, [])
-            if span.first >= span.end or (spans and span.first <= spans[-1][1]):
-                raise ValueError(f"it says out of order that it has played {shortened(span)}")
-            spans.append((span.first, span.end))
+        for deals in content.played:
+            played = self._played.setdefault(deals.cohort, [])
+            if deals.first >= deals.end or (played and deals.first <= played[-1][1]):
+                raise ValueError(f"its played deals are out of order: {shortened(deals)}")
+            played.append((deals.first, deals.end))
 
     def _save(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         content = _Content(
             format=FORMAT,
-            asked=self.asked,
+            config=self.config,
             made_with=self.made_with,
             entrants=self.entrants,
-            rounds=[[list(lineup) for lineup in each] for each in self.rounds],
             played=[
-                _Span(stage=stage, first=first, end=end)
-                for stage, spans in sorted(self._played.items())
-                for first, end in spans
+                _Played(cohort=cohort, first=first, end=end)
+                for cohort, played in sorted(self._played.items())
+                for first, end in played
             ],
             observations=self.tally.observations,
             ends=self.ends,
@@ -273,21 +270,21 @@ class Store(Locked):
         """Return all entrants by number, as they will be when these have entered.
 
         Args:
-            entrants: The entrants. Their numbers and waves do not matter: a new one gets the next
-                number, and those that are new form the next wave.
+            entrants: The entrants. Their numbers and cohorts do not matter: a new one gets the next
+                number, and those that are new form the next cohort.
 
         Raises:
             StoreError: One that entered is missing, or plays otherwise.
         """
         known = {each.name: each for each in self.entrants}
-        wave = 1 + max((each.wave for each in known.values()), default=-1)
+        cohort = 1 + max((each.cohort for each in known.values()), default=-1)
         given = {each.name: each for each in entrants}
         for each in self.entrants:
             now = given.get(each.name)
             if now is None and each.out is None:
                 raise StoreError(
                     f"{each.name!r} has entered and is not among the entrants any more; put it "
-                    "back, for what it has played stays, or start another tournament"
+                    "back, because its results stay, or start another tournament"
                 )
             if now is not None and now.play != each.play:
                 raise StoreError(
@@ -297,13 +294,13 @@ class Store(Locked):
         for each in entrants:
             old = known.get(each.name)
             if old is None:
-                known[each.name] = replace(each, number=len(known), wave=wave)
+                known[each.name] = replace(each, number=len(known), cohort=cohort)
             elif old.out is None:
                 known[each.name] = replace(old, player=each.player)  # its files may have moved
         return list(known.values())
 
     def enter(self, entrants: Sequence[Entrant]) -> None:
-        """Take all entrants by number, as `with_new` has returned them and with what is known now.
+        """Enter all entrants by number: those of `with_new`, with their fingerprints.
 
         Raises:
             StoreError: One of them is another player than before.
@@ -331,37 +328,33 @@ class Store(Locked):
         """Numbers of those that are out."""
         return tuple(each.number for each in self.entrants if each.out is not None)
 
-    def field(self) -> Field:
-        """Return who takes part, and what is known of them."""
-        return Field.of(self.entrants, self.tally.means(), tuple(self.rounds))
-
     # Results
 
     def missing(
-        self, stage: int, draw: Draw, first: int, end: int, size: int = MOST_DEALS
+        self, cohort: int, schedule: Schedule, deals: int, size: int = MOST_DEALS
     ) -> Iterator[Shard]:
-        """Yield what has not been played of a draw's deals, without those that are out.
+        """Yield the shards of a cohort that have not been played, without entrants that are out.
 
-        Deals at which nobody can sit do not count as played: intervals go by how many were.
+        Deals at which no lineup can be played do not count as played: the width of intervals
+        depends on their number.
 
         Args:
-            stage: Number of the draw.
-            draw: The draw.
-            first: The first of the deals.
-            end: One past the last.
+            cohort: Number of the cohort.
+            schedule: Its schedule.
+            deals: Number of deals in all.
             size: About how many tables a shard has at most.
         """
-        spans = self._played.get(stage, [])
-        ends = [(first, first), *((max(a, first), min(b, end)) for a, b in spans), (end, end)]
+        played = self._played.get(cohort, [])
+        ends = [(0, 0), *((min(a, deals), min(b, deals)) for a, b in played), (deals, deals)]
         for (_, begin), (stop, _) in pairwise(ends):
-            for shard in cut(Shard(stage, draw, begin, stop - begin), size):
-                absent = self.absent  # who is out by now
-                if not draw.can_play(absent):
+            for shard in cut(Shard(cohort, schedule, begin, stop - begin), size):
+                absent = self.absent  # anew: an entrant may have failed since the last shard
+                if not schedule.can_play(absent):
                     return
                 yield replace(shard, without=absent)
 
     def keep(self, shard: Shard, lineups: Lineups, earned: np.ndarray) -> None:
-        """Take the result of a shard; it is written later, see `write_if_due`.
+        """Add the result of a shard; it is written later, see `write_if_due`.
 
         Args:
             shard: The shard.
@@ -371,38 +364,28 @@ class Store(Locked):
         Raises:
             StoreError: Some of it has been played before, or it has other shapes than its lineups.
         """
-        expected = (*lineups.members.shape, shard.draw.seats)
+        expected = (*lineups.members.shape, shard.schedule.seats)
         if earned.shape != expected or not np.isfinite(earned).all():
             raise StoreError(f"a result has shape {earned.shape}, expected {expected} finite units")
-        spans = self._played.setdefault(shard.stage, [])
-        joined = _joined([*spans, (shard.first_deal, shard.first_deal + shard.deals)])
-        if sum(b - a for a, b in joined) != sum(b - a for a, b in spans) + shard.deals:
+        played = self._played.setdefault(shard.cohort, [])
+        joined = _joined([*played, (shard.first_deal, shard.first_deal + shard.deals)])
+        if sum(b - a for a, b in joined) != sum(b - a for a, b in played) + shard.deals:
             raise StoreError(f"deals of {shard} have been played before")
         self.tally.add(lineups.members, lineups.deal, earned)
-        spans[:] = joined
-
-    def has(self, stage: int, first: int, end: int) -> bool:
-        """Return whether all of some deals have been played."""
-        spans = self._played.get(stage, [])
-        return any(a <= first and end <= b for a, b in spans)
+        played[:] = joined
 
     def deals(self) -> int:
         """Return how many different deals have been played."""
-        spans = _joined([span for spans in self._played.values() for span in spans])
-        return sum(end - first for first, end in spans)
-
-    def note_round(self, number: int, draw: Draw) -> None:
-        """Note the lineups of a Swiss round, unless they are."""
-        if number == len(self.rounds):
-            self.rounds.append(list(draw.groups))
+        played = _joined([deals for played in self._played.values() for deals in played])
+        return sum(end - first for first, end in played)
 
     def note_end(self) -> None:
-        """Note that all was played that was asked for; each end is a look."""
+        """Note that everything asked for has been played; each end is a look."""
         if not self.ended():
             self.ends.append((self.deals(), len(self.entrants)))
 
     def ended(self) -> bool:
-        """Return whether nothing has been played, and nobody has entered, since the last end."""
+        """Return whether nothing has been played, and no entrant is new, since the last end."""
         return (self.deals(), len(self.entrants)) in self.ends[-1:]
 
 
@@ -425,10 +408,10 @@ def check_unchanged(before: Sequence[Entrant], now: Sequence[Entrant]) -> None:
             )
 
 
-def _joined(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return spans in order, those that touch as one."""
+def _joined(ranges: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return ranges of deals in order, those that touch as one."""
     joined: list[tuple[int, int]] = []
-    for first, end in sorted(spans):
+    for first, end in sorted(ranges):
         if joined and first <= joined[-1][1]:
             joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
         else:

@@ -2,20 +2,20 @@
 
 runs/NAME/
   config.yaml       the resolved settings, with the versions that made the run
-  results.npz       entrants, what has been played, and the tally; see `store`
-  results/          what every seat earned, if the settings say `keep_results`
+  results.npz       entrants, played deals and the tally; see `store`
   players.log       what players printed while they played
   report.html       the page
 """
 
 import sys
+from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
-from itertools import count
 from pathlib import Path
 from shutil import rmtree
 from tempfile import TemporaryDirectory
+from textwrap import fill as wrapped
 from typing import Any
 from weakref import finalize
 
@@ -27,10 +27,15 @@ from kille_env.play.policy import PlayerLike
 from kille_env.words.text import counted, printable
 from kille_training.arena.entrants import Entrant, entrants_of
 from kille_training.arena.page import write_tournament_page
-from kille_training.arena.parquet import remove_unkept, write_shard
 from kille_training.arena.play import Play, Shard, identified
 from kille_training.arena.results import TournamentResult
-from kille_training.arena.schedule import Draw, Field, Random, RoundRobin, Schedule, Swiss
+from kille_training.arena.schedule import (
+    Schedule,
+    cohorts_of,
+    random_tables,
+    round_robin,
+    too_few,
+)
 from kille_training.arena.settings import (
     NONE,
     Bots,
@@ -53,9 +58,9 @@ class Tournament:
     """A tournament under way in a folder, which stays whole however the process ends.
 
     Attributes:
-        settings: What is played.
+        settings: The resolved settings.
         store: The results.
-        remarks: What is to be said of entrants, by name.
+        remarks: Remarks on entrants, by name.
     """
 
     def __init__(
@@ -71,10 +76,10 @@ class Tournament:
         """Identify the entrants; a new folder in which nothing can be played is removed again.
 
         Args:
-            folder: Where the tournament lies, or is to lie.
-            settings: What is to be played. Entrants, deals and rounds may be more than last time;
-                what was played is not played again.
-            pool: Where it is played.
+            folder: Folder of the tournament, new or not.
+            settings: The settings. Entrants and deals may be more than last time; nothing is played
+                twice.
+            pool: Processes that play.
             kept: Whether a later call may resume it, so that players have to be recognized.
             trust: Whether model files that can run code may be loaded.
             objects: Players that are Python objects, by the names of their entrants.
@@ -87,23 +92,19 @@ class Tournament:
         with tidy(folder.path), ExitStack() as stack:
             store = stack.enter_context(Store(folder.results, create=True))
             if store.entrants:
-                settings = settings.with_format(store.asked.get("format"))
+                settings = settings.with_format(store.config.get("format"))
                 check_same(store, settings)
                 entrants = store.with_new(entrants)
-                _check_all_can_play(store, settings, entrants)
             self.store, self.settings = store, settings.with_format()
-            self._schedule = _schedule(self.settings, entrants)
-            # Tables that cannot be filled, and too many lineups, are refused before anybody enters.
-            field = Field.of(entrants)
-            for stage in range(len(field.waves)):
-                self._schedule.stage(stage, field)
+            # It refuses tables that cannot be filled, and too many lineups, before anything enters.
+            self._schedules = _schedules(self.settings, entrants)
             self._play = Play(
                 settings.table.table(), settings.seed, entrants, objects or {},
                 seconds=settings.time_limit, transfer=settings.transfer, trust=trust,
             )  # fmt: skip
             found = identified(self._play, pool, entrants, kept)
             self.remarks = found.remarks
-            store.asked = _identity(self.settings)
+            store.config = _config(self.settings)
             store.made_with = store.made_with or versions()
             store.enter(found.entrants)
             for number, reason in found.failed.items():
@@ -113,84 +114,67 @@ class Tournament:
             stack.pop_all()
 
     def play(self, progress: Progress = ignore, told: Callable[[str], None] = ignore) -> None:
-        """Play what is missing.
+        """Play the missing deals.
 
         Args:
-            progress: Called with how many observations are done: deals, each counted for every
-                lineup.
+            progress: Called with the number of observations that are done: deals, each counted for
+                every lineup.
             told: Called with the plan, and with a sentence when an entrant is out.
 
         Raises:
-            KilleError: The pool cannot go on, or nobody is left to play; what was played until
-                then is kept.
+            KilleError: The pool has failed, or too few entrants are left to fill a table; finished
+                deals are kept.
         """
-        remove_unkept(self._folder.shards, self.store)
         total, left = self._amount()
         told(self._plan(total, left))
         job = "playing observations"
         progress(job, total - left, total)
         try:
-            for stage, draw in self._stages():
-                if isinstance(self._schedule, Swiss):
-                    self.store.note_round(stage, draw)
-                while next(self._missing(stage, draw), None) is not None:
-                    for shard, result in self._pool.run(self._play, self._missing(stage, draw)):
+            for cohort in range(len(self._schedules)):
+                while next(self._missing(cohort), None) is not None:
+                    for shard, result in self._pool.run(self._play, self._missing(cohort)):
                         if isinstance(result, Failed):
                             self._put_out(result, told)
                             continue
                         lineups = shard.lineups(self._play.seed, self._play.keys)
                         earned = np.asarray(result.get("earned"), dtype=np.float64)
-                        if self.settings.keep_results:
-                            write_shard(self._folder.shards, self.store, shard, lineups, earned)
                         self.store.keep(shard, lineups, earned)
                         self.store.write_if_due()
                         progress(job, shard.observations, total)
-            self._check_somebody_is_left()
+            self._check_played()
             self.store.note_end()
         finally:
             self.store.write()
 
-    def _stages(self) -> Iterator[tuple[int, Draw]]:
-        """Yield the draws; a Swiss round follows from those before."""
-        for stage in count():
-            draw = self._schedule.stage(stage, self.store.field())
-            if draw is None:
-                return
-            yield stage, draw
-
-    def _missing(self, stage: int, draw: Draw) -> Iterator[Shard]:
-        """Yield what has not been played of a stage, shard by shard."""
-        end = draw.first_deal + self.settings.matchmaking.deals
-        return self.store.missing(stage, draw, draw.first_deal, end, self.settings.batch_tables)
+    def _missing(self, cohort: int) -> Iterator[Shard]:
+        """Yield the shards of a cohort that have not been played."""
+        deals, size = self.settings.matchmaking.deals, self.settings.batch_tables
+        return self.store.missing(cohort, self._schedules[cohort], deals, size)
 
     def _amount(self) -> tuple[int, int]:
-        """Return about how many observations there are, and how many are left.
-
-        Swiss rounds that have not been drawn count as if nobody came or went.
-        """
-        stages = [*self._stages()]
-        total = self.settings.matchmaking.deals * sum(draw.often for _, draw in stages)
-        left = sum(shard.observations for each in stages for shard in self._missing(*each))
-        return max(round(total), left), left
+        """Return about how many observations there are, and how many are left."""
+        lineups = sum(schedule.lineups_per_deal for schedule in self._schedules)
+        missing = (shard for n in range(len(self._schedules)) for shard in self._missing(n))
+        left = sum(shard.observations for shard in missing)
+        return max(round(self.settings.matchmaking.deals * lineups), left), left
 
     def _plan(self, total: int, left: int) -> str:
-        """Return what is to be played, in a sentence."""
+        """Return a sentence with the numbers of entrants, deals, lineups and observations."""
         chosen, out = self.settings.matchmaking, len(self.store.absent)
-        unit = self.settings.table.episode
+        noun = self.settings.table.episode
         lineups = counted(round(total / chosen.deals), "lineup", "lineups")
         if chosen.format == "random":
             lineups = f"{lineups} of {self.settings.all_lineups():,}"
-        rounds = counted(chosen.rounds, "round", "rounds")
-        rounds = rounds if chosen.format == "swiss" else f"every {unit}"
-        most = "at most " if out else ""  # lineups are drawn with those that are out, and left out
+        most = "at most " if out else ""  # lineups are scheduled with all, and those left out
         there = "" if left == total else f", {left:,} of them left to play"
-        return (
+        sentence = (
             f"Plan: {counted(len(self.store.entrants) - out, 'entrant', 'entrants')}"
             f"{f' ({out:,} out)' if out else ''}, {str(chosen.format).replace('_', ' ')}, "
-            f"{chosen.deals:,} {plural_of(unit)}, each from all {self.settings.table.num_players} "
-            f"seats: {most}{lineups} in {rounds}. That is {most}{total:,} observations (a lineup "
-            f"at a {unit}){there}."
+            f"{chosen.deals:,} {plural_of(noun)}, each from all {self.settings.table.num_players} "
+            f"seats: {most}{lineups} in every {noun}. That is {most}{total:,} observations (a "
+            f"lineup at a {noun}){there}."
         )
+        return wrapped(sentence, PLAN_WIDTH, subsequent_indent="  ")
 
     def _put_out(self, failed: Failed, told: Callable[[str], None]) -> None:
         name = self.store.entrants[failed.whose].name
@@ -198,13 +182,23 @@ class Tournament:
             told(printable(f"{name} is out: {failed.reason}"))
         self.store.put_out(failed.whose, failed.reason)
 
-    def _check_somebody_is_left(self) -> None:
-        out = [f"{each.name}: {each.out}" for each in self.store.entrants if each.out]
-        if out and (len(out) == len(self.store.entrants) or not self.store.tally.observations):
-            raise ConfigError(
-                f"nobody is left to play ({'; '.join(out)}); mend the players, and play in another "
-                "folder"
-            )
+    def _check_played(self) -> None:
+        """Refuse a tournament in which entrants failed and no lineup could be played."""
+        entrants, settings = self.store.entrants, self.settings
+        out = [f"{each.name}: {each.out}" for each in entrants if each.out]
+        left, seats = len(entrants) - len(out), settings.table.num_players
+        if not out or (left and self.store.tally.observations):
+            return
+        reasons, instead = "; ".join(out), "another folder"
+        if not left:
+            said = f"all entrants are out ({reasons}); mend the players, and play in {instead}"
+        elif any(each.name == settings.matchmaking.hero for each in entrants if each.out):
+            said = f"the hero is out ({reasons}); mend the player, and play in {instead}"
+        else:
+            can_copy = settings.matchmaking.format != "random" and left > 1
+            choice = "matchmaking.fill: copies" if can_copy else "a smaller table"
+            said = f"{too_few(left, seats, choice)}, in {instead}. Out: {reasons}"
+        raise ConfigError(said)
 
     def _write_settings(self) -> None:
         text = (
@@ -214,91 +208,54 @@ class Tournament:
         write_whole(self._folder.config, (text + as_yaml(self.settings)).encode())
 
 
-def _schedule(settings: TournamentSettings, entrants: Sequence[Entrant]) -> Schedule:
-    """Return who meets whom."""
+PLAN_WIDTH = 79
+"""Characters of a line of the plan."""
+
+
+def _schedules(settings: TournamentSettings, entrants: Sequence[Entrant]) -> list[Schedule]:
+    """Return the schedule of each cohort."""
     chosen, seats = settings.matchmaking, settings.table.num_players
-    if chosen.format == "swiss":
-        return Swiss(seats, chosen.rounds, chosen.deals, settings.seed)
+    cohorts = cohorts_of(entrants)
     if chosen.format == "random":
-        return Random(seats, chosen.lineups)
+        return random_tables(cohorts, seats, chosen.lineups)
     hero = {each.name: each.number for each in entrants}.get(chosen.hero)
-    return RoundRobin(seats, chosen.fill == "copies", hero)
+    return round_robin(cohorts, seats, copies=chosen.fill == "copies", hero=hero)
 
 
-def _identity(settings: TournamentSettings) -> dict[str, Any]:
-    """Return what all results of a tournament have in common."""
+def _config(settings: TournamentSettings) -> dict[str, Any]:
+    """Return the settings that all results of a tournament share."""
     chosen = settings.matchmaking
     return {
         "table": settings.table.table().as_dict(),
         "seed": settings.seed,
         "format": chosen.format,
-        "fill": chosen.fill if chosen.format in ("round_robin", "gauntlet") else None,
+        "fill": None if chosen.format == "random" else chosen.fill,
         "hero": chosen.hero,
         "lineups": chosen.lineups if chosen.format == "random" else None,
-        "deals": chosen.deals if chosen.format == "swiss" else None,  # where its rounds begin
-        "keep_results": settings.keep_results,
     }
 
 
-def _asked(settings: TournamentSettings) -> int:
-    """Return how many deals are to be played."""
-    chosen = settings.matchmaking
-    return chosen.deals * (chosen.rounds if chosen.format == "swiss" else 1)
-
-
 def check_same(store: Store, settings: TournamentSettings) -> None:
-    """Refuse a tournament of other tables than those of the kept results, or of less than them.
+    """Refuse a tournament of other tables than those of the stored results, or of fewer deals.
 
     Raises:
-        ConfigError: The message says what differs.
+        ConfigError: The message names the difference.
     """
-    asked, kept = _identity(settings), store.asked
-    if asked["format"] == kept.get("format") == "swiss" and asked["deals"] != kept.get("deals"):
-        raise ConfigError(
-            f"{store.path.parent} holds Swiss rounds of {kept.get('deals')} deals, and the "
-            f"settings ask for {asked['deals']}; a Swiss tournament grows by rounds, so leave "
-            "matchmaking.deals and ask for more matchmaking.rounds, or choose another name"
-        )
-    if store.deals() and asked["keep_results"] != kept.get("keep_results"):
-        said = "holds" if kept.get("keep_results") else "does not hold"
-        raise ConfigError(
-            f"{store.path.parent} {said} what every seat earned, and keep_results is "
-            f"{settings.keep_results}; it is kept of all deals or of none, so choose another folder"
-        )
-    # Before anything has been played, the choice is free.
-    store.check_same({**asked, "keep_results": kept.get("keep_results")})
-    if store.deals() > _asked(settings):
+    store.check_same(_config(settings))
+    if store.deals() > settings.matchmaking.deals:
         raise ConfigError(
             f"{store.path.parent} holds results of {store.deals():,} deals, and the settings ask "
-            f"for {_asked(settings):,}; what has been played stays, so ask for at least as much, "
-            "or choose another name"
+            f"for {settings.matchmaking.deals:,}; stored results stay, so ask for at least as many "
+            "deals, or choose another name"
         )
-
-
-def _check_all_can_play(
-    store: Store, settings: TournamentSettings, entrants: Sequence[Entrant]
-) -> None:
-    """Refuse entrants of a Swiss tournament that enter after its last round has been drawn."""
-    chosen = settings.matchmaking
-    if chosen.format != "swiss" or len(store.rounds) < chosen.rounds:
-        return
-    drawn = {number for lineups in store.rounds for lineup in lineups for number in lineup}
-    for each in entrants:
-        if each.wave and each.out is None and each.number not in drawn:
-            raise ConfigError(
-                f"{each.name!r} would play nothing: {store.path.parent} has drawn all "
-                f"{chosen.rounds:,} rounds without it; ask for more matchmaking.rounds too"
-            )
 
 
 def finished(folder: Folder, settings: TournamentSettings) -> TournamentResult | None:
-    """Return the result of a tournament that has been played to its end, loading no player.
-
-    None if there is something to play.
+    """Return the result of a finished tournament without loading a player, or None.
 
     Args:
-        folder: Where it lies.
-        settings: What is to be played.
+        folder: Folder of the tournament.
+        settings: The settings, which may ask for more than has been played.
 
     Raises:
         KilleError: The folder holds another tournament, or cannot be read.
@@ -306,9 +263,9 @@ def finished(folder: Folder, settings: TournamentSettings) -> TournamentResult |
     if not folder.results.is_file():
         return None
     with Store(folder.results, readonly=True) as store:
-        check_same(store, settings.with_format(store.asked.get("format")))
+        check_same(store, settings.with_format(store.config.get("format")))
         new = store.with_new(settings.taking_part()) != store.entrants
-        if new or not store.ended() or store.deals() != _asked(settings):
+        if new or not store.ended() or store.deals() != settings.matchmaking.deals:
             return None
         return TournamentResult.of(store)
 
@@ -324,7 +281,6 @@ def play_tournament(
     fill: Fill | None = None,
     deals: int = 1_000,
     hero: str = "",
-    rounds: int = 7,
     lineups: int = 5,
     population: Bots = NONE,
     seed: int = SEED,
@@ -334,7 +290,6 @@ def play_tournament(
     out: str | Path | None = None,
     transfer: bool = False,
     trust: bool = False,
-    keep_results: bool = False,
     progress: Progress | None = None,
 ) -> TournamentResult:
     """Plays a tournament.
@@ -357,13 +312,12 @@ def play_tournament(
         num_players: Seats of the table; the default is what a policy was made for, or the game's.
         rules: Preset and switches, as `kille_env.make` takes them; likewise.
         episode: "deal", or "match" for the whole game until a pot is won; likewise.
-        format: "round_robin", "gauntlet", "swiss" or "random"; docs/tournaments.md says more. None
-            is "random" where all lineups would be more than 500, and else "round_robin".
-        fill: "distinct" or "copies": who fills a table of more than two seats. None is "distinct"
-            where there are enough entrants, and else "copies".
-        deals: Deals of every lineup; in a Swiss tournament of every round.
+        format: "round_robin", "gauntlet" or "random"; docs/tournaments.md says more. None is
+            "random" where all lineups would be more than 500, and else "round_robin".
+        fill: "distinct" or "copies": entrants that fill a table of more than two seats. None is
+            "distinct" where there are enough entrants, and else "copies".
+        deals: Deals of every lineup.
         hero: Name of the entrant that runs the gauntlet.
-        rounds: Rounds of a Swiss tournament.
         lineups: Tables that each entrant sits at in every deal, of random tables.
         population: Bots of the game that also take part: "none", "train", "held_out" or "all".
         seed: Seed of the deals and of everything that is drawn.
@@ -378,7 +332,6 @@ def play_tournament(
         transfer: Whether policies that were made for other tables may take part; the result says
             so.
         trust: Whether model files that can run code may be loaded.
-        keep_results: Whether the folder keeps what every seat earned, as Parquet files.
         progress: Called with how far it is; None shows bars in terminals and notebooks, and prints
             the plan on standard error: lineups and deals.
 
@@ -395,7 +348,7 @@ def play_tournament(
             f"players is {shortened(players)}, expected names of players in a list, as in "
             "['uniform', 'rule_of_thumb'], or a player for each name"
         )
-    named = dict(players) if isinstance(players, Mapping) else {name: name for name in players}
+    named = _by_name(players)
     table = table_of(map(_player, named.values()), game, num_players, episode, rules)
     if fill is None:
         few = population == NONE and len(named) < table.num_players
@@ -409,11 +362,10 @@ def play_tournament(
             table=TableSettings.of(table.rules, table.num_players),
             entrants=entrants,
             population=population,
-            matchmaking=MatchmakingSettings(format, fill, deals, hero, rounds, lineups),
+            matchmaking=MatchmakingSettings(format, fill, deals, hero, lineups),
             time_limit=time_limit,
             batch_tables=batch_tables,
             transfer=transfer,
-            keep_results=keep_results,
             workers=workers,
         )
         told = partial(print, file=sys.stderr) if progress is None else ignore
@@ -437,12 +389,12 @@ def play_in_folder(
     trust: bool = False,
     objects: Mapping[str, PlayerLike] | None = None,
 ) -> TournamentResult:
-    """Play what is missing of a tournament, and write its page.
+    """Play the missing deals of a tournament, and write its page.
 
     Args:
-        folder: Where it lies, or is to lie.
-        settings: What is to be played.
-        progress: Called with how many observations are done.
+        folder: Folder of the tournament, new or not.
+        settings: The settings.
+        progress: Called with the number of observations that are done.
         told: Called with the plan, and with a sentence when an entrant is out.
         kept: Whether a later call may resume it.
         trust: Whether model files that can run code may be loaded.
@@ -462,9 +414,9 @@ def play_in_folder(
 
 
 def how_to_resume(out: str | Path | None) -> str:
-    """Return what to do after Ctrl-C, for a caller in Python."""
+    """Return how a caller in Python resumes after Ctrl-C."""
     if out is None:
-        return "nothing was kept; name a folder, out=..., and the same call will resume"
+        return "nothing was saved; name a folder, out=..., and the same call will resume"
     return f"nothing is lost; the same call, with out={str(out)!r}, resumes"
 
 
@@ -488,6 +440,19 @@ def folder_of(out: str | Path | None) -> Generator[Path]:
         return
     with TemporaryDirectory(prefix="kille-") as path:
         yield Path(path) / "tournament"
+
+
+def _by_name(players: Mapping[str, Any] | Sequence[str]) -> dict[str, Any]:
+    """Return the entrants by name."""
+    if isinstance(players, Mapping):
+        return dict(players)
+    twice = [name for name, times in Counter(map(str, players)).items() if times > 1]
+    if twice:
+        raise ConfigError(
+            f"the entrant {twice[0]!r} is named twice; give each a name of its own, as in "
+            f"{{'first': {twice[0]!r}, 'second': {twice[0]!r}}}"
+        )
+    return {name: name for name in players}
 
 
 def _player(value: Any) -> Any:
