@@ -14,7 +14,7 @@ from kille_env.adapters import make
 from kille_env.adapters.registration import make_known
 from kille_env.errors import KilleError
 from kille_env.registry import Table as Table
-from kille_env.registry import list_games, make_batch, on_register, spec
+from kille_env.registry import list_games, make_batch, on_register, spec, version_of
 from kille_env.registry import load_game as load_game
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ __all__ = [
 
 on_register(make_known)
 
-_LAZY = ("records", "sb3", "testing")
+_LAZY = ("records", "sb3", "testing", *(f"{game}_v{version_of(game)}" for game in list_games()))
 _LAZY_NAMES = {
     "Collector": "kille_env.play.experience",
     "LiveOpponent": "kille_env.play.functions",

@@ -1,7 +1,18 @@
-"""Every error that kille-env raises on purpose.
+"""All errors that kille-env raises on purpose, as one tree.
 
-They derive from `KilleError`, which is a `ValueError`: code that knows nothing of kille-env can
-still catch them.
+::
+
+    ValueError
+    └── KilleError
+        ├── UnknownGameError        no such game
+        ├── RulesError              a switch, preset, option or argument that is not possible
+        │   └── UnknownOptionError  an option that an environment does not have (and a TypeError)
+        ├── CardError               a card or deck that is not possible
+        ├── IllegalActionError      an action that the rules do not allow
+        ├── RecordError             a record that breaks the notation
+        ├── PolicyError             a policy that cannot be loaded, or does not fit the table
+        ├── ConfigError             a setting that is not possible
+        └── MissingLibraryError     a library that is not installed (and a ModuleNotFoundError)
 """
 
 from collections.abc import Iterable
@@ -28,6 +39,13 @@ class UnknownGameError(KilleError):
 
 class RulesError(KilleError):
     """A switch, its value, a preset or a number of seats does not exist."""
+
+
+class UnknownOptionError(RulesError, TypeError):
+    """An environment has no such option.
+
+    It is a `TypeError` as well: libraries that probe an environment for options expect one.
+    """
 
 
 class CardError(KilleError):

@@ -1,7 +1,8 @@
 """Games by name: which there are, tables of them, their rules in words."""
 
+import inspect
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Never
 
 from kille_env.core.registry import (
     Table,
@@ -41,6 +42,7 @@ def make_batch(
     seed: int | None = None,
     restart: bool = True,
     device: str = "cpu",
+    **unknown: Never,
 ) -> "Batch":
     """Makes many tables of a game; see `kille_env.core.batch.Batch`.
 
@@ -67,17 +69,23 @@ def make_batch(
             cards decide before anybody acts are then skipped.
         device: "cpu", or "cuda" for an NVIDIA GPU (extra `gpu`), which returns a
             `kille_env.core.device.DeviceBatch`: the same matches, in arrays that never leave it.
+        **unknown: Refused.
 
     Raises:
         UnknownGameError: No such game.
+        UnknownOptionError: No such option.
         RulesError: No such switch, preset, value or device, or an impossible number of seats,
             tables.
         MissingLibraryError: The extra `gpu` is not installed.
         KilleError: There is no GPU.
     """
+    from kille_env.core.arguments import option_names
     from kille_env.core.batch import Batch
 
     game = load_game(name)
+    if unknown:
+        known = [each for each in inspect.signature(make_batch).parameters if each != "unknown"]
+        option_names("make_batch", unknown, known, game.spec)
     resolved = game.spec.resolve(rules, episode=episode)
     if device == "cuda":
         from kille_env.core.device import DeviceBatch

@@ -48,7 +48,5 @@ def make(name: str, num_players: int | None = None, **options: Any) -> "KilleAEC
         RulesError: An option, switch or number of seats that does not exist.
     """
     from kille_env.adapters.aec import KilleAEC  # PettingZoo is loaded when it is needed
-    from kille_env.play.options import check_names
 
-    check_names(KilleAEC, options, name)
     return KilleAEC(name, num_players, **options)

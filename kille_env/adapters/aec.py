@@ -13,7 +13,6 @@ No wrapper is needed: the order of calls, the bounds of actions and their legali
 import copy
 from collections.abc import Sequence
 from functools import partial
-from operator import index
 from typing import Any, Unpack
 
 import numpy as np
@@ -28,6 +27,7 @@ from kille_env.errors import IllegalActionError, KilleError, shortened
 from kille_env.play.options import (
     ILLEGAL,
     TableOptions,
+    check_names,
     one_of,
     reset_options,
 )
@@ -99,6 +99,7 @@ class KilleAEC(AECEnv[str, Any, int]):
             RulesError: An option, switch or number of seats that does not exist.
         """
         super().__init__()
+        check_names(KilleAEC, options, game)
         self.illegal = one_of("illegal", illegal, ILLEGAL)
         self._reward = check_reward_function(reward)
         self._batch = make_batch(game, 1, num_players, restart=False, **options)
@@ -219,11 +220,15 @@ class KilleAEC(AECEnv[str, Any, int]):
             self._was_dead_step(action)  # type: ignore[arg-type]
             return
         try:
-            self._action[0] = index(action)
+            given = arguments.one_action(action)
+        except IllegalActionError as error:
+            raise IllegalActionError(f"{agent}: {error}") from None
+        try:
+            self._action[0] = given
             self._log.step(self._action)
-        except (TypeError, OverflowError, IllegalActionError) as error:
+        except IllegalActionError as error:
             if self.illegal == "raise":
-                raise self._illegal(agent, action) from error
+                raise self._illegal(agent, given) from error
             self._forfeit(agent)
             return
         self._cumulative_rewards[agent] = 0.0
@@ -283,18 +288,23 @@ class KilleAEC(AECEnv[str, Any, int]):
         self.agent_selection = self.possible_agents[seat]
 
     def _end(self, terminated: bool, truncated: bool) -> None:
-        self._over = True
+        """End the match for all seats; every mask is all ones, since nothing is left to choose."""
+        self._over, self._with_mask = True, 0
+        self._masks[:] = 1
+        ones = self._masks.copy()
+        for name in self.agents:
+            self.infos[name] = {"action_mask": ones[self._seat_of[name]]}
         self.terminations = dict.fromkeys(self.agents, terminated)
         self.truncations = dict.fromkeys(self.agents, truncated)
         self._deads_step_first()
 
-    def _illegal(self, agent: str, action: Any) -> IllegalActionError:
+    def _illegal(self, agent: str, action: int) -> IllegalActionError:
         names = self._batch.spec.actions
-        known = arguments.is_whole(action) and 0 <= action < len(names)
+        known = 0 <= action < len(names)
         text = self._batch.action_text
         legal = ", ".join(f"{a} ({text(a)})" for a in np.flatnonzero(self._mask_now).tolist())
         return IllegalActionError(
-            f"{agent}: action {shortened(action)}{f' ({names[int(action)]})' if known else ''} is "
+            f"{agent}: action {action}{f' ({names[action]})' if known else ''} is "
             f'not legal now. Legal: {legal}. info["action_mask"] says which'
         )
 
@@ -308,13 +318,9 @@ class KilleAEC(AECEnv[str, Any, int]):
         self.rewards[agent] += lost
         self._cumulative_rewards[agent] = 0.0
         self._accumulate_rewards()
-        self._masks[:] = 0
-        self.infos = {
-            name: {"action_mask": self._masks[0].copy(), "illegal_action": name == agent}
-            for name in self.agents
-        }
-        self._with_mask = 0
         self._end(True, False)
+        for name in self.agents:
+            self.infos[name]["illegal_action"] = name == agent
 
     def _check_began(self) -> None:
         if not self._began:
@@ -343,7 +349,7 @@ class KilleAEC(AECEnv[str, Any, int]):
         return self._observations.show(seen, partial(self._mask_of, seat))
 
     def _mask_of(self, seat: int) -> np.ndarray:
-        return np.zeros_like(self._mask_now) if self._over else self._masks[seat].copy()
+        return self._masks[seat].copy()
 
     def action_mask(self, agent: str | None = None) -> np.ndarray:
         """Returns what is legal for an agent, [A] int8; None is who is to act."""

@@ -17,7 +17,6 @@ from gymnasium import spaces
 from kille_env.adapters.rendering import RENDER_MODES, Renderer
 from kille_env.adapters.spaces import Observations
 from kille_env.core import arguments
-from kille_env.errors import IllegalActionError, shortened
 from kille_env.play.options import (
     SeatOptions,
     check_names,
@@ -162,10 +161,7 @@ class KilleEnv(OneSeat, gymnasium.Env[Any, Any]):
             KilleError: The episode is over, or `reset` has not been called.
         """
         tables = self.tables
-        given = arguments.array(action)
-        if given is None or given.size != 1:
-            raise IllegalActionError(f"an action is one whole number, got {shortened(action)}")
-        tables.step(given.reshape(1))
+        tables.step(np.array([arguments.one_action(action)]))
         self._show()
         return (
             self._observe(),

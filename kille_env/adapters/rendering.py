@@ -24,7 +24,7 @@ class Renderer:
     """
 
     def __init__(self, batch: Batch, mode: str | None) -> None:
-        """Checks the option, and loads what it needs.
+        """Check the option; pictures load the extra "render" when they are drawn.
 
         Args:
             batch: The tables.
@@ -33,13 +33,10 @@ class Renderer:
 
         Raises:
             RulesError: There is no such mode.
-            MissingLibraryError: The extra "render" is not installed.
         """
         self.mode = None if mode is None else one_of("render_mode", mode, RENDER_MODES)
         self._batch = batch
         self._window: Any = None
-        if mode in ("human", "rgb_array"):
-            import kille_env.pictures.raster  # noqa: F401  # so that a missing extra is told now
 
     def render(self, earned: Sequence[float], table: int = 0, own: int | None = None) -> Any:
         """Returns a table as text or pixels, or shows it in the window and returns None.
@@ -51,6 +48,7 @@ class Renderer:
 
         Raises:
             KilleError: No match has begun, or there is no screen.
+            MissingLibraryError: A picture needs the extra "render".
         """
         if self.mode is None:  # as Gymnasium's own environments do
             gymnasium.logger.warn(

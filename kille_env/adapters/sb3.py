@@ -103,8 +103,7 @@ class TableVecEnv(VecEnv):
 
     def step_async(self, actions: Any) -> None:
         """Takes the actions, [N]; `step_wait` plays them."""
-        given = arguments.array(actions)
-        self._actions = actions if given is None else given.reshape(-1)
+        self._actions = arguments.actions(actions, self.num_envs)
 
     def seed(self, seed: int | None = None) -> Sequence[int | None]:
         """Takes the seed s of the next reset, for the seeds s, s + 1, ...; returns these.

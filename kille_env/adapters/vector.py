@@ -28,8 +28,7 @@ AUTORESET_MODES = tuple(mode.value for mode in AutoresetMode)
 class SeatVectorEnv(OneSeat, VectorEnv[Any, Any, Any]):
     """N tables of a game, one seat of each by the caller; see `KilleEnv` for rewards and episodes.
 
-    `infos["action_mask"]` is [N, A]. A table that is over has a mask of ones in "next_step" mode,
-    since its next action is ignored, and of zeros in "disabled" mode, since it takes none.
+    `infos["action_mask"]` is [N, A], all ones for a table whose episode is over.
     `action_space.sample(tuple(infos["action_mask"]))` draws legal actions.
     """
 
@@ -158,7 +157,7 @@ class SeatVectorEnv(OneSeat, VectorEnv[Any, Any, Any]):
         """Returns the infos of some tables: arrays over all, and which of them count."""
         tables = self.tables
         told = {
-            "action_mask": self._mask(),
+            "action_mask": tables.mask(),
             "seat": tables.own.copy(),
             "skipped": tables.skipped.copy(),
             "skipped_units": tables.skipped_units.copy(),
@@ -171,14 +170,8 @@ class SeatVectorEnv(OneSeat, VectorEnv[Any, Any, Any]):
             told |= {"_returns": ended, "_illegal_action": ended.copy()}
         return told
 
-    def _mask(self) -> np.ndarray:
-        mask, over = self.tables.mask(), self.tables.over
-        if self.autoreset_mode == AutoresetMode.NEXT_STEP and np.count_nonzero(over):
-            mask[over] = 1
-        return mask
-
     def _observe(self) -> Any:
-        return self._observations.show(self.tables.observation(), self._mask)
+        return self._observations.show(self.tables.observation(), self.tables.mask)
 
     def render(self, table: int | None = None) -> Any:
         """Returns tables as text ("ansi") or pixels ("rgb_array"), or shows one ("human").

@@ -6,13 +6,20 @@ what was expected and what was given; nothing has changed then. The error is a `
 decks, an `IllegalActionError` for actions and a `RulesError` for everything else.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from kille_env.core.spec import GameSpec, Rules, is_whole
-from kille_env.errors import CardError, IllegalActionError, RulesError, did_you_mean, shortened
+from kille_env.errors import (
+    CardError,
+    IllegalActionError,
+    RulesError,
+    UnknownOptionError,
+    did_you_mean,
+    shortened,
+)
 
 MOST = 2**31 - 1
 """Largest number of tables and the like: far beyond what any machine holds."""
@@ -129,8 +136,21 @@ def seating(value: Any, shape: tuple[int, int], num_policies: int) -> np.ndarray
     )
 
 
+def option_names(taker: str, given: Iterable[str], known: Iterable[str], spec: GameSpec) -> None:
+    """Check that `taker`, a class or function for a game, knows the given options."""
+    switches = [switch.name for switch in spec.switches]
+    for name in given:
+        if name in known:
+            continue
+        if name in switches:
+            raise UnknownOptionError(
+                f"{name!r} is a switch of {spec.name}: rules={{{name!r}: ...}}"
+            )
+        raise UnknownOptionError(f"{taker} has no option {name!r}. {did_you_mean(name, known)}")
+
+
 def action(value: Any, spec: GameSpec) -> int:
-    """Returns an action that the game has; whether it is legal is another question."""
+    """Return the number of an action of the game, legal or not."""
     if not is_whole(value) or not 0 <= value < spec.num_actions:
         raise IllegalActionError(
             f"{spec.name} has no action {shortened(value)}; expected 0 to {spec.num_actions - 1}"
@@ -138,14 +158,48 @@ def action(value: Any, spec: GameSpec) -> int:
     return int(value)
 
 
+def one_action(value: Any) -> int:
+    """Return the action of a single table, legal or not; see `actions`."""
+    if is_whole(value) and -WORD <= 2 * int(value) < WORD:
+        return int(value)
+    given = None if is_whole(value) else _actions(value)
+    if given is None or given.size != 1:
+        raise IllegalActionError(
+            "an action is one whole number (an int, or an integer array or tensor with one "
+            f"element), got {shortened(value)}"
+        )
+    return int(given.astype(np.int64).item())
+
+
 def actions(value: Any, num_tables: int) -> np.ndarray:
-    """Returns an action for each table, [N] int64; whether they are legal is another question."""
-    given = array(value)
-    if given is None or given.dtype.kind not in "iu" or given.shape != (num_tables,):
+    """Return an action for each table, [N] int64, legal or not.
+
+    They may come as a list, as an array of any integer type or as a tensor, [N] or [N, 1].
+    """
+    given = _actions(value)
+    shapes = ((num_tables,), (num_tables, 1), () if num_tables == 1 else (num_tables,))
+    if given is None or given.shape not in shapes:
         raise IllegalActionError(
             f"actions are whole numbers of shape ({num_tables},), got {shortened(value)}"
         )
-    return _plain(given, np.int64)
+    return _plain(given.reshape(num_tables), np.int64)
+
+
+def _actions(value: Any) -> np.ndarray | None:
+    """Return whole numbers as an array of any shape; None for flags and everything else."""
+    given = array(value)
+    if given is None and hasattr(value, "cpu"):  # a tensor on a GPU
+        given = array(value.cpu())
+    if given is None or given.dtype.kind not in "iu" or _has_flag(value):
+        return None
+    return None if given.dtype == np.uint64 and (given >> np.uint64(63)).any() else given
+
+
+def _has_flag(value: Any) -> bool:
+    """Return whether a list holds True or False, which NumPy would take for 1 or 0."""
+    if isinstance(value, (list, tuple)):
+        return any(map(_has_flag, value))
+    return isinstance(value, bool) or "bool" in str(getattr(value, "dtype", ""))
 
 
 def decks(value: Any, spec: GameSpec, rules: Rules, num_tables: int) -> list[Stacked] | None:

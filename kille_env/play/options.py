@@ -1,4 +1,4 @@
-"""Options that several environments take: what is possible, and errors that say so."""
+"""Options that several environments share, and their checks."""
 
 import difflib
 import inspect
@@ -7,15 +7,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypedDict, get_args
 
 from kille_env.core.arguments import one_of as one_of
+from kille_env.core.arguments import option_names
 from kille_env.core.batch import Batch
 from kille_env.core.spec import Rules
-from kille_env.errors import RulesError, did_you_mean, shortened
+from kille_env.errors import RulesError, shortened
 from kille_env.play.policy import PlayerLike
 from kille_env.registry import spec
 
 ILLEGAL = ("raise", "lose")
 OPPONENTS = "rule_of_thumb"
-"""Who plays the other seats where nobody is named."""
+"""Default of the option `opponents`."""
 
 
 class TableOptions(TypedDict, total=False):
@@ -59,27 +60,21 @@ class SeatOptions(TableOptions, total=False):
 
 
 def check_names(form: type, given: Iterable[str], game: str) -> None:
-    """Refuses options that `form` does not take.
+    """Check that an environment class takes the given options.
 
     Raises:
         UnknownGameError: No such game.
-        RulesError: The message suggests what may have been meant.
+        UnknownOptionError: The message suggests a similar option.
     """
     parameters = inspect.signature(form.__init__, eval_str=True).parameters
     known: dict[str, Any] = {name: parameters[name] for name in parameters if name != "self"}
     if "options" in known:  # Unpack[SeatOptions], say
         known |= get_args(known.pop("options").annotation)[0].__annotations__
-    switches = [switch.name for switch in spec(game).switches]
-    for name in given:
-        if name in known:
-            continue
-        if name in switches:
-            raise RulesError(f"{name!r} is a switch of {game}: rules={{{name!r}: ...}}")
-        raise RulesError(f"{form.__name__} has no option {name!r}. {did_you_mean(name, known)}")
+    option_names(form.__name__, given, known, spec(game))
 
 
 def illegal_reward(given: Any, batch: Batch) -> float:
-    """Returns what an illegal action earns by the option `illegal_reward`.
+    """Return the reward of an illegal action by the option `illegal_reward`.
 
     None is one unit less than the worst that can follow, a whole match included, so that it is
     never the cheapest way out of a bad deal. In a match that begins under way, with a larger pot
@@ -103,19 +98,18 @@ def illegal_reward(given: Any, batch: Batch) -> float:
 
 
 def reset_options(options: Mapping[str, Any] | None, known: tuple[str, ...]) -> dict[str, Any]:
-    """Returns the options of a reset that are ours.
+    """Return the options of a reset that are ours.
 
-    Others are left to whoever they are for, as PettingZoo and Gymnasium want it, unless they look
-    like one of ours misspelt.
+    Others are ignored, as PettingZoo and Gymnasium expect, unless they resemble one of ours.
 
     Raises:
-        RulesError: A misspelt option, options that are no mapping, or another table.
+        RulesError: A misspelled option, options that are not a mapping, or another table.
     """
     if not isinstance(options, (Mapping, type(None))):
         raise RulesError(f"options are a mapping such as {{'dealer': 0}}, got {shortened(options)}")
     for name in ("rules", "num_players", "episode"):
         if name in (options or {}):
-            raise RulesError(f"an environment has its {name} for good; for others make another one")
+            raise RulesError(f"{name} cannot change in a reset: make another environment")
     found = {}
     for key, value in (options or {}).items():
         if key in known:

@@ -330,6 +330,8 @@ class SeatTables(Fixed):
                 match ends before its seat has a decision, and these tables have to begin again.
         """
         chosen = self._chosen(which)
+        if not self.batch.began and not chosen.all():
+            raise RulesError("the first reset begins matches at all tables, got some of them")
         seat = None if seat is None else arguments.seat(seat, self.num_players)
         self._begin(seed, chosen, deck, seat, dealer=dealer, start=start)
 
@@ -410,6 +412,7 @@ class SeatTables(Fixed):
             KilleError: A match is over and has not been begun again, or an error (of an opponent,
                 or about a deck) has stopped one before the seat's decision.
         """
+        self._check_began()
         actions = arguments.actions(actions, self.num_tables)
         unpaid = self._chosen(which)
         unpaid = unpaid if which is None else unpaid.copy()
@@ -476,6 +479,7 @@ class SeatTables(Fixed):
         Args:
             which: [N] bool, at which tables; None is all of them.
         """
+        self._check_began()
         seen = self.batch.observation.copy()
         ended = self.batch.seat < 0
         if np.count_nonzero(ended):  # much faster than any() at a single table
@@ -483,11 +487,16 @@ class SeatTables(Fixed):
         return seen if which is None else seen[self._chosen(which)]
 
     def mask(self) -> np.ndarray:
-        """Returns what the seat may do at each table, fresh, [N, A] int8; zeros after the end."""
+        """Return the seat's legal actions at each table, [N, A] int8; all ones after the end."""
+        self._check_began()
         legal, over = self.batch.mask.copy(), self._accounts["over"]
         if np.count_nonzero(over):
-            legal[over] = 0
+            legal[over] = 1
         return legal
+
+    def _check_began(self) -> None:
+        if not self.batch.began:
+            raise KilleError("no match has begun: call reset() first")
 
     def state(self) -> dict[str, np.ndarray]:
         """Returns everything that `load_state` needs, as arrays.

@@ -197,8 +197,11 @@ def test_an_illegal_action_is_an_error_and_changes_nothing() -> None:
     env = make(3)
     env.reset(seed=1)
     before = standing(env)
-    for action in (9, -1, 10, 2.0, None, "stand"):
+    for action in (9, -1, 10):
         with pytest.raises(IllegalActionError, match=f"{env.agent_selection}.*Legal: 0"):
+            env.step(action)
+    for action in (2.0, None, "stand"):
+        with pytest.raises(IllegalActionError, match=f"{env.agent_selection}.*whole number"):
             env.step(action)
     assert standing(env) == before
     env.step(np.int8(0))
@@ -210,7 +213,7 @@ def test_an_illegal_action_can_lose() -> None:
     offender = env.agent_selection
     env.step(9)
     env = copy.deepcopy(env)
-    assert not any(info["action_mask"].any() for info in env.infos.values())
+    assert all(info["action_mask"].all() for info in env.infos.values())
     assert all(env.terminations.values())
     rewards = {agent: reward for agent, reward in env.rewards.items() if reward}
     assert rewards == {offender: -7.0}
@@ -218,7 +221,7 @@ def test_an_illegal_action_can_lose() -> None:
     told = {}
     while env.agents:
         told[env.agent_selection] = env.last()[1]
-        assert not env.observe(env.agent_selection)["action_mask"].any()
+        assert env.observe(env.agent_selection)["action_mask"].all()
         env.step(None)
     assert told == {agent: -7.0 if agent == offender else 0.0 for agent in env.possible_agents}
     env.reset()
@@ -270,7 +273,7 @@ def test_reset_options() -> None:
     assert env.agent_selection == "player_2"
     assert env.observe("player_2")["observation"][card].argmax() == 20
     for name in ("rules", "num_players", "episode"):
-        with pytest.raises(RulesError, match=f"its {name} for good; for others make another one"):
+        with pytest.raises(RulesError, match=f"{name} cannot change in a reset"):
             env.reset(options={name: 3})
 
 

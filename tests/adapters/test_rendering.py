@@ -229,7 +229,9 @@ def test_the_base_install_draws_nothing(monkeypatch: pytest.MonkeyPatch) -> None
         "print(env.render())\n"
         "for mode in ('rgb_array', 'human'):\n"
         "    try:\n"
-        "        kille_env.make('byteskille', 3, render_mode=mode)\n"
+        "        env = kille_env.make('byteskille', 3, render_mode=mode)\n"
+        "        env.reset(seed=1)\n"
+        "        env.render()\n"
         "    except kille_env.errors.MissingLibraryError as error:\n"
         "        print(error)\n"
     )

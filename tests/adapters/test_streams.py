@@ -262,7 +262,7 @@ def test_an_illegal_action_can_lose() -> None:
     assert tables.reward[1] == -4.0
     assert tables.terminated.tolist()[1] is True
     assert tables.forfeited.tolist() == [False, True, False]
-    assert not tables.mask()[1].any()
+    assert tables.mask()[1].all()
     with pytest.raises(KilleError, match=r"table \d is over"):
         tables.step(np.array([0, 0, 0]))
     tables.begin(which=tables.over.copy())
