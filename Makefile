@@ -185,9 +185,7 @@ players: $(VENV)/.installed-dev ## measure the players of the suite; minutes
 
 .PHONY: benchmark
 benchmark: $(VENV)/.installed-dev ## do the published benchmark in runs/, write its pages and the leaderboard; hours
-	$(BIN)/kille benchmark tune --set workers=$(JOBS)
-	cp runs/tune/tuning.jsonl docs/data/benchmark/tuning.jsonl
-	for grid in exact games; do \
+	for grid in tune exact games; do \
 	    $(BIN)/kille benchmark $$grid --set workers=$(JOBS) && \
 	    cp runs/$$grid/results.jsonl docs/data/benchmark/$$grid.jsonl || exit 1; \
 	done

@@ -1,38 +1,32 @@
-"""The tables and pictures of docs/benchmark.md, from the results in docs/data/benchmark.
+"""Tables and pictures of docs/benchmark.md, from the results in docs/data/benchmark.
 
-The results are what `kille benchmark` has written; to publish others, copy `results.jsonl` of a
-grid to `NAME.jsonl`, and `tuning.jsonl` beside it.
+`make benchmark` copies `results.jsonl` of each grid of `kille benchmark` there.
 """
 
 from functools import cache
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from blocks import lines_of, table
+from blocks import table
 from scipy.stats import spearmanr
 
 from kille_agents.greedy import PLAYS
-from kille_training.benchmark.page import (
-    PICTURES,
-    overall_rows,
-    reached_rows,
-)
-from kille_training.benchmark.results import (
+from kille_training.learn.benchmark import (
     Line,
     Results,
     held_out_units,
+    overall_rows,
+    reached_rows,
     read_results,
     rule_of_thumb_units,
     sampled_nash_conv,
 )
+from kille_training.learn.grid_plots import PICTURES
 from kille_training.statistics.aggregate import interquartile_mean
 
 DOCS = Path(__file__).parent
 PAGE, DATA = DOCS / "benchmark.md", DOCS / "data" / "benchmark"
-GRIDS = ("exact", "games")
-"""The published grids: where NashConv is exact, and where a response is learnt."""
 TABULAR = "mccfr"
 NEAR = 0.02
 """NashConv in stakes below which a run counts as near an equilibrium."""
@@ -40,28 +34,23 @@ NEAR = 0.02
 
 @cache
 def results(grid: str = "exact") -> Results:
-    """Returns the published runs of a grid."""
+    """Return the published runs of a grid: "exact", "games" or "tune"."""
     return read_results(DATA / f"{grid}.jsonl")
 
 
-def tuning() -> list[dict[str, Any]]:
-    """Returns what candidates reached, method by method, the best first."""
-    return lines_of(DATA / "tuning.jsonl")
-
-
 def overall_table() -> str:
-    """Returns the interquartile mean over all tables, the lowest sampled play first."""
+    """Return the interquartile means over all tables, the lowest sampled play first."""
     rows = sorted(overall_rows(results()), key=lambda row: float(row[2].split()[0]))
     return table(("method", *PLAYS), rows)
 
 
 def reached_table() -> str:
-    """Returns what every method reached at each table: NashConv of sampled play, its middle."""
+    """Return NashConv of sampled play by method and table."""
     return _by_table(reached_rows(results()), [3])
 
 
 def _by_table(rows: list[tuple[str, ...]], columns: list[int]) -> str:
-    """Returns some columns of rows of tables and methods, a line per method, without intervals."""
+    """Return columns of `reached_rows` by method and table, without intervals."""
     tables, methods = (list(dict.fromkeys(row[at] for row in rows)) for at in (0, 1))
     found = {
         (row[0], row[1]): " / ".join(row[column].partition(" (")[0] for column in columns)
@@ -72,14 +61,11 @@ def _by_table(rows: list[tuple[str, ...]], columns: list[int]) -> str:
 
 
 def agreement_table() -> str:
-    """Returns rank correlations: of the orders of methods, and of what runs reach at a table.
-
-    Without the tabular method, which is first everywhere.
-    """
+    """Return rank correlations between tables and measures; the tabular method is left out."""
     found = results()
     orders, rows = [], []
     for name in found.tables:
-        runs = [found.of(method, name) for method in found.methods if method != TABULAR]
+        runs = [found.of_method(method, name) for method in found.methods if method != TABULAR]
         middles = [np.array([[sampled_nash_conv(run)] for run in lines]) for lines in runs]
         orders.append([float(interquartile_mean(each)) for each in middles])
         lines = [*chain(*runs)]
@@ -91,7 +77,7 @@ def agreement_table() -> str:
 
 
 def _payoff(lines: list[Line]) -> tuple[str, str]:
-    """Returns how being near an equilibrium goes with earning units against others."""
+    """Return rank correlations of NashConv with units against others."""
     near = [-sampled_nash_conv(run) for run in lines]
     return (
         _correlation(near, [rule_of_thumb_units(run) for run in lines]),
@@ -104,7 +90,7 @@ def _correlation(first: list[float], second: list[float]) -> str:
 
 
 def games_table() -> str:
-    """Returns units against the rule of thumb, and what a learned response gains."""
+    """Return units against the rule of thumb, and the gain of a learned response."""
     return _by_table(reached_rows(results("games")), [4, 6])
 
 

@@ -29,12 +29,9 @@ from kille_env.errors import ConfigError, KilleError
 from kille_env.files import write_whole
 from kille_env.play.policy import Player, resolve
 from kille_env.registry import list_games, spec
-from kille_training.benchmark.grid import RunSettings
-from kille_training.benchmark.results import held_out_units, sampled_nash_conv
-from kille_training.benchmark.runs import path_of
-from kille_training.benchmark.tables import TABLES
 from kille_training.evaluation.duplicate import payoff
 from kille_training.evaluation.exact import exact_rows
+from kille_training.learn.benchmark import TABLES, held_out_units, sampled_nash_conv
 from kille_training.settings import versions
 from kille_training.solving.policies import can_be_asked
 
@@ -237,9 +234,9 @@ def add_best() -> None:
         found = benchmark.results(grid)
         for at in filter(tracks_of, found.tables):
             for method in found.methods:
-                if runs := found.of(method, at):
-                    best = RunSettings(**max(runs, key=key)["run"])
-                    folder = path_of(Path("runs") / grid, best).with_suffix("")
+                if runs := found.of_method(method, at):
+                    seed = max(runs, key=key)["seed"]
+                    folder = Path("runs", grid, at, method, f"seed-{seed}")
                     tabular = folder / "policy.npz"
                     player = str(tabular if tabular.exists() else folder)
                     add(player, f"{method} at {at}", OURS, tracks_of(at))

@@ -22,8 +22,8 @@ LONG = (2, 6, 11, 20)
 def player_at(grid: str, player: str, at: str) -> dict[str, Any]:
     """Returns the last measurement of a player at a table of the benchmark."""
     known = benchmark.results(grid).players
-    (found,) = (x for x in known if (x["run"]["method"], x["run"]["table"]) == (player, at))
-    return found["points"][-1]
+    (found,) = (x for x in known if (x["name"], x["table"]) == (player, at))
+    return found
 
 
 def interval(found: list[float]) -> str:
@@ -41,7 +41,7 @@ def games() -> str:
         weak = strong = "exact, below"
         if "response" in cards()["games"][game]:
             measures = player_at("games", "rule_of_thumb", f"{game}-{seats}")
-            weak = interval(measures["response"]["total"])
+            weak = interval(measures["response"])
             strong = interval(cards()["games"][game]["response"]["total"])
         rule = interval(earned["rule_of_thumb"]["uniform"])
         network = interval(earned[f"{game}/trained"]["rule_of_thumb"])
@@ -63,7 +63,7 @@ def nash_conv() -> str:
 
 
 def _stakes(point: dict[str, Any]) -> float:
-    return float(point["sampled" if "sampled" in point else "deterministic"]["nash_conv"])
+    return float(point["points"][-1]["sampled"])
 
 
 def matches() -> str:

@@ -12,8 +12,8 @@ from kille_env.core.batch import Batch
 from kille_env.errors import KilleError
 from kille_env.play.policy import Policy, check_probabilities
 from kille_env.registry import Table, make_batch
-from kille_training.benchmark.tables import TABLES, table_named
 from kille_training.evaluation.exact import exact_rows
+from kille_training.learn.benchmark import TABLES, table_named
 from kille_training.learn.method import Learned, Learner, method_named, settings_of
 from kille_training.learn.methods.mmd import weights
 from kille_training.learn.methods.psro import equilibrium

@@ -18,7 +18,7 @@ from kille_env.errors import ConfigError
 from kille_training.learn.runs import Run, seed_runs
 from kille_training.learn.seeds import SeedRuns, figures_of, open_seeds, seeds_in
 
-MEASURE = "units per deal against uniform, sampled"
+MEASURE = "against uniform, sampled"
 
 
 @pytest.fixture(scope="module")
@@ -57,11 +57,12 @@ def test_each_seed_is_the_run_that_a_call_with_that_seed_makes(pair, short, tmp_
 
 def test_what_they_earn_together_has_an_interval_over_seeds(pair):
     rows = {row["measure"]: row for row in pair.rows()}
-    row = rows["units per deal against uniform, sampled"]
+    row = rows[MEASURE]
     earned = [found.rows[1].estimate.mean for found in pair.evaluations]
     assert row["values"] == earned and row["low"] <= row["mean"] <= row["high"]
     assert row["mean"] == pytest.approx(sum(earned) / 2)
     assert "Interquartile mean over 2 seeds, 20 deals each" in str(pair)
+    assert all(len(line) <= 80 for line in str(pair).splitlines()[1:])  # after the path
     assert json.loads(json.dumps(pair.as_dict()))["runs"][1]["seed"] == 2
 
 
@@ -121,6 +122,7 @@ def test_two_configurations_are_compared_over_seeds_and_deals(pair, other, kille
     assert [each.mean for each in back.differences] == pytest.approx(
         [-each.mean for each in found.differences]
     )
+    assert all(len(line) <= 80 for line in str(found).splitlines()[1:])
     printed = kille("compare", pair.folder, other.folder, "--out", "c", "--set", "deals=30").out
     assert "over seeds of both and over deals" in " ".join(printed.split())
     assert "30 deals" in printed and (tmp_path / "c/differences.svg").read_text().startswith("<svg")

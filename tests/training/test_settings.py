@@ -16,7 +16,6 @@ from kille_training.learn.settings import (
     TableSettings,
     TrainSettings,
     load_settings,
-    overridden,
 )
 from kille_training.settings import (
     FolderName,
@@ -217,24 +216,6 @@ def test_another_method_keeps_the_decisions_of_a_recipe_alone(written):
     assert "gamma" not in found.learner
     with pytest.raises(ConfigError, match=r"yaml: learner.gamma is an unknown key"):
         load_settings(written("method: mmd\nlearner: {gamma: 0.9}"))
-
-
-def test_files_with_settings_of_another_method_are_read(written):
-    old = "method: mmd\nlearner: {decisions: 10}\nsettings: {steps: 2}"
-    assert load_settings(written(old)) == load_settings(
-        written("method: mmd\nlearner: {decisions: 10, steps: 2}")
-    )
-    run = f"{old}\nmade_with: {{kille-env: 0.1.0}}".replace("10}", "10, form: streams}")
-    assert (
-        load_settings(written(run)).hyperparameters()
-        == load_settings(written(old)).hyperparameters()
-    )
-    with pytest.raises(ConfigError, match=r"learner\.gamma is an unknown key"):  # by hand
-        load_settings(written(run.replace("form: streams", "gamma: 0.9")))
-    kept = overridden(load_settings(written(run)), {"settings.epsilon": 0.5}, "the settings")
-    assert (kept.hyperparameters().steps, kept.hyperparameters().epsilon) == (2, 0.5)
-    with pytest.raises(ConfigError, match="settings is 3, expected keys with values"):
-        load_settings(written("settings: 3"))
 
 
 def test_blanks_around_a_key_change_nothing(written):

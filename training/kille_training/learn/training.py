@@ -113,11 +113,15 @@ def train(
     """
     progress = shown(progress)
     if seeds is not None:
-        from kille_training.learn.seeds import open_seeds, train_seeds  # starts processes
+        from kille_training.learn.grid import Item, run_grid  # starts processes
+        from kille_training.learn.seeds import SeedRuns, open_seeds
 
         runs = open_seeds(config, seeds, out=out, seed=seed, set=set)
+        items = [Item(run.folder, run.settings()) for run in runs.values()]
         with resumable("the same call of kille_training.train resumes all seeds"):
-            return train_seeds(runs, finish, progress)
+            folder = items[0].folder.parent
+            run_grid(items, folder, what=("seed", "seeds"), progress=progress)
+        return SeedRuns.of(runs)
     run, settings = open_run(config, out=out, seed=seed, set=set)
     with resumable(f"kille_training.train({str(run.folder)!r}) resumes", run.config.is_file):
         finish(run, settings, progress)

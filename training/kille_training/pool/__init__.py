@@ -1,5 +1,6 @@
 """Jobs on many items: in this process, in monitored processes, or on a Ray cluster."""
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,7 +10,12 @@ if TYPE_CHECKING:
 
 
 def pool_of(
-    workers: int, *, executor: str = "local", address: str = "", log: Path | None = None
+    workers: int,
+    *,
+    executor: str = "local",
+    address: str = "",
+    log: Path | None = None,
+    tick: Callable[[], None] | None = None,
 ) -> "AbstractContextManager[Pool]":
     """Return where jobs are done, to be opened as a context.
 
@@ -19,6 +25,7 @@ def pool_of(
         executor: "local", or "ray" for a Ray cluster.
         address: Of the head of the cluster; empty starts one here.
         log: File for what players print in processes of this machine.
+        tick: Called a few times a second while processes of this machine work.
     """
     if executor == "ray":
         from kille_training.pool.cluster import Ray
@@ -27,7 +34,7 @@ def pool_of(
     if workers:
         from kille_training.pool.processes import Processes
 
-        return Processes(workers, log=log)
+        return Processes(workers, log=log, tick=tick)
     from kille_training.pool.jobs import Here
 
     return Here()

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, suppress
 from itertools import islice
 from multiprocessing import Pipe
@@ -48,7 +48,12 @@ class Processes(AbstractContextManager["Processes"]):
     """Does jobs in processes on this machine; see `jobs.Pool`."""
 
     def __init__(
-        self, workers: int, *, log: Path | None = None, folder: Path | None = None
+        self,
+        workers: int,
+        *,
+        log: Path | None = None,
+        folder: Path | None = None,
+        tick: Callable[[], None] | None = None,
     ) -> None:
         """Start nothing yet; processes start with the first items.
 
@@ -56,13 +61,14 @@ class Processes(AbstractContextManager["Processes"]):
             workers: Number of processes.
             log: File to which what they print is appended; None discards it.
             folder: Their current folder; None is this process's.
+            tick: Called a few times a second while they work.
 
         Raises:
             WorkerError: There are no workers.
         """
         if workers < 1:
             raise WorkerError(f"workers is {workers}, expected 1 process or more")
-        self._workers, self._log, self._folder = workers, log, folder
+        self._workers, self._log, self._folder, self._tick = workers, log, folder, tick
         self._inbox: SimpleQueue[tuple[_Child, bytes | Exception]] = SimpleQueue()
         self._idle: list[_Child] = []
         self._busy: list[_Child] = []
@@ -90,6 +96,8 @@ class Processes(AbstractContextManager["Processes"]):
                     self._begin(item)
                 if not self._busy:
                     return
+                if self._tick is not None:
+                    self._tick()
                 for result in self._results():
                     for item in islice(waiting, 1):  # done while the caller looks at this result
                         self._begin(item)

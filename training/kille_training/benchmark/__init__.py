@@ -1,1 +1,0 @@
-"""The benchmark: learning methods, each one file, at the same tables with the same budget."""

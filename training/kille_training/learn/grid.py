@@ -1,0 +1,249 @@
+"""A grid of runs: a folder each; what is missing runs in a pool, what is finished stays.
+
+`kille train --seeds` and `kille benchmark` are grids. A run that failed or was killed resumes from
+its checkpoint when the grid runs again. On a Ray cluster a run leaves its files only at its end.
+"""
+
+import json
+import time
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+from kille_env.errors import ConfigError
+from kille_env.files import write_whole
+from kille_env.words.text import counted
+from kille_training.evaluation.results import Evaluation
+from kille_training.learn.runs import Run
+from kille_training.learn.settings import TrainSettings
+from kille_training.pool import pool_of
+from kille_training.pool.jobs import Arrays, Failed, Report, cores
+from kille_training.progress import Progress, part_of, teller
+
+LOG = "output.log"
+RESPONSE = "response.json"
+FOREVER = 1e9
+"""Seconds that a run may take."""
+LOOK = 1.0
+"""Seconds between two looks at the progress of runs."""
+
+
+@dataclass(frozen=True)
+class Item:
+    """A run of a grid.
+
+    Attributes:
+        folder: Its folder.
+        settings: Settings of the run; of a player, the table and the measurement.
+        player: The name of a player to measure instead of training; None trains.
+        response: Decisions of a best response to learn at the end; 0 learns none.
+    """
+
+    folder: Path
+    settings: TrainSettings
+    player: str | None = None
+    response: int = 0
+
+    @property
+    def finished(self) -> bool:
+        """Whether nothing is left to do."""
+        run = Run(self.folder)
+        files = [run.evaluation, self.folder / RESPONSE][: 2 if self.response else 1]
+        return all(path.is_file() for path in files) and (bool(self.player) or run.report.is_file())
+
+    @property
+    def size(self) -> int:
+        """Decisions of the run, or CPU seconds where these are its budget."""
+        return 0 if self.player else int(self.settings.cpu_seconds or self.settings.decisions)
+
+    def done(self) -> int:
+        """Return the part of `size` that is done, from the last line of progress.csv."""
+        with suppress(OSError, ValueError, IndexError):  # the line may be half written
+            last = (
+                Run(self.folder).progress.read_bytes()[-500:].decode().splitlines()[-1].split(",")
+            )
+            return min(self.size, int(float(last[2 if self.settings.cpu_seconds else 0])))
+        return 0
+
+    def check(self) -> None:
+        """Refuse a folder that holds a run with other settings, or another measurement."""
+        run, measure = Run(self.folder), self.settings.measure
+        if run.config.is_file():
+            run.check_same(self.settings)
+        elif run.evaluation.is_file():
+            found = Evaluation.read(run.evaluation)
+            if (found.deals, found.seed) != (measure.final_deals, measure.seed):
+                raise ConfigError(
+                    f"{run.evaluation} was measured over {found.deals:,} deals of seed "
+                    f"{found.seed}, expected {measure.final_deals:,} of seed {measure.seed}; "
+                    "delete it, or choose another folder with --out"
+                )
+
+
+def run_grid(
+    items: Iterable[Item],
+    out: Path,
+    *,
+    what: tuple[str, str] = ("run", "runs"),
+    workers: int = 0,
+    executor: str = "local",
+    address: str = "",
+    progress: Progress | None = None,
+) -> None:
+    """Do the runs that are not finished, each in a process with one thread.
+
+    Args:
+        items: The runs.
+        out: The folder of the grid.
+        what: A name for a run, and its plural.
+        workers: Runs at a time; 0 is one for each core, or for each CPU of a cluster.
+        executor: "local", or "ray" for a Ray cluster.
+        address: Head of the cluster; empty starts one here.
+        progress: Called with the decisions, or CPU seconds, that are done; its `say` with each end.
+
+    Raises:
+        ConfigError: Some runs failed, and the others are finished; or a folder holds another run.
+        KeyboardInterrupt: All processes have ended; the same call resumes.
+    """
+    items, remote = list(items), executor == "ray"
+    for item in items:
+        item.check()
+    missing = [item for item in items if not item.finished]
+    if not missing:
+        return
+    many, tell, log = counted(len(missing), *what), teller(progress), out / LOG
+    if not remote:
+        workers = min(len(missing), workers or cores())
+    side = f" ({workers} in parallel)" if workers > 1 else ""
+    tell(f"Training {many} in {out}{side}; log: {log}")
+    unit = "CPU seconds" if any(item.settings.cpu_seconds for item in missing) else "decisions"
+    watch = _Watch(missing, f"training {many}, {unit}", progress)
+    failed: dict[str, str] = {}
+    pool = pool_of(workers, executor=executor, address=address, log=log, tick=watch)
+    with pool as opened:
+        for item, result in opened.run(partial(_do, remote=remote), missing):
+            name = str(item.folder.relative_to(out))
+            if isinstance(result, Failed):
+                failed[name] = result.reason
+            else:
+                _keep(item.folder, result)
+            tell(f"{name} {'failed' if name in failed else 'is finished'}")
+            watch.end(item)
+    if failed:
+        said = "; ".join(f"{name}: {reason}" for name, reason in failed.items())
+        raise ConfigError(
+            f"{len(failed)} of {many} failed ({said}); {log} may say more. The others "
+            "are finished, and the same command tries these again"
+        )
+
+
+class _Watch:
+    """Reports the progress of runs under way by looking into their folders."""
+
+    def __init__(self, items: Sequence[Item], job: str, progress: Progress | None) -> None:
+        self._items, self._ended = items, set[Path]()
+        self._shown, self._looked = sum(item.done() for item in items), time.monotonic()
+        total = sum(item.size for item in items) or len(items)
+        self._advance = part_of(progress, job, total, self._shown)
+
+    def __call__(self) -> None:
+        """Look, unless the last look was a moment ago."""
+        if time.monotonic() - self._looked > LOOK:
+            self._look()
+
+    def end(self, item: Item) -> None:
+        """Count a run as done."""
+        self._ended.add(item.folder)
+        self._look()
+
+    def _look(self) -> None:
+        self._looked = time.monotonic()
+        now = sum(x.size if x.folder in self._ended else x.done() for x in self._items)
+        if not any(item.size for item in self._items):
+            now = len(self._ended)
+        if now > self._shown:
+            self._advance(now - self._shown)
+            self._shown = now
+
+
+def _do(item: Item, report: Report, remote: bool) -> Arrays:
+    """Finish a run; return its files as bytes if it runs on another machine."""
+    with report(0, "to train", FOREVER):
+        if not remote:
+            _finish(item)
+            return {}
+        with TemporaryDirectory() as name:
+            folder = Path(name) / item.folder.name
+            _finish(replace(item, folder=folder))
+            files = [path for path in folder.rglob("*") if path.is_file()]
+            return {
+                str(path.relative_to(folder)): np.frombuffer(path.read_bytes(), dtype=np.uint8)
+                for path in files
+            }
+
+
+def _keep(folder: Path, files: Arrays) -> None:
+    for name, content in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        write_whole(folder / name, content.tobytes())
+
+
+def _finish(item: Item) -> None:
+    """Train and measure a run, or measure a player."""
+    from kille_training.learn.training import finish
+
+    run, settings = Run(item.folder), item.settings
+    if item.player is None:
+        if settings.cpu_seconds:
+            _warm_up(settings)
+        finish(run, settings)
+    elif not run.evaluation.is_file():
+        _measure(item, run)
+    if item.response:
+        _respond(item)
+
+
+def _measure(item: Item, run: Run) -> None:
+    from kille_training.evaluation.api import evaluate
+
+    table, measure = item.settings.table, item.settings.measure
+    found = evaluate(
+        item.player or "", table.game, table.num_players, rules=table.resolve(),
+        baselines=measure.baselines, deals=measure.final_deals, seed=measure.seed,
+    )  # fmt: skip
+    _write(run.evaluation, found.as_dict())
+
+
+def _respond(item: Item) -> None:
+    from kille_training.learn.best_response import best_response
+
+    table = item.settings.table
+    found = best_response(
+        item.player or item.folder, table.game, table.num_players, rules=table.resolve(),
+        decisions=item.response, seeds=1, deals=item.settings.measure.final_deals,
+    )  # fmt: skip
+    _write(item.folder / RESPONSE, found.as_dict())
+
+
+def _write(path: Path, content: object) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, (json.dumps(content, indent=1) + "\n").encode())
+
+
+def _warm_up(settings: TrainSettings) -> None:
+    """Make one update for no run, so that no budget of CPU seconds pays for imports and kernels."""
+    from kille_training.learn.training import learner_of
+
+    kind = f"{settings.method} at {settings.table.table()}"
+    if kind not in _WARM:
+        learner_of(replace(settings, seed=0)).update(lambda: 1.0)
+        _WARM.add(kind)
+
+
+_WARM: set[str] = set()
+"""Methods at tables that have made an update in this process."""
