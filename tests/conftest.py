@@ -11,6 +11,8 @@ from collections.abc import Callable
 import hypothesis
 import pytest
 
+os.environ.setdefault("KILLE_PLAIN_START", "0")  # tests/env/test_start.py says what that leaves out
+
 import kille_env
 
 PLAIN = os.environ.get("NUMBA_DISABLE_JIT", "0") != "0"

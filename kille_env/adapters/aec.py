@@ -23,6 +23,7 @@ from kille_env.adapters.rendering import RENDER_MODES, Renderer
 from kille_env.adapters.spaces import Observations, feature_space
 from kille_env.core import arguments
 from kille_env.core.game import Game
+from kille_env.core.start import begin
 from kille_env.errors import IllegalActionError, KilleError, shortened
 from kille_env.play.options import (
     ILLEGAL,
@@ -103,6 +104,7 @@ class KilleAEC(AECEnv[str, Any, int]):
         self.illegal = one_of("illegal", illegal, ILLEGAL)
         self._reward = check_reward_function(reward)
         self._batch = make_batch(game, 1, num_players, restart=False, **options)
+        begin(self._batch.game)
         self.illegal_reward = reward_of_illegal(illegal_reward, self._batch)
         self._renderer = Renderer(self._batch, render_mode)
         self.render_mode = self._renderer.mode

@@ -13,10 +13,11 @@ from kille_env.core import arguments, saving
 from kille_env.core.arrays import Arrays, Fixed, Shown, read_only
 from kille_env.core.floats import READINGS, SeatLayout, seat_layout
 from kille_env.core.game import Game, game_of
-from kille_env.core.jit import announce_compilation, in_plain
+from kille_env.core.jit import Kernel, announce_compilation, in_plain
 from kille_env.core.loops import MOST_PASSED, first_illegal
 from kille_env.core.registry import Table
 from kille_env.core.spec import Part, Rules, width
+from kille_env.core.start import finish
 from kille_env.core.table import DEAL, OVER
 from kille_env.errors import IllegalActionError, KilleError, RulesError, shortened
 
@@ -78,6 +79,8 @@ class Batch(Fixed):
         self.num_players = self.spec.check_players(num_players, self.rules)
         self.num_tables = arguments.whole("num_tables", num_tables, 1)
         self.restart = arguments.flag("restart", restart)
+        if self.num_tables > 1 and Kernel.starting:
+            finish()  # in plain Python many tables take minutes
         spec, record = self.spec, np.array(self.rules.record)
         self._shape = (self.num_tables,)
         tables = self._array("table", spec.table)

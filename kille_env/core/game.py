@@ -135,6 +135,11 @@ class Game:
         setattr(self, name, made)
         return made
 
+    @property
+    def is_compiled(self) -> bool:
+        """Whether steps are compiled in this process already."""
+        return not isinstance(vars(self).get("step", Kernel), (Kernel, type))
+
     def go_on_compiled(self) -> None:
         """Replace loops that have run in plain Python by their compiled forms."""
         for name, made in list(vars(self).items()):

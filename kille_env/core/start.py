@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from kille_env.core import jit
-from kille_env.core.game import game_of
+from kille_env.core.game import Game, game_of
 from kille_env.core.jit import Kernel, here
 
 SWITCH = "KILLE_PLAIN_START"
@@ -36,17 +36,16 @@ _turn = threading.Lock()
 _stopping = threading.Event()
 
 
-def begin(game: str, kernels: str = KERNELS, *arguments: str) -> None:
+def begin(game: Game, kernels: str = KERNELS, *arguments: str) -> None:
     """Let the tables of a game run in plain Python until their kernels are compiled.
 
     Args:
-        game: Name of the module of the game.
-        kernels: "module:function" of a generator that calls kernels, given `game` and `arguments`;
-            it yields after each call.
-        *arguments: What else it is given.
+        game: The game.
+        kernels: "module:function" of a generator that calls kernels and yields after each call.
+        *arguments: Its arguments after the name of the game's module.
     """
-    job = kernels, game, *arguments
-    if job in _jobs or not _possible():
+    job = kernels, game.module.__name__, *arguments
+    if job in _jobs or here.compiled or game.is_compiled or not _possible():
         return
     _jobs[job] = threading.Thread(target=_run, args=job, name="kille-env-start", daemon=True)
     Kernel.starting = True

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from kille_env.core.game import Game
-from kille_env.core.jit import kernel, loop
+from kille_env.core.jit import bind, in_plain, kernel, loop
 from kille_env.core.rng import derive, mix
 from kille_env.errors import illegal_choice
 from kille_env.play.policy import KernelPolicy, name_of
@@ -146,11 +146,16 @@ def choose_rows(observations, masks, numbers, actions):
     return -1
 
 
-@cache
 def bound(template: Any, choice: Any, game: Game | None = None) -> Any:
-    """Returns a loop with a policy's kernel in it, and the step of a game."""
-    steps = {} if game is None else {"step": game.step}
-    return loop(template, {"choose": choice, **steps})
+    """Return a loop with a policy's kernel in it, and the step of a game."""
+    return _bound(template, choice, game, in_plain())
+
+
+@cache
+def _bound(template: Any, choice: Any, game: Game | None, plain: bool) -> Any:
+    """Return the loop in one of its forms: plain Python calls the game's step as plain Python."""
+    steps = {} if game is None else {"step": game.kernel("step") if plain else game.step}
+    return (bind if plain else loop)(template, {"choose": choice, **steps})
 
 
 def choices(policy: KernelPolicy, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:

@@ -5,7 +5,7 @@ match sum to the seat's net result. A match that ends before the seat has a deci
 reward. It is passed over, the next one begins, and `skipped` counts it.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Unpack, cast
 
@@ -17,6 +17,7 @@ from kille_env.core.jit import kernel
 from kille_env.core.loops import MOST_PASSED
 from kille_env.core.rng import mix
 from kille_env.core.spec import Rules
+from kille_env.core.start import begin, kernels_of_one_table
 from kille_env.errors import CardError, KilleError, PolicyError, RulesError, shortened
 from kille_env.play.options import (
     ILLEGAL,
@@ -218,6 +219,14 @@ def _field(name: str) -> Any:
     return property(lambda tables: tables._shown[name])
 
 
+def kernels_of_one_seat(module: str, game: str, opponents: str) -> Iterator[object]:
+    """Call what one table calls with a seat for the caller; see `kille_env.core.start.begin`."""
+    yield from kernels_of_one_table(module)
+    tables = SeatTables(game, 1, opponents=opponents, seed=0)
+    yield tables.begin()
+    yield tables.step(tables.batch.mask.argmax(axis=1))
+
+
 class SeatTables(Fixed):
     """N tables at each of which the caller plays one seat.
 
@@ -277,6 +286,9 @@ class SeatTables(Fixed):
         self.illegal_reward = illegal_reward(options.get("illegal_reward"), self.batch)
         self._reward = check_reward_function(options.get("reward"))
         opponents = options.get("opponents", OPPONENTS)
+        if num_tables == 1:
+            known = opponents if isinstance(opponents, str) else OPPONENTS
+            begin(self.batch.game, f"{__name__}:kernels_of_one_seat", game, known)
         players, self._distances = seat_opponents(opponents, game, self.num_players, self.rules)
         self.players = SeatedPolicies(self.batch, players, np.array(-1), log=self.log)
         self._accounts = np.zeros(num_tables, dtype=ACCOUNT)
