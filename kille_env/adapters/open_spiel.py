@@ -176,11 +176,8 @@ class Form:
     ) -> None:
         self.game, self.rules, self.num_players = load_game(name), rules, num_players
         self.cards, self.first, self.switches = cards, first, np.array(rules.record)
-        self.deck, again = self.game.spec.stack(cards, rules)
+        self.deck = self.game.spec.stack(cards, rules)
         self.outside = len(self.game.spec.left_out(rules))
-        if len(again) and again.max() >= 0:
-            pack = len(self.deck) - self.outside
-            raise CardError(f"{len(cards)} cards are given; a pack has {pack}")
         self.size = self.outside + len(cards) if cards else len(self.deck)
         self.copies = self.game.spec.pack.copies
         self._everyone = np.ones(1, dtype=np.bool_)
@@ -210,7 +207,7 @@ class Form:
         else:
             self.game.apply(table, self.switches, np.array([doing]), self._everyone)
         if table["drawn"][0] > fixed:
-            return Position(self, before, doing, self._kinds(self._left(before, table, fixed)))
+            return Position(self, before, doing, self._kinds(self._left(before, fixed)))
         if table["phase"][0] == DEAL:
             return self.to_deal(table)
         if table["phase"][0] > OVER:
@@ -220,14 +217,7 @@ class Form:
     def fix(self, before: np.ndarray, doing: int, kind: int) -> "Position":
         """Returns what comes of drawing a card of a kind; arguments as in `proceed`."""
         table, at = _copied(before), int(before["stacked"][0])
-        if at < len(self.deck):
-            _bring(table["deck"][0], kind, self.copies, at)
-        else:
-            again, at_again = table["again"][0], at - len(self.deck)
-            if at_again < table["again_end"][0]:
-                _bring(again, kind, self.copies, at_again)
-            else:  # not yet shuffled in: the game takes the cards that are named
-                again[at_again] = kind * self.copies
+        _bring(table["deck"][0], kind, self.copies, at)
         table["stacked"] = at + 1
         # What a game decides by its generator and without a card follows from the cards.
         table["match_key"] = rng.derive(table["match_key"][0], kind)
@@ -245,15 +235,13 @@ class Form:
         kernel(table, self.switches, np.array([seat], dtype=np.int8), out)
         return out[0]
 
-    def _left(self, before: np.ndarray, after: np.ndarray, at: int) -> np.ndarray:
-        """Returns the cards of which the card at a place of the pack is one."""
-        if at < self.size:
-            return before["deck"][0, at : self.size]
-        if self.size < len(self.deck):
+    def _left(self, before: np.ndarray, at: int) -> np.ndarray:
+        """Return the cards of which the card at a place of the pack is one."""
+        if at >= self.size:
             raise CardError(
                 f"{len(self.cards)} cards are too few: another one would have to be drawn"
             )
-        return after["again"][0, at - len(self.deck) : after["again_end"][0]]
+        return before["deck"][0, at : self.size]
 
     def _kinds(self, cards: np.ndarray) -> dict[int, int]:
         """Returns how many of some cards are of each kind."""
@@ -499,7 +487,7 @@ class KilleGame(pyspiel.Game):  # pyright: ignore[reportUntypedBaseClass]
         low, high = table.reward_range(rules, seats)
         zero_sum = _zero_sum(table)
         hands = _most_hands(rules, seats)
-        self._chance_nodes = hands * sum(cards.size for cards in table.stack(()))
+        self._chance_nodes = hands * table.pack.size
         information = pyspiel.GameInfo(
             num_distinct_actions=table.num_actions,
             max_chance_outcomes=len(table.pack.codes),

@@ -9,7 +9,7 @@ from enum import IntEnum
 
 import numpy as np
 
-from kille_env.cards.sets import card_bit, how_many, in_cards
+from kille_env.cards.sets import how_many, in_cards
 from kille_env.core.jit import index, kernel
 from kille_env.core.pack import Pack
 from kille_env.core.rng import below
@@ -95,61 +95,19 @@ def leave_out(table, cards):
 
 @kernel
 def draw(table):
-    """Returns the next card of the pack; past the stacked cards a random one of the rest."""
+    """Return the next card of the pack; past the stacked cards a random one of the rest."""
     deck, position = table["deck"], np.int64(table["drawn"])
-    return _next_of(table, deck, position, deck.shape[0])
-
-
-@kernel
-def _next_of(table, cards, position, end):
-    """Draws the card at a position in a list of cards, or a random one from there to its end."""
-    if table["drawn"] >= table["stacked"]:
-        other = position + below(table, end - position)
-        card = cards[index(other)]
-        cards[index(other)] = cards[index(position)]
-        cards[index(position)] = card
+    if position >= table["stacked"]:
+        # The pack is shuffled card by card as it is drawn, so that undrawn cards cost nothing.
+        other = position + below(table, deck.shape[0] - position)
+        card = deck[index(other)]
+        deck[index(other)] = deck[index(position)]
+        deck[index(position)] = card
     table["drawn"] += 1
-    return np.int64(cards[index(position)])
-
-
-@kernel
-def reshuffle(table, cards):
-    """Shuffles a set of cards that were out of play into a new talon; the old one is used up.
-
-    Needs a table with cards drawn again (`table_dtype`). Where `stacked` names them, the named ones
-    come first; from a name on that is not among `cards` the order is random.
-    """
-    again = table["again"]
-    start, rest = np.int64(table["again_end"]), np.uint64(cards)
-    given = np.int64(table["stacked"]) - table["deck"].shape[0]
-    end = start
-    while end < given and rest != 0:
-        card = np.int64(again[index(end)])
-        if not in_cards(rest, card):
-            card ^= 1  # the other copy looks the same
-        if not in_cards(rest, card):
-            table["stacked"] = table["deck"].shape[0] + end
-            break
-        again[index(end)] = card
-        rest &= ~card_bit(card)
-        end += 1
-    for card in range(table["deck"].shape[0]):
-        if in_cards(rest, card):
-            again[index(end)] = card
-            end += 1
-    table["again_end"] = end
-
-
-@kernel
-def draw_again(table):
-    """Returns the next card, like `draw`; once the pack is used up, one of those reshuffled."""
-    position = np.int64(table["drawn"]) - table["deck"].shape[0]
-    if position < 0:
-        return draw(table)
-    return _next_of(table, table["again"], position, np.int64(table["again_end"]))
+    return np.int64(deck[index(position)])
 
 
 @kernel
 def talon_left(table):
-    """How many cards can be drawn before a reshuffle; needs a table with cards drawn again."""
-    return table["deck"].shape[0] + np.int64(table["again_end"]) - np.int64(table["drawn"])
+    """Return how many cards the talon has left."""
+    return table["deck"].shape[0] - np.int64(table["drawn"])

@@ -28,7 +28,7 @@ WORD = 2**64
 LARGEST = 10**9
 """Largest amount at the start of a match: no sum in it can overflow its field then."""
 
-Stacked = tuple[np.ndarray, np.ndarray, int]
+Stacked = tuple[np.ndarray, int]
 """A pack with given cards in front, those given beyond it, and up to where they are given."""
 
 
@@ -215,7 +215,7 @@ def decks(value: Any, spec: GameSpec, rules: Rules, num_tables: int) -> list[Sta
     for codes in lists:
         if codes is None:
             raise CardError(f"a deck is a list of card codes, got {shortened(value)}")
-        stacked.append((*spec.stack(codes, rules), outside + len(codes)))
+        stacked.append((spec.stack(codes, rules), outside + len(codes)))
     return stacked if many else stacked * num_tables
 
 

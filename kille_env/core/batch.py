@@ -93,7 +93,7 @@ class Batch(Fixed):
             self._array("truncated", np.bool_),
         )
         # As they are before their first match, with the rules' pack.
-        tables["deck"], _ = spec.stack((), self.rules)
+        tables["deck"] = spec.stack((), self.rules)
         tables["drawn"] = len(spec.left_out(self.rules))
         tables["phase"], tables["seat"], shown.seat[:] = OVER, -1, -1
         self.arrays = Arrays(tables, record, shown)
@@ -447,10 +447,7 @@ class Batch(Fixed):
             return
         tables = self.arrays.tables
         for table in np.flatnonzero(which):
-            deck, again, given = decks[table]
-            tables["deck"][table], tables["stacked"][table] = deck, given
-            if len(again):
-                tables["again"][table] = again
+            tables["deck"][table], tables["stacked"][table] = decks[table]
 
     def refuse(self, table: int, action: int, number: int | None = None) -> NoReturn:
         """Raises the error about an illegal action: table, seat, action and what is legal.
@@ -560,13 +557,10 @@ class Batch(Fixed):
         return self.game.result(record, self.rules)
 
     def drawn_cards(self, table: int = 0) -> np.ndarray:
-        """Returns the cards that have left the pack in this hand, in order, reshuffled ones too."""
+        """Return the cards that have left the pack in this deal, in order."""
         record = self._row(table)
-        drawn, size = int(record["drawn"]), len(record["deck"])
         first = len(self.spec.left_out(self.rules))  # these lie in front of the pack
-        if drawn <= size:
-            return record["deck"][first:drawn].copy()
-        return np.concatenate([record["deck"][first:], record["again"][: drawn - size]])
+        return record["deck"][first : record["drawn"]].copy()
 
     def picture(self, table: int = 0, seat: int | None = None) -> Any:
         """Returns a table as an SVG text that a notebook shows; arguments as for `describe`."""

@@ -55,39 +55,29 @@ class Pack:
             return self.codes.index(code)
         raise CardError(f"{shortened(code)} is not a card. {did_you_mean(code, self.codes)}")
 
-    def stack(
-        self, codes: Sequence[str], redrawn: int = 0, left_out: Sequence[int] = ()
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Returns a pack that begins with the given cards, and the cards given beyond a whole pack.
+    def stack(self, codes: Sequence[str], left_out: Sequence[int] = ()) -> np.ndarray:
+        """Return a pack that begins with the given cards, int8 [C].
 
         The first of two equal codes is copy 0. The remaining cards follow in rank order; draws
         beyond the given cards are random among them (see `draw`).
 
         Args:
             codes: The cards in the order in which they leave the pack.
-            redrawn: How many cards may be drawn once more, after a reshuffle.
             left_out: Cards that are not played with: they lie in front of all others, where nothing
                 is drawn.
-
-        Returns:
-            The pack, int8 [C], and copy 0 of each card beyond it, int8 [redrawn], -1 behind them.
 
         Raises:
             CardError: A code is unknown, not played with or stands there too often, or the list is
                 too long.
         """
         size, outside = self.size - len(left_out), set(left_out)
-        if len(codes) > size + redrawn:
-            more = f" and {redrawn} after reshuffles" if redrawn else ""
+        if len(codes) > size:
             raise CardError(
-                f"the deck has {len(codes)} cards; expected at most {size} of the pack{more}"
+                f"the deck has {len(codes)} cards; expected at most {size} of the pack"
             )
-        again = np.full(redrawn, -1, dtype=np.int8)
-        for position, code in enumerate(codes[size:]):
-            again[position] = self.parse(code) * self.copies
         used: dict[int, int] = {}
         cards = list(left_out)
-        for position, code in enumerate(codes[:size]):
+        for position, code in enumerate(codes):
             kind = self.parse(code)
             if kind * self.copies in outside:
                 raise CardError(
@@ -105,4 +95,4 @@ class Pack:
             cards.append(kind * self.copies + copy)
         named = set(cards)
         cards += [card for card in range(self.size) if card not in named]
-        return np.array(cards, dtype=np.int8), again
+        return np.array(cards, dtype=np.int8)

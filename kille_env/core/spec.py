@@ -288,19 +288,15 @@ class GameSpec:
         """Size of the action space."""
         return len(self.actions)
 
-    def stack(
-        self, codes: Sequence[str], rules: "Rules | None" = None
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Returns a pack that begins with the given cards, and those given beyond a whole pack.
+    def stack(self, codes: Sequence[str], rules: "Rules | None" = None) -> np.ndarray:
+        """Return a pack that begins with the given cards, int8 [C].
 
         The cards that the rules leave out (None: no card) lie in front of them.
 
         Raises:
             CardError: As `Pack.stack`.
         """
-        again = (self.table.fields or {}).get("again")
-        left_out = self.left_out(rules) if rules else ()
-        return self.pack.stack(codes, again[0].shape[0] if again else 0, left_out)
+        return self.pack.stack(codes, self.left_out(rules) if rules else ())
 
     def left_out(self, rules: "Rules") -> tuple[int, ...]:
         """Returns the cards of the pack that are not played with."""

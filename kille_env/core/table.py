@@ -13,7 +13,7 @@ DEAL, OVER = 0, 1
 
 
 def table_dtype(
-    max_players: int, pack_size: int, fields: Sequence[tuple[Any, ...]], redrawn: int = 0
+    max_players: int, pack_size: int, fields: Sequence[tuple[Any, ...]]
 ) -> np.dtype:
     """Returns the record dtype of a table: what every game has, then the game's own fields.
 
@@ -21,7 +21,6 @@ def table_dtype(
         max_players: Most seats.
         pack_size: Cards in the pack.
         fields: The game's own fields.
-        redrawn: How many cards at most can be drawn once more in a deal, after a reshuffle.
 
     Common fields:
         seed, match_key, rng: the generator's words (see `core.rng`)
@@ -32,7 +31,6 @@ def table_dtype(
         num_players, dealer, truncated
         drawn, stacked, deck: cards drawn, how many of the first were given, the pack; cards that
             the rules leave out of it lie in front and count as drawn
-        again, again_end: only with `redrawn`: the cards that were shuffled in again, and how many
     """
     common = [
         ("seed", np.uint64),
@@ -50,8 +48,6 @@ def table_dtype(
         ("stacked", np.int8),
         ("deck", np.int8, (pack_size,)),
     ]
-    if redrawn:
-        common += [("again", np.int8, (redrawn,)), ("again_end", np.int8)]
     return np.dtype((np.record, np.dtype([*common, *fields], align=True)))
 
 

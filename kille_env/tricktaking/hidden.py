@@ -25,7 +25,6 @@ from kille_env.core.jit import index, kernel
 from kille_env.core.rng import below
 
 NOTHING = np.uint64(0)
-NONE_SPARE = np.zeros(16, dtype=np.int8)
 _SIX, _SIX_BITS = np.uint64(6), np.uint64(63)
 
 
@@ -54,7 +53,7 @@ def hidden_hand(table, viewer, seat):
 
 
 @kernel
-def plan_hands(table, viewer, free, spare):
+def plan_hands(table, viewer, free):
     """Returns in which order to deal the hidden hands, and how many cards each can choose from.
 
     A hand that comes later finds at most as many as are written here: what the ones before it can
@@ -66,7 +65,6 @@ def plan_hands(table, viewer, free, spare):
         table: The table.
         viewer: Who looks.
         free: The cards that may be in hidden hands, a set.
-        spare: [P] how many places of each hand may be filled otherwise.
 
     Returns:
         The seats, six bits each from the lowest up, those without hidden cards last; and by seat
@@ -81,14 +79,14 @@ def plan_hands(table, viewer, free, spare):
     best, order, most = np.inf, NOTHING, NOTHING
     for direction in range(2):
         upward = direction == 0
-        one_order, one_most, ways = _plan(table, viewer, free, spare, lowest, highest, upward)
+        one_order, one_most, ways = _plan(table, viewer, free, lowest, highest, upward)
         if ways < best:
             best, order, most = ways, one_order, one_most
     return order, most
 
 
 @kernel
-def _plan(table, viewer, free, spare, lowest, highest, upward):
+def _plan(table, viewer, free, lowest, highest, upward):
     """Returns a plan (see `plan_hands`), and how many ways to deal the cards that makes.
 
     `lowest` and `highest` say by seat which cards it can hold; `upward` plans go by the highest.
@@ -117,8 +115,7 @@ def _plan(table, viewer, free, spare, lowest, highest, upward):
             for other_place in range(place):
                 other = by_seat(order, other_place)
                 within = by_seat(lowest, other) >= end if upward else by_seat(highest, other) <= end
-                needed = how_many(hidden_hand(table, viewer, other)) - spare[index(other)]
-                held += max(needed, 0) if within else 0
+                held += how_many(hidden_hand(table, viewer, other)) if within else 0
             side = _cards_from(end) if upward else ~_cards_from(end + 1)
             taken = max(taken, held - how_many(reach & side & ~may))
         number = max(how_many(may) - taken, hand)
@@ -193,7 +190,7 @@ def deal_hidden(table, viewer, unseen, cards):
         unseen: The cards that it has not seen, a set: all other hands, and what nobody holds.
         cards: Where it is written which card lies where card c lies now.
     """
-    order, most = plan_hands(table, viewer, unseen, NONE_SPARE)
+    order, most = plan_hands(table, viewer, unseen)
     done, free = False, NOTHING
     while not done:
         done, free = try_hands(table, viewer, unseen, unseen, order, most, cards)

@@ -198,7 +198,7 @@ def describe_dealt(table: Any, who: list[str], seat: int | None) -> list[str]:
 
 
 def describe_exchange(
-    after: Any, who: list[str], actor: int, seat: int | None, verb: str, more: str = ""
+    after: Any, who: list[str], actor: int, seat: int | None, verb: str
 ) -> str:
     """Describes an exchange as a seat has seen it.
 
@@ -208,12 +208,11 @@ def describe_exchange(
         actor: Who has exchanged cards.
         seat: Who reads it; None learns everything.
         verb: What the actor does with cards: "changes".
-        more: What everybody has seen besides.
     """
     number = int(after["exchanged"][actor])
     if number == 0:
         return f"{does(who[actor], 'keeps')} all cards."
-    line = f"{does(who[actor], verb)} {counted(number, 'card', 'cards')}{more}"
+    line = f"{does(who[actor], verb)} {counted(number, 'card', 'cards')}"
     if seat not in (None, actor):
         return f"{line}."
     thrown, got = (names_of(after[field][actor]) for field in ("discarded", "drawn_cards"))
@@ -268,13 +267,11 @@ def view_of(
         scores: [P] as `Seat.score`; None is none.
         last: What stands below each last card that is turned up, by seat, if they decide the deal.
     """
-    zones = _zones(table, _shuffled_in(table))
+    zones = _zones(table)
     seats = [_seat(table, zones, seat, viewer, said) for seat, said in enumerate(words)]
     if scores is not None:
         seats = [seat._replace(score=score) for seat, score in zip(seats, scores, strict=True)]
     talon = len(table["deck"]) - int(table["drawn"])
-    if "again_end" in table.dtype.names:
-        talon += int(table["again_end"])
     aside = len(zones[ASIDE])
     return View(
         title=f"{title}, deal {int(table['deals'])}",
@@ -331,26 +328,18 @@ def _seat(table: Any, zones: Zones, seat: int, viewer: int | None, words: Sequen
 
 def moves_of(before: Any, after: Any, viewer: int | None) -> tuple[Move, ...]:
     """Returns which cards moved between two tables, as a viewer may know it."""
-    shuffled_in, seats = _shuffled_in(after), clockwise(after)
-    new = _zones(after, shuffled_in)
+    new = _zones(after)
     if after["deals"] != before["deals"]:
         return moves_between({}, new)
-    old = _zones(before, shuffled_in)
-    number = len(_zones(before, _shuffled_in(before))[ASIDE]) - len(old[ASIDE])
-    return (Move(ASIDE, TALON),) * number + moves_between(old, new, hidden_hands(seats, viewer))
+    return moves_between(_zones(before), new, hidden_hands(clockwise(after), viewer))
 
 
-def _shuffled_in(table: Any) -> int:
-    """The discards that have become talon again, a set."""
-    return int(table["shuffled_in"]) if "shuffled_in" in table.dtype.names else 0
-
-
-def _zones(table: Any, shuffled_in: int) -> Zones:
-    """Which cards lie where; discards of the set `shuffled_in` lie nowhere."""
+def _zones(table: Any) -> Zones:
+    """Return which cards lie where."""
     seats, trick = clockwise(table), int(table["trick"])
     lying = trick if _lies(table) else trick - 1
     thrown = table["discarded"] if "discarded" in table.dtype.names else [0] * len(seats)
-    aside = [card for seat in seats for card in members(int(thrown[seat]) & ~shuffled_in)]
+    aside = [card for seat in seats for card in members(int(thrown[seat]))]
     tricks = trick_zones(table["played"], table["lead"], table["won"], lying, len(seats))
     zones = {**tricks, ASIDE: aside}
     for seat in seats:

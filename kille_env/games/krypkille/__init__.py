@@ -5,8 +5,8 @@ lost; ours (preset `reconstructed`) is the smallest that fits what else is known
 (`blog2010`) is that of a sister game. Every number of it is a switch (D-R01). The other numbers,
 D-R02 to D-R09, are explained on the game's page. Beyond them:
 
-- A player who cannot discard anything (`max_discards` 0, or `talon_shortage: cap`) is asked all the
-  same, with one answer.
+- A player who cannot discard anything (`max_discards` 0, or an empty talon) is asked all the same,
+  with one answer.
 """
 
 from kille_env.games.krypkille.determinize import action_before, can_go_on, relabel, resample

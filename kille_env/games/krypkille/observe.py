@@ -25,7 +25,7 @@ from kille_env.tricktaking.observe import (
     write_played,
     write_slots,
 )
-from kille_env.tricktaking.tricks import HAND, WHOLE_PACK, cards_below, tricks_of
+from kille_env.tricktaking.tricks import HAND, WHOLE_PACK, cards_below, seen, tricks_of
 
 NUM_PHASES = 3
 PACK = KILLE_PACK.size
@@ -44,7 +44,7 @@ def observation_parts(num_players: int) -> tuple[Part, ...]:
             "known",
             TYPES,
             "how many cards of each type nobody else can have: own ones, played ones, own "
-            "discards unless they were shuffled in again, and what the rules leave out",
+            "discards, and what the rules leave out",
             2,
         ),
         *_shared(p, "trick"),
@@ -88,21 +88,11 @@ FULL = offsets(full_state_parts)
 
 
 @kernel
-def known(table, seat):
-    """The cards that nobody but this seat can have or draw, as far as it knows.
-
-    Everybody can tell from the numbers of discards when they were shuffled into a new talon.
-    """
-    kept = np.uint64(table["discarded"][seat]) & ~np.uint64(table["shuffled_in"])
-    return np.uint64(table["hand"][seat]) | kept | np.uint64(table["face_up"])
-
-
-@kernel
 def observe(table, rules, seat, out):
     """Writes the observation of a seat."""
     out[:] = 0
     p, trick = np.int64(table["num_players"]), np.int64(table["trick"])
-    hand, mine = np.uint64(table["hand"][index(seat)]), known(table, index(seat))
+    hand, mine = np.uint64(table["hand"][index(seat)]), seen(table, index(seat))
     lowest = lowest_card(hand) >> 1 if hand != 0 else np.int64(0)
     unknown, lower = WHOLE_PACK & ~mine, cards_below(lowest)
     write_phase(table, out, OBS.phase)

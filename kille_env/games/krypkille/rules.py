@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from kille_env.cards.pack import KILLE_PACK, Kind, draw_again, left_out, reshuffle, talon_left
+from kille_env.cards.pack import KILLE_PACK, Kind, left_out, talon_left
 from kille_env.cards.seats import bit, has, seat_left_of
-from kille_env.cards.sets import card_bit, how_many, lowest_card
+from kille_env.cards.sets import how_many, lowest_card
 from kille_env.core.jit import index, kernel
 from kille_env.core.spec import SINGLE_DEAL, Rules
 from kille_env.core.table import new_deal, new_match, table_dtype
@@ -21,6 +21,7 @@ from kille_env.tricktaking.tricks import (
     deal_hands,
     discard_fields,
     discards,
+    draw_cards,
     lead_from,
     play_to_trick,
     playable,
@@ -51,12 +52,6 @@ class Phase(IntEnum):
     DEAL, OVER, DISCARD, LEAD, GUESS = range(5)
 
 
-class TalonShortage(IntEnum):
-    """What happens where the talon is too short for the discards, a switch."""
-
-    RESHUFFLE, CAP = range(2)
-
-
 class Worth(IntEnum):
     """What a card scores, the value of some switches."""
 
@@ -75,18 +70,9 @@ TABLE = table_dtype(
         ("winners", np.uint32),  # who has won the match
         ("declarer", np.int8),
         ("passed", np.uint32),  # who has passed
-        ("shuffled_in", np.uint64),  # discards that have become talon again
-        ("talons", np.int8),  # how many new talons they have become, two at most
-        ("talon_of", np.int8, (MAX_PLAYERS,)),  # by seat: which of them its discards are in, 0 none
-        (
-            "drawn_from",
-            np.int8,
-            (3, MAX_PLAYERS),
-        ),  # cards from the pack and each new one
         *trick_fields(MAX_PLAYERS, TRICKS),
         *discard_fields(MAX_PLAYERS),
     ],
-    redrawn=HAND * MAX_PLAYERS,
 )
 
 # begin, deal
@@ -99,7 +85,6 @@ def begin(table, rules, dealer):
     table["next_dealer"] = table["dealer"]
     table["scores"][:] = 0
     table["winners"] = 0
-    table["again"][:] = 0
     _clear_deal(table, rules)
 
 
@@ -110,11 +95,6 @@ def _clear_deal(table, rules):
     table["points"][:] = 0
     table["declarer"] = -1
     table["passed"] = 0
-    table["again_end"] = 0
-    table["shuffled_in"] = 0
-    table["talons"] = 0
-    table["talon_of"][:] = 0
-    table["drawn_from"][:] = 0
 
 
 @kernel
@@ -139,13 +119,12 @@ def deal(table, rules):
 
 @kernel
 def legal_actions(table, rules, seat, out):
-    """Marks what the seat to act may do; a leader may play anything."""
+    """Mark the legal actions; a discard cannot be larger than the talon (D-R03)."""
     phase, acts = table["phase"], seat == table["seat"]
     hand = np.uint64(table["hand"][index(seat)])
     guesses = acts & (phase == Phase.GUESS)
-    size, most = np.int64(rules["hand"]), np.int64(rules["max_discards"])
-    if rules["talon_shortage"] == TalonShortage.CAP:
-        most = min(most, talon_left(table))
+    size = np.int64(rules["hand"])
+    most = min(np.int64(rules["max_discards"]), talon_left(table))
     if not acts or phase != Phase.DISCARD:
         most = -1
     write_discards(hand, size, most, out, Action.DISCARD, Action.PLAY)
@@ -172,31 +151,13 @@ def apply(table, rules, action):
 @kernel
 def _discard(table, seat, number):
     """Discards in turn, replaced at once; then the player on the dealer's left leads (D-R02)."""
-    for _ in range(throw_away(table, seat, number)):
-        if talon_left(table) == 0:
-            _shuffle_discards(table, seat)
-        table["drawn_from"][index(table["talons"]), index(seat)] += 1
-        table["drawn_cards"][seat] |= card_bit(draw_again(table))
-    table["hand"][seat] |= table["drawn_cards"][seat]
+    draw_cards(table, seat, throw_away(table, seat, number))
     forehand = seat_left_of(table, table["dealer"], table["in_play"])
     following = seat_left_of(table, seat, table["in_play"])
     table["seat"] = following
     if following == forehand:
         table["phase"] = Phase.LEAD
         lead_from(table, forehand)
-
-
-@kernel
-def _shuffle_discards(table, seat):
-    """What others have discarded so far, and nobody has drawn again, is the new talon (D-R03)."""
-    cards = np.uint64(0)
-    table["talons"] += 1
-    for other in range(table["num_players"]):
-        if (other != seat) & (table["exchanged"][other] > 0) & (table["talon_of"][other] == 0):
-            table["talon_of"][other] = table["talons"]
-            cards |= table["discarded"][other]
-    reshuffle(table, cards)
-    table["shuffled_in"] |= cards
 
 
 @kernel

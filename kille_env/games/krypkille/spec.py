@@ -17,7 +17,6 @@ from kille_env.games.krypkille.rules import (
     TABLE,
     Action,
     Phase,
-    TalonShortage,
     Worth,
 )
 from kille_env.games.krypkille.words import MEANINGS, NOTES, RESULT_KEYS
@@ -41,14 +40,6 @@ SWITCHES = (
         {"reconstructed": 3, "blog2010": HAND, "tiny": 1, "small": 1},
         maximum=HAND,
         decision="D-R08",
-    ),
-    Switch(
-        "talon_shortage",
-        "where the talon is too short: the others' discards become talon, or nobody may discard "
-        "more than it holds",
-        "reshuffle",
-        member_names(TalonShortage),
-        decision="D-R03",
     ),
     _points("right_declarer", "points of a declarer who has the lowest card"),
     _worth("right_others", "what the others then score for their cards"),
@@ -103,20 +94,14 @@ def _max_decisions(rules: Rules, num_players: int) -> int:
 
 
 def _cards_needed(rules: Rules, num_players: int) -> int:
-    """Bound on the cards that leave the pack before discards have to come back into it.
-
-    The whole pack suffices for all: its talon, at least 12 cards, is shuffled again twice at most.
-    """
-    hand, most = rules.number("hand"), rules.number("max_discards")
-    if rules["pack"] is None or rules["talon_shortage"] == "cap":
-        return num_players * hand
-    return num_players * (hand + min(hand, most))
+    """Return how many cards a deal needs: the hands, since discards end with the talon (D-R03)."""
+    return num_players * rules.number("hand")
 
 
 SPEC = GameSpec(
     name="krypkille",
     title="Krypkille",
-    version=0,
+    version=1,
     pack=KILLE_PACK,
     min_players=2,
     max_players=MAX_PLAYERS,

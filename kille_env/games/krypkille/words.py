@@ -154,10 +154,7 @@ def _describe_action(before: Any, after: Any, who: list[str], seat: int | None) 
     """The decision that lies between two tables, as a seat has seen it."""
     actor, phase = int(before["seat"]), int(before["phase"])
     if phase == Phase.DISCARD:
-        more = ""
-        if after["shuffled_in"] != before["shuffled_in"]:
-            more = "; the stock runs out, and the others' discards are shuffled for a new one"
-        return tricks.describe_exchange(after, who, actor, seat, "changes", more)
+        return tricks.describe_exchange(after, who, actor, seat, "changes")
     if phase == Phase.LEAD:
         return tricks.describe_trick(after, who, int(before["trick"]))
     if after["declarer"] == actor:
@@ -314,17 +311,8 @@ def _deal(rules: Rules, num_players: int) -> list[str]:
         f"From the player to the dealer's left on, clockwise, everybody {discards}.",
     ]
     if num_players * (hand + most) > 2 * len(kinds_without(rules.number("pack"))):
-        lines.append(_shortage(rules))
+        lines.append("The talon may run short: nobody may discard more cards than it holds.")
     return lines
-
-
-def _shortage(rules: Rules) -> str:
-    if rules["talon_shortage"] == "cap":
-        return "The talon may run short: nobody may discard more cards than it holds."
-    return (
-        "The talon may run out: then the discards that the others have made so far are shuffled "
-        "and become the new talon."
-    )
 
 
 def _tricks(rules: Rules) -> list[str]:

@@ -156,7 +156,7 @@ def _starts(num_players: int, rules: Rules, cards: Sequence[str]) -> np.ndarray:
         batch = Batch(game, 1, num_players, rules, seed=0, restart=False)
         batch.reset(dealer=num_players - 1, start=start, deal=False)
         table = np.array(batch.tables)
-        table["deck"], _ = game.spec.stack(cards, rules)
+        table["deck"] = game.spec.stack(cards, rules)
         table["stacked"] = len(game.spec.left_out(rules))
         tables.append(table)
     return np.concatenate(tables)

@@ -345,7 +345,7 @@ class _Explorer:
         self.num_players = batch.num_players
         batch.reset(dealer=self.num_players - 1, deal=False)
         self.start = np.array(batch.tables)
-        self.start["deck"], _ = game.spec.stack(PLAIN)
+        self.start["deck"] = game.spec.stack(PLAIN)
         self.start["stacked"] = self.num_players
         endless = {**rules.as_dict(), "max_deals": ENDLESS}
         self.played = rules if self.capped else game.spec.resolve(endless)

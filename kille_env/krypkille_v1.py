@@ -1,4 +1,4 @@
-"""Krypkille, version 0, under PettingZoo's name; see `kille_env.adapters.registration`."""
+"""Krypkille, version 1, under PettingZoo's name; see `kille_env.adapters.registration`."""
 
 from kille_env.adapters.registration import env_and_raw_env
 
