@@ -18,7 +18,7 @@ def play() -> None:
     """Tries each game in each form."""
     for game in kille_env.list_games():
         api_test(kille_env.make(game), num_cycles=50)
-        gymnasium.make(f"kille_env/{game}-v0").reset(seed=0)
+        gymnasium.make(f"kille_env/{game}-v{kille_env.spec(game).version}").reset(seed=0)
         batch = kille_env.make_batch(game, 8, seed=0)
         batch.reset()
         for _ in range(20):

@@ -6,6 +6,7 @@ import doctest
 import importlib.util
 import io
 import json
+import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -28,8 +29,8 @@ KITS = (
 )
 """Modules beside the roots, each for one outside library or one purpose of its own."""
 PACKAGES = ("kille_env", "kille_agents", "kille_training")
-VERSIONED = "_v0"
-"""What ends the names of modules that PettingZoo's convention asks for."""
+VERSIONED = re.compile(r"_v\d+$")
+"""The end of a module's name by PettingZoo's convention."""
 NAMES = [(module, name) for module in ROOTS for name in importlib.import_module(module).__all__]
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE | doctest.IGNORE_EXCEPTION_DETAIL
 
@@ -102,7 +103,7 @@ def listed(module: str) -> set[str]:
 def is_public(module: str, name: str) -> bool:
     """Returns whether a name is listed where it is imported from."""
     known = module in (*ROOTS, *KITS)
-    return known and (name in listed(module) or name == "sb3" or name.endswith(VERSIONED))
+    return known and (name in listed(module) or name == "sb3" or bool(VERSIONED.search(name)))
 
 
 def test_pages_notebooks_and_recipes_import_public_names_only() -> None:

@@ -72,9 +72,7 @@ class Pack:
         """
         size, outside = self.size - len(left_out), set(left_out)
         if len(codes) > size:
-            raise CardError(
-                f"the deck has {len(codes)} cards; expected at most {size} of the pack"
-            )
+            raise CardError(f"the deck has {len(codes)} cards; expected at most {size} of the pack")
         used: dict[int, int] = {}
         cards = list(left_out)
         for position, code in enumerate(codes):

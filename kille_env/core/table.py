@@ -12,9 +12,7 @@ DEAL, OVER = 0, 1
 """The first two phases of every game: cards are to be dealt (a chance node), the match is over."""
 
 
-def table_dtype(
-    max_players: int, pack_size: int, fields: Sequence[tuple[Any, ...]]
-) -> np.dtype:
+def table_dtype(max_players: int, pack_size: int, fields: Sequence[tuple[Any, ...]]) -> np.dtype:
     """Returns the record dtype of a table: what every game has, then the game's own fields.
 
     Args:

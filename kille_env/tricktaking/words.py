@@ -197,9 +197,7 @@ def describe_dealt(table: Any, who: list[str], seat: int | None) -> list[str]:
     return [f"{does(who[s], 'gets')} {cards}." for s, cards in hands if s == seat]
 
 
-def describe_exchange(
-    after: Any, who: list[str], actor: int, seat: int | None, verb: str
-) -> str:
+def describe_exchange(after: Any, who: list[str], actor: int, seat: int | None, verb: str) -> str:
     """Describes an exchange as a seat has seen it.
 
     Args:

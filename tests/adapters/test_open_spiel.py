@@ -84,7 +84,7 @@ def test_states_show_what_the_batch_shows(name: str) -> None:
             name, 1, seats, rules=rules, episode="deal", restart=False, seed=0
         )
         if len(deck) > kille_env.spec(name).pack.size or state.returns() == [0.0] * seats:
-            continue  # cards were shuffled in again, or a hand was dealt again
+            continue  # a hand was dealt again
         batch.reset(deck=deck, dealer=seats - 1)
         earned = np.zeros(seats)
         for action, (seat, tensor, legal, features, text) in zip(actions, steps, strict=True):

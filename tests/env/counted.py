@@ -64,11 +64,6 @@ class Position:
         self.groups = [group for cards in places if (group := sorted({*cards} & {*self.hidden}))]
 
     @property
-    def reshuffled(self) -> bool:
-        """Whether discards have come back into the pack: their ways are not counted here."""
-        return "again_end" in self.now.tables.dtype.names and self.now.tables["again_end"][0] > 0
-
-    @property
     def number(self) -> int:
         """At most so many outcomes there are."""
         kinds = len({card // self.copies for card in self.hidden})

@@ -1,8 +1,8 @@
 """Determinizations of every game: all that a seat cannot tell apart, each equally likely.
 
 The positions of tests/rules/determinizations are counted first, then random hands under all
-switches, both by `counted.Position`. Positions with too many determinizations to list, and discards
-that were shuffled in again, are in test_determinizations_weighed.py.
+switches, both by `counted.Position`. Positions with too many determinizations to list are
+in test_determinizations_weighed.py.
 """
 
 import random
@@ -59,7 +59,7 @@ def test_so_are_those_of_random_hands(game, players):
         for hand in islice(hands(game, players, rules, rng.randrange(10**6)), 6):
             seat = rng.randrange(players)
             ways = [Position(hand, seat, discards=discards) for discards in (True, False)]
-            few = [one for one in ways if 1 < one.number <= 3000 and not one.reshuffled]
+            few = [one for one in ways if 1 < one.number <= 3000]
             checked += bool(few and len(few[0].check()) > 1)
 
 

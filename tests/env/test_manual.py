@@ -76,7 +76,6 @@ NO_EFFECT: dict[str, dict[str, Callable[[Any, int], bool]]] = {
     "femkortskille": POTS,
     "knack": {"deals": _deal},
     "krypkille": {
-        "talon_shortage": lambda r, n: n * (5 + r["max_discards"]) <= 42,
         "wrong_others": lambda r, n: n == 2,
         "limit": _deal,
         "max_deals": _deal,

@@ -51,11 +51,7 @@ def lying(batch: Batch) -> list[int]:
     if "laid_aside" in names:
         cards += table["laid_aside"][: table["num_laid_aside"]].tolist()
     if "discarded" in names:
-        back = table["shuffled_in"] if "shuffled_in" in names else np.uint64(0)
-        cards += [card for thrown in table["discarded"] for card in members(thrown & ~back)]
-    if "again" in names:
-        used = max(0, int(table["drawn"]) - len(table["deck"]))
-        cards += table["again"][used : table["again_end"]].tolist()
+        cards += [card for thrown in table["discarded"] for card in members(thrown)]
     return cards
 
 

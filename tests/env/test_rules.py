@@ -4,7 +4,7 @@
         @gok_call=off L5 HU L3 L4 / L9 : 0 swap => chopped 0; seat 2 : 2 stand => seat 3
 
 Below a sentence stand its cases, one a line; deeper lines continue it. A case has switches, cards
-(seat 0 first, then the talon and what is drawn after a reshuffle, each behind "/"), moves behind
+(seat 0 first, then the talon behind "/"), moves behind
 ":", what is then to be seen behind "=>", and cards of the next deal behind "&". `<BL KI>` makes a
 case of each word. A name in capitals is defined at the top. To be seen are attributes of the
 `Table`, fields of its record, what its last result says, and parts of what a seat is given; cards

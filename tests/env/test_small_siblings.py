@@ -84,14 +84,14 @@ def test_an_impossible_rule_is_refused(rules, told):
 
 def test_more_seats_than_the_pack_has_cards_for_are_refused():
     spec = kille_env.spec("krypkille")
-    told = r"4 players may take 12 cards, and the pack of these rules has 10: seat at most 3, or"
+    told = r"6 players may take 12 cards, and the pack of these rules has 10: seat at most 5, or"
     for make in (kille_env.make_batch, kille_env.make, kille_env.Table.of):
         with pytest.raises(RulesError, match=told):
-            make("krypkille", num_players=4, rules="tiny")
-    with pytest.raises(RulesError, match=r"2 players may take 16 cards.* 4: nobody can play"):
+            make("krypkille", num_players=6, rules="tiny")
+    with pytest.raises(RulesError, match=r"2 players may take 10 cards.* 4: nobody can play"):
         kille_env.make_batch("krypkille", rules={"pack": "BL+KI"})
-    assert kille_env.make_batch("krypkille", rules="tiny").num_players == 3
-    assert spec.most_players(spec.resolve({"preset": "tiny", "talon_shortage": "cap"})) == 5
+    assert kille_env.make_batch("krypkille", rules="tiny").num_players == 4
+    assert spec.most_players(spec.resolve({"preset": "tiny"})) == 5
 
 
 def test_a_deck_holds_cards_of_the_pack_alone():

@@ -83,8 +83,6 @@ class Pair:
         """Begins the same match twice."""
         twin = importlib.import_module(f"reference.{game}").Match
         more = {"start": start} if start else {}
-        if game == "krypkille":
-            more["redraw"] = self.redraw
         self.decks = []
         self.next_deck = next_deck
         self.twin = twin(num_players, rules.as_dict(), first_dealer, self.deck, **more)
@@ -99,12 +97,6 @@ class Pair:
         """Deals the twin's hand and keeps the deck for the kernel."""
         self.decks.append(self.next_deck())
         return self.decks[-1]
-
-    def redraw(self, available):
-        """The card that the kernel has drawn from a reshuffled talon, for the twin to draw too."""
-        code = self.batch.spec.pack.code(self.redrawn.pop(0))
-        assert code in available, f"{code} was drawn again, out of {available}"
-        return code
 
     def catch_up(self):
         """Deals the kernel's table the hands that the twin has been dealt."""
@@ -125,10 +117,8 @@ class Pair:
             self.results.append(self.batch.result())
 
     def play(self, text):
-        """Plays an action on both; the kernel first, for only it can shuffle."""
-        before = max(len(self.batch.drawn_cards()), len(self.decks[-1]))
+        """Play an action on both."""
         self.batch.apply([self.batch.find_action(text)])
-        self.redrawn = self.batch.drawn_cards()[before:].tolist()
         self.twin.play(text)
         self.note_result()
         self.catch_up()

@@ -52,17 +52,15 @@ class Table:
         self.record = self.batch.arrays.tables[0]
         self.decks: list[list[str]] = []
         self.actions: list[str] = []
-        self.drawn_again: list[str] = []
         self.results: list[dict[str, Any]] = []
 
-    def deal(self, hands: str, talon: str = "", again: str = "") -> "Table":
+    def deal(self, hands: str, talon: str = "") -> "Table":
         """Deals one hand.
 
         Args:
             hands: The players' cards, seat 0 first: "L1 L5 L9 | L2 L6 KI"; of a seat that is out
                 none.
             talon: The first cards of the talon.
-            again: Cards that are drawn once more after a reshuffle.
         """
         assert self.batch.at_chance[0], "no hand is to be dealt now"
         dealt = [cards.split() for cards in hands.split("|")]
@@ -75,13 +73,13 @@ class Table:
         deck = [card for cards in zip(*clockwise, strict=True) for card in cards] + talon.split()
         pack = Counter(self.spec.pack.codes_without(self.spec.left_out(self.rules)))
         deck += (pack - Counter(deck)).elements()
-        return self._deal(deck, again.split())
+        return self._deal(deck)
 
-    def _deal(self, deck: list[str], again: Iterable[str] = ()) -> Any:
-        """Deals a hand from this pack, and then from these cards."""
+    def _deal(self, deck: list[str]) -> Any:
+        """Deal a hand from this pack."""
         self.decks.append(deck)
         start = self.batch.clone()
-        self.batch.deal([*deck, *again])
+        self.batch.deal(deck)
         self.hand_so_far = Hand(start, self.batch)
         self._look()
         return self
@@ -93,11 +91,9 @@ class Table:
             assert self.seat == int(seat), f"{line!r}, but seat {self.seat} is to act"
             text = f"play {text}" if text in self.spec.pack.codes else text
             assert text in self.batch.legal_texts(), f"{line!r}, but legal are {self.legal}"
-            drawn = max(len(self.batch.drawn_cards()), len(self.decks[-1]))
             action = self.batch.find_action(text)
             self.batch.apply([action])
             self.hand_so_far.add(action, self.batch)
-            self.drawn_again += map(self.spec.pack.code, self.batch.drawn_cards()[drawn:])
             self.actions.append(text)
             self._look()
         return self
@@ -225,10 +221,8 @@ class Table:
     def _twin(self) -> Any:
         """Returns the twin where it stands; with a deal to come, before its cards."""
         match = importlib.import_module(f"reference.{self.game}").Match
-        decks, again, twin = iter(self.decks), iter(self.drawn_again), match.__new__(match)
+        decks, twin = iter(self.decks), match.__new__(match)
         more: dict[str, Any] = {"start": self.start} if self.start else {}
-        if "again" in self.record.dtype.names:
-            more["redraw"] = lambda available: next(again)
 
         def next_deck() -> list[str]:
             try:

@@ -26,7 +26,6 @@ def in_order(cards: Sequence[str]) -> list[str]:
 
 
 Deck = Callable[[], Sequence[str]]
-Redraw = Callable[[list[str]], str]
 Event = tuple[Any, ...]
 
 
@@ -40,8 +39,6 @@ class Match:
         next_deck: Called once for each deal; gives the card codes of a whole pack in the order in
             which they leave it (forehand first, one card at a time, then the talon).
         start: {"scores": [...]} for a match that is under way.
-        redraw: Called for each card that is drawn after a reshuffle, with the codes that may come,
-            the lowest rank first and a code twice where both its copies may come; gives the card.
 
     Attributes:
         seat, phase: Who is to decide (None when over), and what kind of decision it is.
@@ -58,12 +55,11 @@ class Match:
         next_deck: Deck,
         *,
         start: dict[str, Any] | None = None,
-        redraw: Redraw | None = None,
     ) -> None:
         self.num_players, self.rules = num_players, rules
         # "The deck has 2 cards of each type": of those that are played with.
         self.codes = CODES if rules["pack"] is None else tuple(rules["pack"].split("+"))
-        self.next_deck, self.redraw = next_deck, redraw
+        self.next_deck = next_deck
         self.single_deal: bool = rules["episode"] == "deal"
         self.over = self.truncated = False
         self.results: list[dict[str, Any]] = []
@@ -91,9 +87,8 @@ class Match:
         return list(dict.fromkeys(texts))  # of two equal texts the first
 
     def _most_discards(self) -> int:
-        """How many cards may go: with `cap` not more than the talon can replace (D-R03)."""
-        most: int = min(self.rules["max_discards"], self.rules["hand"])
-        return min(most, len(self.talon)) if self.rules["talon_shortage"] == "cap" else most
+        """Return how many cards may go: not more than the talon can replace (D-R03)."""
+        return min(self.rules["max_discards"], self.rules["hand"], len(self.talon))
 
     def play(self, text: str) -> None:
         """Carry out the decision of the seat that is asked; ValueError if it is not legal."""
@@ -138,7 +133,6 @@ class Match:
         self.talon = list(self.next_deck())
         if in_order(self.talon) != in_order(2 * self.codes):
             raise ValueError("the deck is not a whole pack")
-        self.reshuffled = False  # then the order of the talon is unknown, and `redraw` is asked
         self.hand: dict[int, list[str]] = {seat: [] for seat in self.order}
         for _ in range(self.rules["hand"]):
             for seat in self.order:
@@ -146,8 +140,6 @@ class Match:
         self.dealt = {seat: in_order(cards) for seat, cards in self.hand.items()}
         self.discarded: dict[int, list[str]] = {seat: [] for seat in self.order}
         self.drawn: dict[int, list[str]] = {seat: [] for seat in self.order}
-        # Discards lying on the table, by the seat that made them: a reshuffle takes them away.
-        self.aside: dict[int, list[str]] = {seat: [] for seat in self.order}
         self.events: list[Event] = []  # all that is public in this deal
         self.tricks: list[int] = []
         self.played: list[list[str | None]] = []
@@ -161,9 +153,8 @@ class Match:
         for code in cards:
             self.hand[seat].remove(code)
         self.discarded[seat] = list(cards)
-        self.aside[seat] = list(cards)
         for _ in cards:
-            code = self._draw(seat)
+            code = self.talon.pop(0)
             self.hand[seat].append(code)
             self.drawn[seat].append(code)
         self._tell(("discard", seat, len(cards)))
@@ -172,28 +163,6 @@ class Match:
             self.seat = self.queue[0]
         else:  # "The player clockwise from the dealer leads in the first round."
             self.phase, self.seat = "lead", self.order[0]
-
-    def _draw(self, seat: int) -> str:
-        """Draw a card for a seat.
-
-        When a card is needed and the talon is empty, all discards that others have made so far and
-        that nobody has drawn again become the new talon (D-R03); the seat's own stay where they
-        are. What the seat does not draw of the new talon is there for those after it.
-        """
-        if not self.talon:
-            self.reshuffled = True
-            for other in self.order:
-                if other != seat:
-                    self.talon += self.aside[other]
-                    self.aside[other] = []
-        if not self.reshuffled:
-            return self.talon.pop(0)
-        if self.redraw is None:
-            raise ValueError("a card is drawn after a reshuffle, and no redraw was given")
-        code = self.redraw(in_order(self.talon))
-        assert code in self.talon, f"{code!r} cannot be drawn"
-        self.talon.remove(code)
-        return code
 
     # ------------------------------------------------------------------ rounds 1 to 4
     def _follow(self, seat: int, highest: str) -> str:

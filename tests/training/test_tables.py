@@ -32,7 +32,8 @@ def test_every_tool_has_the_same_default_table(game: str) -> None:
     assert kille_env.make_batch(game).table == usual
     assert kille_env.make(game).table == usual
     assert kille_env.SeatVectorEnv(game, 2).table == usual
-    assert gymnasium.make(f"kille_env/{game}-v0").unwrapped.table == usual  # type: ignore[attr-defined]
+    environment = gymnasium.make(f"kille_env/{game}-v{usual.version}")
+    assert environment.unwrapped.table == usual  # type: ignore[attr-defined]
     assert seat(["rule_of_thumb"], game).table == usual
     assert TableSettings(game).table() == usual
     if game == "byteskille":
