@@ -73,7 +73,7 @@ def words(name: str, value: Any, number: int, each: str = "tables") -> np.ndarra
         if not number:
             return np.zeros(0, dtype=np.uint64)
         if given.dtype.kind in "iu" and int(given.min()) >= 0:
-            return _plain(given, np.uint64)
+            return _taken(given, np.uint64)
         if given.dtype == object and all(is_whole(word) and 0 <= word < WORD for word in given):
             return given.astype(np.uint64)
     raise RulesError(
@@ -99,7 +99,7 @@ def rows(value: Any, num_tables: int) -> np.ndarray:
         if not given.size:
             return np.zeros(0, dtype=np.int64)
         if given.dtype.kind in "iu" and given.min() >= 0 and given.max() < num_tables:
-            return given.astype(np.int64, copy=False)
+            return _taken(given, np.int64)
     raise RulesError(f"tables are 0 to {num_tables - 1}, [M], got {shortened(value)}")
 
 
@@ -108,7 +108,7 @@ def which(value: Any, num_tables: int) -> np.ndarray:
     given = array(value)
     if given is None or given.dtype != np.bool_ or given.shape != (num_tables,):
         raise RulesError(f"which is [{num_tables}] bool, got {shortened(value)}")
-    return _plain(given, np.bool_)
+    return _taken(given, np.bool_)
 
 
 def seats(value: Any, num_players: int, num_tables: int, name: str = "seats") -> np.ndarray:
@@ -182,7 +182,7 @@ def actions(value: Any, num_tables: int) -> np.ndarray:
         raise IllegalActionError(
             f"actions are whole numbers of shape ({num_tables},), got {shortened(value)}"
         )
-    return _plain(given.reshape(num_tables), np.int64)
+    return _taken(given.reshape(num_tables), np.int64)
 
 
 def _actions(value: Any) -> np.ndarray | None:
@@ -238,7 +238,7 @@ def numbers(name: str, value: Any, dtype: Any, shape: tuple[int | None, ...]) ->
         and all(size in (None, real) for size, real in zip(shape, given.shape, strict=True))
         and np.can_cast(given.dtype, dtype)
     ):
-        return _plain(given, dtype)
+        return _taken(given, dtype)
     sizes = ", ".join("any" if size is None else str(size) for size in shape)
     raise RulesError(f"{name} is {np.dtype(dtype)} [{sizes}], got {_described(given, value)}")
 
@@ -265,9 +265,12 @@ def _one_of(name: str, value: Any, number: int) -> int:
     return int(value)
 
 
-def _plain(given: np.ndarray, dtype: Any) -> np.ndarray:
-    """Returns an array as kernels take it; one that is read-only would be compiled for anew."""
-    return given if given.flags.carray and given.dtype == dtype else given.astype(dtype, order="C")
+def _taken(given: np.ndarray, dtype: Any) -> np.ndarray:
+    """Return a copy of an array as kernels take it.
+
+    A kernel checks an array and then indexes with it, so nobody else may write to it in between.
+    """
+    return given.astype(dtype, order="C")
 
 
 def _list(value: Any) -> Sequence[Any] | None:

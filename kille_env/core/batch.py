@@ -258,12 +258,14 @@ class Batch(Fixed):
         """
         if not self._began:
             self._check_began()
-        if not (
+        if (
             type(actions) is np.ndarray
             and actions.dtype is INT64
             and actions.shape == self._shape
-            and actions.flags.carray
+            and actions.flags.c_contiguous
         ):
+            actions = actions.copy()  # `arguments.actions` takes longer than a step of one table
+        else:
             actions = arguments.actions(actions, self.num_tables)
         chosen = self._everyone if which is None else arguments.which(which, self.num_tables)
         own = self.arrays

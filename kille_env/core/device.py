@@ -389,7 +389,7 @@ class DeviceBatch(Fixed):
         self._no_dealers = cuda.to_device(np.full(n, -1, dtype=np.int8))
         self._legal = np.array([n, 0, 0])  # no table, not noted yet, its action
         self._illegal = cuda.to_device(self._legal)
-        self._chosen = cuda.device_array(n, np.int64)
+        self._chosen, self._taken = (cuda.device_array(n, np.int64) for _ in range(2))
         self._steps = -1  # -1 before the first reset
         self._choices = np.uint64(0)
         blank = np.zeros(1, self.spec.table)
@@ -516,7 +516,9 @@ class DeviceBatch(Fixed):
         return again(self.game.module.__name__, settings, self._steps >= 0, tuple(arrays))
 
     def _actions(self, actions: Any) -> Any:
-        """Returns actions as kernels take them."""
+        """Return a copy of actions: nobody else may write to them after they are checked."""
+        if actions is self._chosen:
+            return actions
         if isinstance(actions, type(self._chosen)):
             given = actions
         elif hasattr(actions, "__cuda_array_interface__"):
@@ -535,4 +537,5 @@ class DeviceBatch(Fixed):
                 f"actions are int64 [{self.num_tables}] side by side on the GPU, got "
                 f"{given.dtype} {list(given.shape)}"
             )
-        return given
+        self._taken.copy_to_device(given)
+        return self._taken
