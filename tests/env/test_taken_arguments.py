@@ -1,4 +1,4 @@
-"""A caller's arrays are copied at the door: another thread may write to them while a kernel runs."""
+"""A caller's arrays are copied at the door: another thread may write to them in a kernel."""
 
 import numpy as np
 import pytest

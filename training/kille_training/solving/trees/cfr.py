@@ -126,8 +126,9 @@ class CFR:
             method: A name of `VARIANTS`.
 
         Raises:
-            KilleError: There is no such method.
+            KilleError: There is no such method, or the tree is none (see `SequenceGame.check`).
         """
+        tree.check()
         if method not in VARIANTS:
             raise KilleError(f"there is no method {method!r}. {did_you_mean(method, VARIANTS)}")
         self.tree, self.method, sequences = tree, method, tree.num_sequences

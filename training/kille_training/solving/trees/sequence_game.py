@@ -20,13 +20,18 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from kille_env.core.jit import kernel
+from kille_env.errors import KilleError
+
+SUM_TOLERANCE = 1e-9
+"""Largest distance from 1 of the sum of an information set's shares: rounding."""
 
 
 class SequenceGame(NamedTuple):
     """A finite game of P players in sequence form; K payoffs that there are at its T ends.
 
     An information set comes behind all that lead to it. Sequences are numbered as in `FlatTree`:
-    set i has the sequences `first[i]` to `first[i + 1]`. Kernels take it as it is, and trust it.
+    set i has the sequences `first[i]` to `first[i + 1]`. Kernels take it as it is; `check` refuses
+    one that would lead them astray.
 
     Attributes:
         num_players: P.
@@ -67,6 +72,25 @@ class SequenceGame(NamedTuple):
         """Bytes of its arrays."""
         return sum(array.nbytes for array in self[1:])
 
+    def check(self) -> None:
+        """Refuse arrays that are no game.
+
+        Raises:
+            KilleError: A shape, number, probability or payoff is impossible.
+        """
+        sets, players, ends = self.num_infosets, self.num_players, len(self.chance)
+        check_sets(players, self.player, self.first, self.payoff)
+        require(self.ways.shape == (sets + 1,), "ways has an entry for each information set")
+        require(self.ends.shape == (ends, players + 1), "ends is [T, P + 1]")
+        require(self.before.shape == self.share.shape, "share has an entry for each way")
+        rising = self.ways[0] == 0 and bool((np.diff(self.ways) > 0).all())
+        require(bool(rising) and self.ways[-1] == len(self.before), "each set has its ways")
+        fault = _fault(self)
+        require(fault != 1, "an information set comes behind all that lead to it")
+        require(fault != 2, "the shares of an information set are not negative and sum to 1")
+        require(fault != 3, "ends name sequences and payoffs of the game")
+        require(fault != 4, "chances are finite and not negative")
+
     def fingerprint(self) -> str:
         """Returns a digest of the whole game."""
         digest = sha256(str(self.num_players).encode())
@@ -78,6 +102,50 @@ class SequenceGame(NamedTuple):
     def gaining(self, more: np.ndarray) -> Self:
         """Returns the game that pays so much more by each payoff, [K, P]."""
         return self._replace(payoff=self.payoff + more)
+
+
+def require(holds: bool, rule: str) -> None:
+    """Refuse a tree that breaks a rule."""
+    if not holds:
+        raise KilleError(f"the arrays are no tree: {rule}")
+
+
+def check_sets(num_players: int, player: np.ndarray, first: np.ndarray, payoff: np.ndarray) -> None:
+    """Refuse information sets and payoffs that no game has."""
+    require(num_players >= 1, "num_players is at least 1")
+    require(first.shape == (len(player) + 1,), "first has an entry for each set and one more")
+    rising = first[0] == 0 and bool((np.diff(first) > 0).all())
+    require(bool(rising), "first begins at 0, and each information set has an action")
+    inside = (player >= 0) & (player < num_players)
+    require(bool(inside.all()), f"players are 0 to {num_players - 1}")
+    require(payoff.ndim == 2 and payoff.shape[1] == num_players, "payoff is [K, P]")
+    require(bool(np.isfinite(payoff).all()), "payoffs are finite")
+
+
+@kernel
+def _fault(game):
+    """Return the number of the first rule that a game breaks, 0 for none; see `check`."""
+    sequences, payoffs = np.int64(game.first[-1]), np.int64(len(game.payoff))
+    for number in range(np.uintp(len(game.player))):
+        shares = 0.0
+        for way in range(np.uintp(game.ways[number]), np.uintp(game.ways[number + np.uintp(1)])):
+            if not -1 <= game.before[way] < game.first[number]:
+                return 1
+            if not game.share[way] >= 0.0:
+                return 2
+            shares += game.share[way]
+        if not abs(shares - 1.0) <= SUM_TOLERANCE:
+            return 2
+    players = np.uintp(game.ends.shape[1] - 1)
+    for end in range(np.uintp(len(game.chance))):
+        for player in range(players):
+            if not -1 <= game.ends[end, player] < sequences:
+                return 3
+        if not 0 <= game.ends[end, players] < payoffs:
+            return 3
+        if not 0.0 <= game.chance[end] < np.inf:
+            return 4
+    return 0
 
 
 def sequence_reach(game: SequenceGame, strategy: np.ndarray) -> np.ndarray:

@@ -6,12 +6,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from kille_env.core import arguments
 from kille_env.core.jit import kernel
-from kille_env.errors import KilleError
-from kille_training.solving.trees.sequence_game import SequenceGame
+from kille_env.errors import KilleError, shortened
+from kille_training.solving.trees.sequence_game import SequenceGame, check_sets, require
 
 TERMINAL, CHANCE = -1, -2
 """Entries of `FlatTree.infoset` for nodes at which nobody decides."""
+
+MOST_PLAYERS = 127
+"""Most players of a game: their numbers are int8."""
+
+DEEPEST = 10_000
+"""Most steps from the root to a state; a game with more of them has no end, most likely."""
+
+SUM_TOLERANCE = 1e-9
+"""Largest distance from 1 of the sum of the probabilities of a chance node."""
 
 
 class FlatTree(NamedTuple):
@@ -23,7 +33,7 @@ class FlatTree(NamedTuple):
     numbered set by set: set i has the sequences `first[i]` to `first[i + 1]`, and a strategy is one
     number for each sequence.
 
-    Kernels take it as it is, and trust it.
+    Kernels take it as it is; `check` refuses one that would lead them astray.
 
     Attributes:
         num_players: P.
@@ -62,15 +72,65 @@ class FlatTree(NamedTuple):
         """M."""
         return len(self.infoset)
 
+    def check(self) -> None:
+        """Refuse arrays that are no tree.
+
+        Raises:
+            KilleError: A shape, number, probability or payoff is impossible.
+        """
+        nodes, sets, ends = self.num_nodes, self.infoset, self.infoset == TERMINAL
+        check_sets(self.num_players, self.player, self.first, self.payoff)
+        for name in ("parent", "sequence", "probability"):
+            require(len(getattr(self, name)) == nodes, f"{name} has an entry for each node")
+        require(nodes > 0, "there is a root")
+        low, high = int(sets.min()), int(sets.max())
+        require(low >= CHANCE and high < self.num_infosets, "infoset is a set, TERMINAL or CHANCE")
+        above, numbers = self.parent, np.arange(nodes)
+        earlier = (above[1:] >= 0) & (above[1:] < numbers[1:])
+        require(above[0] == -1 and bool(earlier.all()), "each node comes behind its parent")
+        require(int(ends.sum()) == len(self.payoff), "payoff has a row for each terminal node")
+        children = np.bincount(above[1:], minlength=nodes)
+        require(bool(((children == 0) == ends).all()), "terminal nodes alone have no children")
+        self._check_steps(children)
+
+    def _check_steps(self, children: np.ndarray) -> None:
+        """Refuse steps that are no action, or no chance, of the node above."""
+        above = self.parent[1:]
+        deciding = self.infoset[above] >= 0
+        own = self.infoset[above[deciding]]
+        step = self.sequence[1:][deciding]
+        inside = (step >= self.first[own]) & (step < self.first[own + 1])
+        require(bool(inside.all()), "sequence is an action of the information set above")
+        require(bool((self.sequence[1:][~deciding] == -1).all()), "no sequence leads out of chance")
+        pairs = np.stack([above[deciding], step], axis=1)
+        sizes = np.diff(self.first)[self.infoset[self.infoset >= 0]]
+        whole = bool((children[self.infoset >= 0] == sizes).all())
+        require(whole and len(np.unique(pairs, axis=0)) == len(pairs), "each action leads on once")
+        share = self.probability[1:]
+        require(bool((share[deciding] == 1.0).all()), "the probability of an action is 1")
+        require(bool((share[~deciding] >= 0.0).all()), "probabilities are not negative")
+        sums = np.bincount(above, weights=share, minlength=self.num_nodes)
+        off = np.abs(sums[self.infoset == CHANCE] - 1.0)
+        require(bool((off <= SUM_TOLERANCE).all()), "the probabilities of a chance node sum to 1")
+
     def last_sequences(self) -> np.ndarray:
-        """Returns each player's last own sequence before each node, [M, P] int32; -1 for none."""
+        """Return each player's last own sequence before each node, [M, P] int32; -1 for none."""
+        self.check()
+        return self._last_sequences()
+
+    def _last_sequences(self) -> np.ndarray:
         last = np.full((self.num_nodes, self.num_players), -1, dtype=np.int32)
         _trace(self, last)
         return last
 
     def without_nodes(self) -> SequenceGame:
-        """Returns the game without its nodes, for solvers and for exact evaluation."""
-        met, last, ends = self.first_nodes(), self.last_sequences(), self.infoset == TERMINAL
+        """Return the game without its nodes, for solvers and for exact evaluation.
+
+        Raises:
+            KilleError: As `check`.
+        """
+        self.check()
+        met, last, ends = self.first_nodes(), self._last_sequences(), self.infoset == TERMINAL
         chance = np.ones(self.num_nodes)
         _multiply(self, chance)
         recall = np.arange(len(met) + 1), last[met, self.player], np.ones(len(met))
@@ -80,14 +140,14 @@ class FlatTree(NamedTuple):
         )
 
     def first_nodes(self) -> np.ndarray:
-        """Returns the first node of each information set, [I] int64."""
+        """Return the first node of each information set, [I] int64."""
         first = np.empty(self.num_infosets, dtype=np.int64)
         deciding = np.flatnonzero(self.infoset >= 0)[::-1]
         first[self.infoset[deciding]] = deciding  # the last write stays
         return first
 
     def check_recall(self) -> None:
-        """Refuses a game whose players forget what they have done.
+        """Refuse a game with imperfect recall.
 
         Raises:
             KilleError: At two nodes of an information set the player's last own sequence differs.
@@ -103,7 +163,7 @@ class FlatTree(NamedTuple):
 
 @kernel
 def _trace(tree, last):
-    """Fills in each player's last own sequence before each node; `last` begins as -1."""
+    """Fill in each player's last own sequence before each node; `last` begins as -1."""
     for node in range(np.uintp(1), np.uintp(len(tree.parent))):
         above = np.uintp(tree.parent[node])
         for player in range(np.uintp(last.shape[1])):
@@ -115,17 +175,17 @@ def _trace(tree, last):
 
 @kernel
 def _multiply(tree, chance):
-    """Fills in how often chance leads to each node; `chance` begins as 1."""
+    """Fill in how often chance leads to each node; `chance` begins as 1."""
     for node in range(np.uintp(1), np.uintp(len(tree.parent))):
         chance[node] = chance[np.uintp(tree.parent[node])] * tree.probability[node]
 
 
 @dataclass(frozen=True)
 class Terminal:
-    """A state at which the game is over.
+    """A terminal state.
 
     Attributes:
-        payoff: What each player gets.
+        payoff: The payoff of each player.
     """
 
     payoff: Sequence[float]
@@ -149,7 +209,7 @@ class Decision:
     """A state at which a player decides.
 
     Attributes:
-        player: The player.
+        player: The player, from 0.
         information: All that the player knows. States with equal information are one information
             set.
         states: The states that its actions lead to, in the same order in all states of an
@@ -162,17 +222,17 @@ class Decision:
 
 
 Expand = Callable[[Any], Terminal | Chance | Decision]
-"""Says what a state of a game is."""
+"""Returns the kind of a state of a game."""
 
 
 @dataclass(frozen=True)
 class Flattened:
-    """A game and what its information sets stand for.
+    """A game and the information behind its information sets.
 
     Attributes:
         tree: The game, for solvers and exact evaluation.
         nodes: Its nodes.
-        information: [I], what the player knows in each information set.
+        information: [I], the information of the player in each information set.
     """
 
     tree: SequenceGame
@@ -181,41 +241,47 @@ class Flattened:
 
 
 def flatten(root: Any, expand: Expand, num_players: int) -> Flattened:
-    """Returns the tree of a game.
+    """Return the tree of a game.
 
     Args:
         root: The first state of the game: anything that `expand` understands.
-        expand: Returns who decides at a state, and the states that can follow.
-        num_players: P.
+        expand: Returns a state's kind, with the states that can follow.
+        num_players: P, 1 to 127.
 
     Raises:
         KilleError: Two nodes of an information set differ in the number of actions, or in what
-            their player has done before.
+            their player has done before; a player is not 0 to P - 1; probabilities are negative or
+            do not sum to 1; a payoff is not finite; a state leads nowhere; or the game does not end
+            within `DEEPEST` steps.
+        RulesError: `num_players` is not a whole number from 1 to 127.
     """
+    num_players = arguments.whole("num_players", num_players, 1, MOST_PLAYERS)
     numbers: dict[tuple[int, Hashable], int] = {}
     sizes: list[int] = []
     first = [0]
     infoset, parent, sequence, probability, payoff = [], [], [], [], []
-    waiting: list[tuple[Any, int, int, float]] = [(root, -1, -1, 1.0)]
+    waiting: list[tuple[Any, int, int, float, int]] = [(root, -1, -1, 1.0, 0)]
     while waiting:
-        state, above, step, share = waiting.pop()
+        state, above, step, share, depth = waiting.pop()
         node = len(parent)
         parent.append(above)
         sequence.append(step)
         probability.append(share)
         found = expand(state)
+        _check_state(found, num_players, depth)
         if isinstance(found, Terminal):
             infoset.append(TERMINAL)
             payoff.append(found.payoff)
             continue
+        depth += 1
         if isinstance(found, Chance):
             infoset.append(CHANCE)
             below = [
-                (after, node, -1, float(chance))
+                (after, node, -1, float(chance), depth)
                 for chance, after in zip(found.probabilities, found.states, strict=True)
             ]
         else:
-            key = (found.player, found.information)
+            key = (int(found.player), found.information)
             number = numbers.setdefault(key, len(numbers))
             if number == len(sizes):
                 sizes.append(len(found.states))
@@ -227,7 +293,7 @@ def flatten(root: Any, expand: Expand, num_players: int) -> Flattened:
                 )
             infoset.append(number)
             below = [
-                (after, node, first[number] + action, 1.0)
+                (after, node, first[number] + action, 1.0, depth)
                 for action, after in enumerate(found.states)
             ]
         waiting.extend(reversed(below))
@@ -244,3 +310,42 @@ def flatten(root: Any, expand: Expand, num_players: int) -> Flattened:
     nodes.check_recall()
     known = [information for _, information in numbers]
     return Flattened(nodes.without_nodes(), nodes, known)
+
+
+def _check_state(found: Any, num_players: int, depth: int) -> None:
+    """Refuse a state that no tree can have."""
+    if depth > DEEPEST:
+        raise KilleError(
+            f"the game has not ended after {DEEPEST:,} steps; `expand` must come to a Terminal on "
+            "every path"
+        )
+    if isinstance(found, Terminal):
+        worth = arguments.array(found.payoff, np.float64)
+        if worth is None or worth.shape != (num_players,) or not np.isfinite(worth).all():
+            raise KilleError(
+                f"a terminal state pays {shortened(found.payoff)}; expected {num_players} finite "
+                "numbers, one per player"
+            )
+        return
+    if not isinstance(found, (Chance, Decision)):
+        raise KilleError(
+            f"`expand` returned {shortened(found)}; expected a Terminal, a Chance or a Decision"
+        )
+    if not len(found.states):
+        raise KilleError(f"{shortened(found)} leads to no state; return a Terminal at the end")
+    if isinstance(found, Chance):
+        shares = arguments.array(found.probabilities, np.float64)
+        if (
+            shares is None
+            or shares.shape != (len(found.states),)
+            or not (shares >= 0.0).all()
+            or not abs(shares.sum() - 1.0) <= SUM_TOLERANCE
+        ):
+            raise KilleError(
+                f"the probabilities of a chance node are {shortened(found.probabilities)}; "
+                f"expected {len(found.states)} numbers from 0 that sum to 1, one per state"
+            )
+    elif not arguments.is_whole(found.player) or not 0 <= found.player < num_players:
+        raise KilleError(
+            f"player {shortened(found.player)} decides at a state; expected 0 to {num_players - 1}"
+        )

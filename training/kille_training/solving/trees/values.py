@@ -100,16 +100,18 @@ def greedy(tree: SequenceGame, strategy: np.ndarray) -> np.ndarray:
 
 
 def check_strategy(tree: SequenceGame, strategy: np.ndarray) -> np.ndarray:
-    """Returns the strategy as float64, each information set's probabilities divided by their sum.
+    """Return the strategy as float64, each information set's probabilities divided by their sum.
 
     Args:
         tree: The game.
         strategy: [S], the probability of every sequence's action in its information set.
 
     Raises:
+        KilleError: The tree is none; see `SequenceGame.check`.
         PolicyError: The shape is wrong, or the probabilities of an information set are none; the
             message shows those of the first such set.
     """
+    tree.check()
     checked = _numbers(tree, strategy)
     if not tree.num_infosets:
         return checked
@@ -127,7 +129,8 @@ def check_strategy(tree: SequenceGame, strategy: np.ndarray) -> np.ndarray:
 
 
 def infoset_reach(tree: SequenceGame, strategy: np.ndarray) -> np.ndarray:
-    """Returns how likely play by a strategy [S] is to come to each information set, [I]."""
+    """Return how likely play by a strategy [S] is to come to each information set, [I]."""
+    tree.check()
     return reach_of(tree, _numbers(tree, strategy))
 
 
