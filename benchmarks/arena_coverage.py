@@ -76,7 +76,7 @@ LOOKS = 10
 
 
 def circles(entrants: int, seats: int = 3) -> np.ndarray:
-    """Returns every lineup in every order round the table, [C, P], its lowest number first."""
+    """Return every lineup in every order round the table, [C, P], its lowest number first."""
     lineups = combinations(range(entrants), seats)
     return np.array([(first, *rest) for first, *others in lineups for rest in permutations(others)])
 
@@ -84,19 +84,7 @@ def circles(entrants: int, seats: int = 3) -> np.ndarray:
 def play(
     game: str, players: Sequence[Player], deals: np.ndarray, seed: int, seats: int = 3
 ) -> np.ndarray:
-    """Plays deals at all tables of one size that players can form, from all positions.
-
-    Args:
-        game: The game; single deals under its default rules.
-        players: [E].
-        deals: [M] numbers of the deals.
-        seed: Seed of the deals.
-        seats: P.
-
-    Returns:
-        [M, E, E, E] units that the first earns with the second to its left and the third to the
-        second's, mean over the positions; 0 where two are the same. With two seats [M, E, E].
-    """
+    """Play deals at all tables of one size that players can form, from all positions."""
     tables, turn = circles(len(players), seats), np.arange(seats)
     turned = tables[:, (turn + turn[:, None]) % seats]  # [C, rotations, seats]
     shape = (len(deals), *turned.shape)
@@ -110,7 +98,7 @@ def play(
 
 
 def by_company(scores: np.ndarray, entrants: int) -> np.ndarray:
-    """Returns scores by place of the lineups of `circles`, [M, C, P], as `play` returns them."""
+    """Return scores by place of the lineups of `circles`, [M, C, P], as `play` returns them."""
     seats = scores.shape[2]
     found = np.zeros((len(scores), *[entrants] * seats))
     for place in range(seats):
@@ -120,7 +108,7 @@ def by_company(scores: np.ndarray, entrants: int) -> np.ndarray:
 
 
 def stored(game: str, seats: int, cache: Path) -> Path:
-    """Returns the file of a game's population, see `play`, which is played if need be."""
+    """Return the file of a game's population, see `play`, which is played if need be."""
     names, deals = PLAYERS[game], POPULATION[seats]
     path = cache / f"{game}-{seats}-{deals}-{crc32(' '.join(names).encode()):08x}.npy"
     if path.is_file():
@@ -139,14 +127,7 @@ def stored(game: str, seats: int, cache: Path) -> Path:
 
 
 def add(tally: Tally, population: np.ndarray, drawn: np.ndarray, lineups: Lineups) -> None:
-    """Adds what deals of the population earn to a tally.
-
-    Args:
-        tally: The tally.
-        population: [M, E, E, E], or [M, E, E] of two seats.
-        drawn: [D] which of the population's deals the tournament's are.
-        lineups: Who sits at some of these.
-    """
+    """Add what deals of the population earn to a tally."""
     members, seats = lineups.members, lineups.members.shape[1]
     company = [np.roll(members, -place, axis=1) for place in range(seats)]
     at = drawn[lineups.deal]
@@ -159,15 +140,7 @@ def add(tally: Tally, population: np.ndarray, drawn: np.ndarray, lineups: Lineup
 
 @dataclass(frozen=True)
 class Page:
-    """What the page of a tournament says.
-
-    Attributes:
-        values: Mean, low and high end by kind, each [K].
-        beats: [E, E] whether the row's entrant beats the column's.
-        clear: [E, E] whether it is clearly above it in the standings.
-        margins: [E, E] how much more the row's entrant earns where both sit.
-        gaps: [E, E] how much more it earns in all.
-    """
+    """What the page of a tournament says."""
 
     values: dict[str, tuple[np.ndarray, np.ndarray, np.ndarray]]
     beats: np.ndarray
@@ -177,7 +150,7 @@ class Page:
 
 
 def page(tally: Tally, scale: ScoreRange) -> Page:
-    """Returns what the page of a tournament says."""
+    """Return what the page of a tournament says."""
     crossed, gaps = crosstable(tally, scale), differences(tally, scale)
     ratings = fit(tally, deals=scale.deals)
     pairs, cells = np.triu_indices(tally.entrants, 1), ~np.eye(tally.entrants, dtype=bool)
@@ -197,7 +170,7 @@ def page(tally: Tally, scale: ScoreRange) -> Page:
 
 
 def truth(population: np.ndarray) -> Page:
-    """Returns what the page says over everything that was played; intervals mean nothing there."""
+    """Return what the page says over everything that was played; intervals mean nothing there."""
     seats, entrants = population.ndim - 1, population.shape[1]
     tally = Tally.empty(seats, entrants)
     tables = circles(entrants, seats)
@@ -211,15 +184,7 @@ def truth(population: np.ndarray) -> Page:
 
 @dataclass(frozen=True)
 class Design:
-    """How a tournament of the first E players is played.
-
-    Attributes:
-        name: In the table.
-        entrants: E.
-        seating: Who sits where in a tournament with some seed and number of deals.
-        seats: P.
-        games: Those that it is played in.
-    """
+    """How a tournament of the first E players is played."""
 
     name: str
     entrants: int
@@ -231,14 +196,7 @@ class Design:
 def scheduled(
     name: str, schedule: Callable[[Cohorts], list[Schedule]], *sizes: int, seats: int = 3
 ) -> Design:
-    """Returns a design with the arena's own lineups, anew at every deal.
-
-    Args:
-        name: In the table.
-        schedule: Schedules cohorts.
-        sizes: Sizes of the cohorts; all play every deal, as late ones catch up.
-        seats: P; only Byteskille has a population of two.
-    """
+    """Return a design with the arena's own lineups, anew at every deal."""
     entrants = [
         Entrant(number, f"player {number}", "", cohort=cohort)
         for number, cohort in enumerate(np.repeat(np.arange(len(sizes)), sizes).tolist())
@@ -272,19 +230,7 @@ def simulate(
     largest: float,
     deals: Sequence[int] = DEALS,
 ) -> pd.DataFrame:
-    """Plays tournaments whose deals are drawn from the population.
-
-    Args:
-        population: [M, E, E, E].
-        design: How they are played.
-        seeds: [N] one for each tournament.
-        largest: The most by which two scores of a deal differ.
-        deals: After how many deals they are looked at, ascending.
-
-    Returns:
-        A row per tournament and look: the deals, the share of intervals that hold the truth by
-        kind, and whether one or more marks "beats" (arrows) or ranges of places are wrong.
-    """
+    """Play tournaments whose deals are drawn from the population."""
     own = np.ascontiguousarray(population[(slice(None), *[slice(design.entrants)] * design.seats)])
     true, rows = truth(own), []
     for seed in seeds:
@@ -314,20 +260,15 @@ def _job(file: Path, game: str, number: int, seeds: range) -> pd.DataFrame:
 
 
 def largest_of(game: str, seats: int) -> float:
-    """Returns the most by which two scores of a deal differ."""
+    """Return the most by which two scores of a deal differ."""
     return most_apart(spec(game).resolve({}, episode="deal"), seats)
 
 
 def looking(population: np.ndarray, largest: float, runs: int) -> str:
-    """Returns the table of how often equal players are told apart by who looks again and again.
+    """Return the table of how often equal players are told apart by who looks again and again.
 
     At each deal two unlike players of a population of two seats swap names at random, so under
     either name they earn the same on average.
-
-    Args:
-        population: [M, E, E].
-        largest: The most by which two scores of a deal differ.
-        runs: Tournaments.
     """
     scores, step = population[:, 0, 6], DEALS[1]
     wrong = np.zeros((runs, LOOKS), dtype=bool)
@@ -351,7 +292,7 @@ def looking(population: np.ndarray, largest: float, runs: int) -> str:
 
 
 def coverage(found: pd.DataFrame) -> str:
-    """Returns the table of how many intervals held the truth, least and most over the deals."""
+    """Return the table of how many intervals held the truth, least and most over the deals."""
     by_deals: Any = found.groupby(["game", "lineups", "deals"], sort=False).mean()
     low, high = (
         getattr(by_deals.groupby(["game", "lineups"], sort=False), end)() for end in ("min", "max")

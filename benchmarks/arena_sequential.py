@@ -42,7 +42,7 @@ RARE = 0.01
 
 
 def scores_of(players: Sequence[Player], rules: Rules, deals: int, seed: int) -> np.ndarray:
-    """Plays the first player among copies of the second and returns its scores, [D]."""
+    """Play the first player among copies of the second and returns its scores, [D]."""
     found = []
     lineup = np.arange(SEATS) > 0
     for first in range(0, deals, BATCH):
@@ -57,7 +57,7 @@ def scores_of(players: Sequence[Player], rules: Rules, deals: int, seed: int) ->
 
 
 def tilted(bank: np.ndarray, mean: float) -> np.ndarray:
-    """Returns scores of the bank, each as often as an exponential tilt to a mean has it."""
+    """Return scores of the bank, each as often as an exponential tilt to a mean has it."""
     standard = (bank - bank.mean()) / bank.std()
 
     def chances(tilt: float) -> np.ndarray:
@@ -70,17 +70,12 @@ def tilted(bank: np.ndarray, mean: float) -> np.ndarray:
 
 
 def fixed_deals(deviations: Sequence[float], gap: float) -> float:
-    """Returns how many deals the test with a fixed number of them needs.
-
-    Args:
-        deviations: Standard deviations of a score at the two hypotheses.
-        gap: Their distance.
-    """
+    """Return how many deals the test with a fixed number of them needs."""
     return float(norm.isf(ERROR) * sum(deviations) / gap) ** 2
 
 
 def run(heap: np.ndarray, known: Hypotheses, pace: int, seed: int) -> SequentialTest:
-    """Returns a test that was fed scores of a heap until it was decided."""
+    """Return a test that was fed scores of a heap until it was decided."""
     rng, test = np.random.default_rng(seed), SequentialTest(known)
     while test.feed(heap[rng.integers(len(heap), size=pace)]) == GOING:
         pass
@@ -88,13 +83,7 @@ def run(heap: np.ndarray, known: Hypotheses, pace: int, seed: int) -> Sequential
 
 
 def tested(rules: Rules, bank: np.ndarray, runs: int) -> dict[str, float]:
-    """Tests two players at both hypotheses.
-
-    Returns:
-        Means over the runs: shares of wrong verdicts, of intervals that hold the truth and of
-        scores that were cut; deals at both hypotheses, in those of the fixed test; and the share of
-        the scores that are not 0.
-    """
+    """Test two players at both hypotheses."""
     gap = float(tilted(bank, 0.0).std()) / SPREAD
     known = Hypotheses(0.0, gap, *bounds_of(rules, SEATS), ERROR, ERROR, 0, uncut_of(rules, SEATS))
     heaps = {"low": tilted(bank, 0.0), "high": tilted(bank, gap)}
@@ -113,7 +102,7 @@ def tested(rules: Rules, bank: np.ndarray, runs: int) -> dict[str, float]:
 
 
 def banks(game: str, episode: str) -> Iterator[tuple[str, np.ndarray]]:
-    """Yields bots and the scores of the rule of thumb among them, if it both gains and loses."""
+    """Yield bots and the scores of the rule of thumb among them, if it both gains and loses."""
     rules = spec(game).resolve({"episode": episode})
     one = load_policy("rule_of_thumb", game, SEATS, rules)
     for bot in population(game, "train"):

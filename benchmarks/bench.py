@@ -28,14 +28,14 @@ SLOW = ("seats", "cost", "solve", "tournament")
 
 
 def measured(name: str, game: str, players: int, repeats: int) -> list[Row]:
-    """Returns the rows of one of `BENCHES`."""
+    """Return the rows of one of `BENCHES`."""
     print(f"measuring {name} ...", file=sys.stderr)
     module = importlib.import_module(f"speed.{BENCHES[name]}")
     return list(getattr(module, f"bench_{name}")(game, players, repeats))
 
 
 def shown(rows: list[Row]) -> str:
-    """Returns rows as a table."""
+    """Return rows as a table."""
     cells = [
         (
             row.what,

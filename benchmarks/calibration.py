@@ -33,7 +33,7 @@ ITERATIONS = (2, 10)
 
 
 class Blend:
-    """Plays by one policy or the other, drawn at every decision."""
+    """Play by one policy or the other, drawn at every decision."""
 
     def __init__(self, first: Policy, second: Policy, share: float) -> None:
         self.first, self.second, self.share = first, second, share
@@ -50,7 +50,7 @@ Made = dict[str, Callable[[], Policy]]
 
 
 def players(deal: DealStages) -> Made:
-    """Returns the frozen players of a table by name, each made when it is asked for."""
+    """Return the frozen players of a table by name, each made when it is asked for."""
     seats, rules = deal.num_players, deal.stages[0].rules
     usual = ByteskilleRuleOfThumb(seats, rules)
 
@@ -79,7 +79,7 @@ def players(deal: DealStages) -> Made:
 
 @cache
 def _networks(seats: int) -> dict[int, Policy]:
-    """Returns networks that have learnt for a while; all of them come from one run."""
+    """Return networks that have learnt for a while; all of them come from one run."""
     recipe = load_settings(ROOT / "configs" / "learning" / "credit.yaml")
     learner, found = (
         Learner(Table.of("byteskille", seats), recipe.seed, recipe.hyperparameters()),
@@ -93,7 +93,7 @@ def _networks(seats: int) -> dict[int, Policy]:
 
 
 def _average(iterations: int, deal: DealStages) -> Policy:
-    """Returns the average strategy of a few iterations in each stage."""
+    """Return the average strategy of a few iterations in each stage."""
 
     def solve(_: Stage, tree: SequenceGame) -> np.ndarray:
         solver = CFR(tree, "cfr+")
@@ -104,14 +104,14 @@ def _average(iterations: int, deal: DealStages) -> Policy:
 
 
 def cases(seeds: int) -> Iterator[Case]:
-    """Yields the players; the seeds are the search's."""
+    """Yield the players; the seeds are the search's."""
     for seats in (2, 3, 4):
         for name in players(deal_of(TableSettings("byteskille", seats))):
             yield {"player": name, "num_players": seats}, replace(SEARCH, seeds=seeds)
 
 
 def measure(key: Key, search: Search) -> dict[str, Any]:
-    """Returns the exact gains of a player's seats, and those that were found."""
+    """Return the exact gains of a player's seats, and those that were found."""
     seats = key["num_players"]
     deal = deal_of(TableSettings("byteskille", seats))
     policy = players(deal)[key["player"]]()

@@ -16,7 +16,7 @@ SEATS = 3
 
 
 def main() -> None:
-    """Prints what two of three seats gain that share what they know."""
+    """Print what two of three seats gain that share what they know."""
     rules = spec("byteskille").resolve({"episode": "deal"})
     deal = build_deal(SEATS, rules)
     players = [

@@ -38,11 +38,11 @@ class NextSeatVecEnv(SelfPlayVecEnv):
     """
 
     def _check_buffer(self) -> None:
-        """Accepts any buffer: the result is what is measured here."""
+        """Accept any buffer: the result is what is measured here."""
 
 
 def next_seat(settings: TrainSettings) -> NextSeatVecEnv:
-    """Returns the tables of the third way."""
+    """Return the tables of the third way."""
     table = settings.table
     return NextSeatVecEnv(
         table.game,
@@ -54,7 +54,7 @@ def next_seat(settings: TrainSettings) -> NextSeatVecEnv:
 
 
 def cases(seeds: int) -> Iterator[Case]:
-    """Yields the runs."""
+    """Yield the runs."""
     recipe = load_settings(RECIPE)
     for seats in SEATS:
         for seed in range(1, seeds + 1):
@@ -66,7 +66,7 @@ def cases(seeds: int) -> Iterator[Case]:
 
 
 def measure(key: Key, settings: TrainSettings) -> dict[str, Any]:
-    """Returns NashConv in stakes, of uniform play and at points of a run."""
+    """Return NashConv in stakes, of uniform play and at points of a run."""
     deal = deal_of(settings.table)
     uniform = nash_conv(UniformPolicy(), deal).total / deal.rules.number("stake")
     env = next_seat(settings) if key["variant"] == "next_seat" else None

@@ -37,7 +37,7 @@ units and forehand first, if all play "greedy" or "sampled"; its sum is NashConv
 
 
 def deal_of(table: TableSettings) -> DealStages:
-    """Returns the trees of a table's deal, grown once."""
+    """Return the trees of a table's deal, grown once."""
     return _grown(table.game, table.num_players, **table.rules)
 
 
@@ -52,11 +52,6 @@ def learn(
     """Trains; yields a point every `measure.every` decisions and at the end.
 
     Measuring stops the clock.
-
-    Args:
-        settings: The run: single deals of a table that has a tree.
-        env: Where it learns, see `Learner`.
-        stakes: Whether gains are in stakes, else in units.
     """
     deal = deal_of(settings.table)
     unit = deal.rules.number("stake") if stakes else 1
@@ -91,11 +86,7 @@ class Journal:
     """A file of finished runs, one JSON object per line; finished runs are not repeated."""
 
     def __init__(self, path: Path) -> None:
-        """Reads what is there.
-
-        Args:
-            path: The file; it need not exist. A last line that was cut off is dropped.
-        """
+        """Read what is there."""
         self.path = path
         text = path.read_text(encoding="utf-8") if path.exists() else ""
         whole = text[: text.rfind("\n") + 1]
@@ -104,15 +95,7 @@ class Journal:
             path.write_text(whole, encoding="utf-8")
 
     def has(self, key: Mapping[str, Any], settings: Any) -> bool:
-        """Returns whether a run is there.
-
-        Args:
-            key: What distinguishes runs.
-            settings: The run's settings.
-
-        Raises:
-            ConfigError: It is there with other settings.
-        """
+        """Return whether a run is there."""
         for line in self.lines:
             if all(line.get(name) == value for name, value in key.items()):
                 if line["settings"] != plain(settings):
@@ -124,7 +107,7 @@ class Journal:
         return False
 
     def add(self, key: Mapping[str, Any], settings: Any, **found: Any) -> None:
-        """Appends a finished run."""
+        """Append a finished run."""
         line = {**key, **found, "settings": plain(settings), "made_with": versions()}
         self.lines.append(line)
         self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -145,15 +128,7 @@ def make_runs(
     measure: Callable[[Key, Any], dict[str, Any]],
     seeds: int = 5,
 ) -> None:
-    """Runs a script: makes the runs that the file `--out` does not have yet.
-
-    Args:
-        doc: The script's docstring.
-        name: Of the file.
-        cases: Returns the runs for so many seeds.
-        measure: Makes one; what it returns goes to the file.
-        seeds: How many there are by default.
-    """
+    """Run a script: makes the runs that the file `--out` does not have yet."""
     parser = argparse.ArgumentParser(description=(doc or "").partition("\n")[0])
     parser.add_argument("--seeds", type=int, default=seeds)
     parser.add_argument("--workers", type=int, default=1, help="processes; each takes one core")
@@ -170,7 +145,7 @@ def make_runs(
 def _made(
     cases: Iterable[Case], measure: Callable[[Key, Any], dict[str, Any]], workers: int
 ) -> Iterator[tuple[Case, dict[str, Any]]]:
-    """Yields runs and what they gave, as they end."""
+    """Yield runs and what they gave, as they end."""
     if workers == 1:
         yield from ((case, measure(*case)) for case in cases)
         return

@@ -56,7 +56,7 @@ def main() -> None:
 
 
 def machine() -> dict[str, str]:
-    """Returns what is measured on."""
+    """Return what is measured on."""
     name = cuda.get_current_device().name
     return {
         "gpu": name.decode() if isinstance(name, bytes) else name,
@@ -68,7 +68,7 @@ def machine() -> dict[str, str]:
 
 
 def steps() -> Rows:
-    """Yields the rates of every game by its number of tables."""
+    """Yield the rates of every game by its number of tables."""
     for game in kille_env.list_games():
         seats = kille_env.spec(game).default_players
         core = step_rate(played(game, 4096, seats), 400_000, np.random.default_rng(1))
@@ -80,14 +80,14 @@ def steps() -> Rows:
 
 
 def on_gpu(game: str, tables: int) -> DeviceBatch:
-    """Returns tables on the GPU whose matches have begun."""
+    """Return tables on the GPU whose matches have begun."""
     batch: Any = kille_env.make_batch(game, tables, seed=0, episode="match", device="cuda")
     batch.reset()
     return batch
 
 
 def rates(batch: DeviceBatch) -> dict[str, float]:
-    """Returns decisions per second: the median, least and largest of some runs."""
+    """Return decisions per second: the median, least and largest of some runs."""
     for _ in range(WARM):
         batch.step(batch.random_actions())
     inside = []
@@ -111,7 +111,7 @@ def rates(batch: DeviceBatch) -> dict[str, float]:
 
 
 def size(batch: DeviceBatch) -> int:
-    """Returns how much memory of the GPU a table takes, with all that is shown of it."""
+    """Return how much memory of the GPU a table takes, with all that is shown of it."""
     shown = batch.seat, batch.observation, batch.mask, batch.reward, batch.terminated
     arrays = batch.tables, *shown, batch.truncated
     return sum(array.size * array.dtype.itemsize for array in arrays) // batch.num_tables
@@ -121,7 +121,7 @@ def size(batch: DeviceBatch) -> int:
 
 
 def start() -> Rows:
-    """Yields seconds to the first step, in processes of their own."""
+    """Yield seconds to the first step, in processes of their own."""
     for game in kille_env.list_games():
         with tempfile.TemporaryDirectory() as cache:
             environment = os.environ | {"KILLE_CACHE_DIR": cache, "CUDA_CACHE_DISABLE": "1"}
@@ -145,7 +145,7 @@ def first_step(game: str) -> float:
 
 
 def train() -> Rows:
-    """Yields NashConv of Byteskille's deal of three seats after some seconds of PPO."""
+    """Yield NashConv of Byteskille's deal of three seats after some seconds of PPO."""
     import torch
 
     import kille_training
@@ -172,7 +172,7 @@ def train() -> Rows:
 
 
 def pgx() -> Rows:
-    """Yields the rates of Pgx's games, by the clock of the wall, without choosing actions."""
+    """Yield the rates of Pgx's games, by the clock of the wall, without choosing actions."""
     for name in ("kuhn_poker", "leduc_holdem"):
         for tables in SIZES[1::2]:
             play = pgx_batch(name, tables, time.perf_counter)

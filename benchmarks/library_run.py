@@ -16,13 +16,7 @@ import kille_training as kt
 
 
 def measured(recipe: str, distributions: list[str], **asked: Any) -> dict[str, Any]:
-    """Trains and measures.
-
-    Args:
-        recipe: Its name.
-        distributions: Libraries whose versions are told.
-        **asked: game, num_players, decisions, seed.
-    """
+    """Train and measures."""
     sys.path.insert(0, str(Path(__file__).parents[1] / "training" / "recipes"))
     train = importlib.import_module(recipe).train
     train(**{**asked, "decisions": 1})  # what is compiled or imported at the first use is not timed

@@ -5,6 +5,6 @@ from typing import Any
 
 
 def table(head: Sequence[Any], rows: Iterable[Sequence[Any]]) -> str:
-    """Returns a table in Markdown."""
+    """Return a table in Markdown."""
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join(f"| {' | '.join(map(str, cells))} |" for cells in lines)

@@ -38,7 +38,7 @@ CHANGED_AT = (("byteskille", 3), ("krypkille", 4))
 
 
 def cases(seeds: int) -> Iterator[Case]:
-    """Yields the runs, those with nothing changed first."""
+    """Yield the runs, those with nothing changed first."""
     bare = ("byteskille", "value loss weighs 0.5")  # there it is the default
     changed = [
         (table, change)
@@ -52,7 +52,7 @@ def cases(seeds: int) -> Iterator[Case]:
 
 
 def measure(key: Key, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Trains and measures; everything in one thread."""
+    """Train and measures; everything in one thread."""
     import torch
     from sb3_contrib import MaskablePPO
     from stable_baselines3 import PPO

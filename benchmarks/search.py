@@ -59,7 +59,7 @@ class Counted:
         self.decisions, self.seconds = 0, 0.0
 
     def decide(self, decisions: Decisions) -> np.ndarray:
-        """Asks the player; decisions with one legal action do not count."""
+        """Ask the player; decisions with one legal action do not count."""
         began = time.process_time()
         chances = self.player.decide(decisions)
         self.seconds += time.process_time() - began
@@ -68,7 +68,7 @@ class Counted:
 
 
 def played(game: str, settings: dict[str, Any], deals: int) -> tuple[str, ...]:
-    """Returns the row of a search in one game."""
+    """Return the row of a search in one game."""
     where = Table.of(game)
     seats, rules = where.num_players, where.rules
     player = Counted(FlatSearch(seats, rules, **settings))
@@ -83,12 +83,7 @@ def _named(settings: dict[str, Any]) -> str:
 
 
 def exact_rows(keys: int = 4) -> Iterator[tuple[str, ...]]:
-    """Compares searches with the best response to the rule of thumb.
-
-    Args:
-        keys: How many times the search is asked about each information set; with thousands of
-            determinizations once.
-    """
+    """Compare searches with the best response to the rule of thumb."""
     for seats in (2, 3):
         rules = spec("byteskille").resolve(ONE_DECISION, episode="deal")
         stage = grow_stage(seats, rules)
@@ -104,7 +99,7 @@ def exact_rows(keys: int = 4) -> Iterator[tuple[str, ...]]:
 
 
 def values_of(mine: np.ndarray, theirs: np.ndarray, stage: Stage) -> np.ndarray:
-    """Returns what each seat earns that plays the first strategy against the second, [P]."""
+    """Return what each seat earns that plays the first strategy against the second, [P]."""
     owner = np.repeat(stage.tree.player, np.diff(stage.tree.first))
     return np.array(
         [
@@ -115,7 +110,7 @@ def values_of(mine: np.ndarray, theirs: np.ndarray, stage: Stage) -> np.ndarray:
 
 
 def searched(player: FlatSearch, stage: Stage, keys: int) -> np.ndarray:
-    """Returns the strategy of a player that searches, [S]: the mean over some keys.
+    """Return the strategy of a player that searches, [S]: the mean over some keys.
 
     Every combination of types is dealt and every sequence of actions is played, so each information
     set is met together with what was done before it.
@@ -147,7 +142,7 @@ def _dealt(hand: tuple[str, ...]) -> bool:
 def _ask_about_new(
     player: FlatSearch, batch: Batch, history: History, keys: int, said: dict[bytes, np.ndarray]
 ) -> None:
-    """Asks about the information sets that have not been asked about yet."""
+    """Ask about the information sets that have not been asked about yet."""
     acting = np.flatnonzero(batch.seat >= 0)
     states = batch.information_state(np.maximum(batch.seat, 0))
     first = {states[row].tobytes(): row for row in acting[::-1]}

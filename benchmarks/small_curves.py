@@ -26,7 +26,7 @@ DECISIONS, POINTS = 491_520, 10
 
 
 def cases(seeds: int) -> Iterator[Case]:
-    """Yields the runs."""
+    """Yield the runs."""
     for preset, game, seed in product(("tiny", "small"), GAMES, range(1, seeds + 1)):
         recipe = load_settings(ROOT / "configs" / "train" / f"{game}.yaml")
         yield (
@@ -42,7 +42,7 @@ def cases(seeds: int) -> Iterator[Case]:
 
 
 def measure(key: Key, settings: TrainSettings) -> dict[str, Any]:
-    """Returns NashConv in units, of baselines and at points of a run."""
+    """Return NashConv in units, of baselines and at points of a run."""
     rules, deal = settings.table.resolve(), deal_of(settings.table)
     baselines = {
         name: nash_conv(load_policy(name, key["game"], 2, rules), deal).total

@@ -21,7 +21,7 @@ HERE = Path(__file__).parents[1]
 
 
 def rates(checkout: Path, cache: Path) -> dict[str, float]:
-    """Returns million decisions per second of a checkout, measured now."""
+    """Return million decisions per second of a checkout, measured now."""
     rooms = os.pathsep.join(str(checkout / room) for room in (".", "agents", "training"))
     environment = os.environ | {"PYTHONPATH": rooms, "KILLE_CACHE_DIR": str(cache)}
     words = ["games", "--repeats", "1", "--out", str(cache)]

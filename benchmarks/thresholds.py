@@ -29,7 +29,7 @@ STAND, SWAP, ASK = (int(Action[name]) for name in ("STAND", "SWAP", "ASK"))
 def play_both_ways(
     batch: Batch, policy: ByteskilleRuleOfThumb, seat: int, seeds: np.ndarray
 ) -> tuple[np.ndarray, ...]:
-    """Returns a seat's gain of standing, [N], and what it held then.
+    """Return a seat's gain of standing, [N], and what it held then.
 
     That is its card (-1: it was never asked), whether it had been made to take it, and how many
     were to come after it.
@@ -61,7 +61,7 @@ def play_both_ways(
 
 
 def measure(num_players: int, deals: int, rounds: int, table: np.ndarray) -> None:
-    """Improves the thresholds of one table size in place."""
+    """Improve the thresholds of one table size in place."""
     batch = make_batch("byteskille", deals, num_players, episode="deal", restart=False, seed=0)
     for number in range(rounds):
         gains = np.zeros((2, num_players, 21))

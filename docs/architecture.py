@@ -21,11 +21,7 @@ ALIASES = {"sb3"}
 
 
 def rooms(folder: Path) -> str:
-    """Returns the table of a package: each room stands above those that it imports.
-
-    Raises:
-        graphlib.CycleError: Rooms import each other in a circle.
-    """
+    """Return the table of a package: each room stands above those that it imports."""
     doors = {
         path.stem: path / "__init__.py" if path.is_dir() else path
         for path in sorted(folder.iterdir())
@@ -50,7 +46,7 @@ def _purpose(door: Path) -> str:
 
 
 def _imported(package: str, file: Path) -> Iterator[str]:
-    """Gives the rooms of a package that a file imports when it is loaded."""
+    """Yield the rooms of a package that a file imports when it is loaded."""
     waiting: list[ast.AST] = [ast.parse(file.read_text(encoding="utf-8"))]
     while waiting:
         node = waiting.pop()
@@ -71,13 +67,13 @@ def _imported(package: str, file: Path) -> Iterator[str]:
 
 
 def contracts() -> str:
-    """Returns the names of the import contracts as a list."""
+    """Return the names of the import contracts as a list."""
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     return "\n".join(f"- {each['name']}" for each in settings["tool"]["importlinter"]["contracts"])
 
 
 def all_rooms() -> str:
-    """Returns the tables of all packages."""
+    """Return the tables of all packages."""
     return "\n\n".join(rooms(ROOT / folder) for folder in PACKAGES)
 
 

@@ -13,22 +13,13 @@ from markdown_tables import table as table
 
 
 def lines_of(path: Path) -> list[dict[str, Any]]:
-    """Returns what a file holds, one JSON object per line; nothing if there is no file."""
+    """Return what a file holds, one JSON object per line; nothing if there is no file."""
     lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
     return [json.loads(line) for line in lines]
 
 
 def filled(page: Path, blocks: Mapping[str, Callable[[], str]], whole: bool = True) -> str:
-    """Returns a page whose blocks are made again.
-
-    Args:
-        page: Marks their places with `<!-- begin NAME -->` and `<!-- end NAME -->`.
-        blocks: What makes each of them.
-        whole: Whether these are all blocks of the page; else the others stay as they are.
-
-    Raises:
-        KeyError: The page has no place for a block, or one for a block that does not exist.
-    """
+    """Return a page whose blocks are made again."""
     found = set()
 
     def block(match: re.Match[str]) -> str:
@@ -45,7 +36,7 @@ def filled(page: Path, blocks: Mapping[str, Callable[[], str]], whole: bool = Tr
 
 
 def write(files: Mapping[Path, str], check: bool) -> int:
-    """Writes the files that change, or (check) names them and returns 1."""
+    """Write the files that change, or (check) names them and returns 1."""
     stale = False
     for path, new in files.items():
         if path.is_file() and path.read_text(encoding="utf-8") == new:

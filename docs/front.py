@@ -37,11 +37,7 @@ COLOUR = {name: light for name, (light, _) in COLOURS.items()}
 
 
 def choices() -> dict[str, dict[str, str]]:
-    """Returns what each seat does with each card when all seats before it have stood.
-
-    Returns:
-        By seat, from forehand to the dealer: the choice ("swap", "stand") by the card's code.
-    """
+    """Return what each seat does with each card when all seats before it have stood."""
     page = (DOCS / "solutions.md").read_text(encoding="utf-8")
     rows = re.findall(rf"^\| `{RULES}` \| {SEATS} \| \w+ \| .*: .*", page, re.MULTILINE)
     cells = [[cell.strip() for cell in row.strip("| ").split(" | ")] for row in rows]
@@ -49,7 +45,7 @@ def choices() -> dict[str, dict[str, str]]:
 
 
 def _ranges(text: str) -> Iterator[tuple[str, str]]:
-    """Yields code and choice of "blaren to lilja 4: swap; lilja 5 to gök: stand"."""
+    """Yield code and choice of "blaren to lilja 4: swap; lilja 5 to gök: stand"."""
     for part in text.split("; "):
         cards, choice = part.split(": ")
         ends = [PACK.names.index(re.sub(r" \(\w+\)", "", name)) for name in cards.split(" to ")]
@@ -58,7 +54,7 @@ def _ranges(text: str) -> Iterator[tuple[str, str]]:
 
 
 def swap_map() -> str:
-    """Returns the picture: cards above, and below each what every seat does with it."""
+    """Return the picture: cards above, and below each what every seat does with it."""
     found = choices()
     width = LEFT + STEP * len(PACK.codes) + 20
     height = TOP + ROW * len(found) + 46
@@ -100,7 +96,7 @@ def _legend(y: float) -> Iterator[str]:
 
 
 def _cell(x: float, y: float, choice: str) -> str:
-    """Draws what a seat does with a card, as a cell of the map."""
+    """Draw what a seat does with a card, as a cell of the map."""
     ground, line, sign = SIGNS[choice]
     return (
         f'<g transform="translate({x:g} {y:g})"><rect class="{ground}" width="{CELL:g}" '
@@ -116,7 +112,7 @@ def _words(x: float, y: float, text: str, *, size: float) -> str:
 
 
 def badges() -> dict[str, tuple[str, str]]:
-    """Returns what the badges say, by the name of the file."""
+    """Return what the badges say, by the name of the file."""
     found = project()
     oldest = found["requires-python"].removeprefix(">=")
     return {
@@ -128,12 +124,12 @@ def badges() -> dict[str, tuple[str, str]]:
 
 
 def project() -> dict[str, Any]:
-    """Returns what pyproject.toml says of the project."""
+    """Return what pyproject.toml says of the project."""
     return tomllib.loads((DOCS.parent / "pyproject.toml").read_text())["project"]
 
 
 def launchers(address: str | None) -> str:
-    """Returns badges that open each notebook on Binder, by the repository's address on GitHub."""
+    """Return badges that open each notebook on Binder, by the repository's address on GitHub."""
     if address is None:
         return (
             "Badges that launch them on Binder appear here with the repository's address, which "
@@ -148,7 +144,7 @@ def launchers(address: str | None) -> str:
 
 
 def badge(label: str, says: str) -> str:
-    """Returns a badge: a word, and what holds."""
+    """Return a badge: a word, and what holds."""
     split, whole = (text_width(label, 12) + 16, text_width(says, 12) + 16)
     width, words = split + whole, escape(f"{label}: {says}")
     text = 'y="15.5" font-size="12" font-family="Helvetica Neue,Arial,sans-serif" fill="#fff"'

@@ -66,14 +66,7 @@ def fingerprint(player: str) -> str:
 
 @dataclass(frozen=True)
 class Track:
-    """What an entry is measured on: single deals of a game by its default rules.
-
-    Attributes:
-        name: What the board calls it.
-        game: The game.
-        num_players: P seats.
-        against: Players in the other seats, one after another; none where NashConv is exact.
-    """
+    """What an entry is measured on: single deals of a game by its default rules."""
 
     name: str
     game: str
@@ -117,11 +110,7 @@ def _played_track(game: str) -> Track:
 
 
 def read() -> list[Line]:
-    """Return the lines of the data.
-
-    Raises:
-        ConfigError: A line was measured under other conditions than the tracks' now.
-    """
+    """Return the lines of the data."""
     lines = lines_of(DATA)
     known = {name: track.conditions() for name, track in tracks().items()}
     for line in lines:
@@ -143,18 +132,7 @@ def save(lines: Sequence[Line]) -> None:
 
 
 def add(player: str, name: str, by: str, only: Sequence[str] = (), *, trust: bool = False) -> None:
-    """Measure a player on the tracks that it plays and was not measured on before.
-
-    Args:
-        player: The folder of a policy, `module:object`, or a player's name.
-        name: Its name on the board.
-        by: Who made it.
-        only: Names of tracks; none are all.
-        trust: Whether model files that can run code may be loaded.
-
-    Raises:
-        ConfigError: The name stands for another player.
-    """
+    """Measure a player on the tracks that it plays and was not measured on before."""
     lines, digest = read(), fingerprint(player)
     mine = [line for line in lines if line["name"] == name]
     if any((line["digest"], line["by"]) != (digest, by) for line in mine):

@@ -42,19 +42,19 @@ Runs = Any
 
 
 def results(name: str, folder: Path = DOCS / "data") -> Runs:
-    """Returns the finished runs of a benchmark."""
+    """Return the finished runs of a benchmark."""
     return pd.DataFrame(lines_of(folder / f"{name}.jsonl"))
 
 
 def middle(numbers: Iterable[float], form: str = ".4f") -> str:
-    """Returns the median with the smallest and the largest, or nothing without numbers."""
+    """Return the median with the smallest and the largest, or nothing without numbers."""
     found = pd.Series(numbers, dtype=float).dropna()
     low, half, high = found.min(), found.median(), found.max()
     return f"{half:{form}} ({low:{form}} to {high:{form}})" if len(found) else ""
 
 
 def draw(axes: Any, runs: Runs, play: str, colour: str, label: str, least: float = 0.0) -> None:
-    """Draws NashConv over thousands of decisions: every run thin, and their median thick."""
+    """Draw NashConv over thousands of decisions: every run thin, and their median thick."""
     curves = pd.DataFrame(
         {
             seed: {point["decisions"] / 1000: max(least, sum(point[play])) for point in points}
@@ -69,7 +69,7 @@ def draw(axes: Any, runs: Runs, play: str, colour: str, label: str, least: float
 
 
 def credit_table(runs: Runs) -> str:
-    """Returns NashConv at the end of the runs, by seats and way."""
+    """Return NashConv at the end of the runs, by seats and way."""
     rows = []
     for seats, here in runs.groupby("num_players"):
         for variant, words in VARIANTS.items():
@@ -81,7 +81,7 @@ def credit_table(runs: Runs) -> str:
 
 
 def credit_figure(runs: Runs) -> str:
-    """Returns the picture of NashConv over decisions, by seats and way to play."""
+    """Return the picture of NashConv over decisions, by seats and way to play."""
     players = runs.groupby("num_players")
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(4.1 * len(players), 6.4), layout="constrained")
@@ -106,13 +106,13 @@ def credit_figure(runs: Runs) -> str:
 
 
 def gains(runs: Runs) -> Runs:
-    """Returns the exact gain and what was found, a row per position, in units."""
+    """Return the exact gain and what was found, a row per position, in units."""
     whole = runs.explode(["exact", "found"], ignore_index=True)
     return whole.drop(columns="found").join(pd.DataFrame(list(whole.found)))
 
 
 def calibration_summary(runs: Runs) -> str:
-    """Returns a summary of the table, in sentences."""
+    """Return a summary of the table, in sentences."""
     pairs = gains(runs)
     sums = pairs.groupby(["num_players", "player"])[["mean", "exact", "stake"]].agg(
         {"mean": "sum", "exact": "sum", "stake": "first"}
@@ -134,7 +134,7 @@ def calibration_summary(runs: Runs) -> str:
 
 
 def calibration_figure(runs: Runs) -> str:
-    """Returns the picture of approximate gains by seat over the exact ones."""
+    """Return the picture of approximate gains by seat over the exact ones."""
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(5.6, 5.2), layout="constrained")
         axes = figure.subplots()
@@ -160,7 +160,7 @@ def calibration_figure(runs: Runs) -> str:
 
 
 def libraries_table(runs: Runs) -> str:
-    """Returns what every recipe reached at two and at three seats, and how fast it was."""
+    """Return what every recipe reached at two and at three seats, and how fast it was."""
     rows, seats = [], sorted(runs.num_players.unique())
     for recipe, here in runs[runs.seed > 0].groupby("recipe"):
         library, version = next(iter(here.versions.iloc[0].items()))
@@ -173,7 +173,7 @@ def libraries_table(runs: Runs) -> str:
 
 
 def games_table(runs: Runs) -> str:
-    """Returns what the trained players earned against the rule of thumb while they learned."""
+    """Return what the trained players earned against the rule of thumb while they learned."""
     curves = runs[(runs.against == "rule_of_thumb") & (runs.play == "sampled")]
     rows = []
     for game in list_games():
@@ -186,7 +186,7 @@ def games_table(runs: Runs) -> str:
 
 
 def sb3_reached(runs: Runs) -> str:
-    """Returns what the settings for Stable-Baselines3 reach at each table."""
+    """Return what the settings for Stable-Baselines3 reach at each table."""
     plain = runs[runs.change == runs.change.iloc[0]]
     rows = [
         (f"`{game}`", seats, *_sb3_cells(here))
@@ -196,7 +196,7 @@ def sb3_reached(runs: Runs) -> str:
 
 
 def sb3_bought(runs: Runs) -> str:
-    """Returns what one setting changed at a time brings or costs, at the tables where it was."""
+    """Return what one setting changed at a time brings or costs, at the tables where it was."""
     order = runs.change.unique()
     rows = []
     for (game, seats), here in runs.groupby(["game", "num_players"], sort=False):
@@ -210,7 +210,7 @@ SB3_HEAD = ("seeds", "against uniform", "against the rule of thumb", "NashConv",
 
 
 def _sb3_cells(runs: Runs) -> list[str]:
-    """Returns how many seeds, and the middle and the ends of what is measured."""
+    """Return how many seeds, and the middle and the ends of what is measured."""
     earned = [
         middle((one[name][0] for one in runs.earned), "+.3f")
         for name in ("uniform", "rule_of_thumb")
@@ -219,7 +219,7 @@ def _sb3_cells(runs: Runs) -> list[str]:
 
 
 def settings_table() -> str:
-    """Returns the settings of the games' recipes side by side, equal ones in one column."""
+    """Return the settings of the games' recipes side by side, equal ones in one column."""
     games: dict[tuple[str, ...], list[str]] = {}
     for game in list_games():
         recipe = yaml.safe_load((RECIPES / f"{game}.yaml").read_text(encoding="utf-8"))
@@ -237,7 +237,7 @@ def _setting(value: Any) -> str:
 
 
 def of(name: str, make: Callable[[Runs], str]) -> Callable[[], str]:
-    """Returns what makes a text from the finished runs of a benchmark."""
+    """Return what makes a text from the finished runs of a benchmark."""
     return lambda: make(results(name))
 
 

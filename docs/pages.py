@@ -19,14 +19,14 @@ MAKERS = (
 
 
 def built(name: str) -> dict[Path, str]:
-    """Returns what the files that a script makes should hold."""
+    """Return what the files that a script makes should hold."""
     maker = importlib.import_module(name)
     pages = {page: filled(page, blocks) for page, blocks in getattr(maker, "BLOCKS", {}).items()}
     return pages | {path: make() for path, make in getattr(maker, "FILES", {}).items()}
 
 
 def main() -> int:
-    """Writes or checks; returns the exit status."""
+    """Write or checks; returns the exit status."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("names", nargs="*", help="scripts; all by default")
     parser.add_argument("--check", action="store_true")

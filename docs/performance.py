@@ -41,21 +41,21 @@ Line = dict[str, Any]
 
 
 def figure(value: float) -> str:
-    """Returns a number with three digits that count, or all of those before its point."""
+    """Return a number with three digits that count, or all of those before its point."""
     if value >= 100:
         return f"{value:,.0f}"
     return f"{value:.{2 - math.floor(math.log10(value))}f}" if value else "0"
 
 
 def bench_table(file: Path) -> str:
-    """Returns the table of one benchmark and what it was measured on."""
+    """Return the table of one benchmark and what it was measured on."""
     result = json.loads(file.read_text(encoding="utf-8"))
     names = result["machine"] if file.stem == "peers" else MACHINE
     return f"{_table(result['rows'])}\n\n{_measured_on([result['machine']], names)}"
 
 
 def selected_table() -> str:
-    """Returns the selected rows of all files, and what they were measured on."""
+    """Return the selected rows of all files, and what they were measured on."""
     results = {name: json.loads((RESULTS / f"{name}.json").read_text()) for name in SELECTED}
     rows = [
         row
@@ -73,7 +73,7 @@ def _measured_on(machines: Sequence[dict[str, str]], names: Iterable[str]) -> st
 
 
 def _table(rows: Sequence[Line]) -> str:
-    """Returns figures, and where others are compared by how much ours is faster."""
+    """Return figures, and where others are compared by how much ours is faster."""
     if not any(row["times"] for row in rows):
         lines = [(row["what"], figure(row["value"]), _spread(row), row["unit"]) for row in rows]
         return table(("what", "median", "spread", "unit"), lines)
@@ -104,7 +104,7 @@ SENTENCE = (
 
 
 def sentence(rows: Sequence[Line]) -> str:
-    """Returns the README's line."""
+    """Return the README's line."""
     times = {
         re.sub(r" [\d.]+:", ":", row["what"]): figure(row["times"][0])
         for row in rows
@@ -124,12 +124,12 @@ text { fill: #e6edf3 } .ours { fill: #f0883e } .other { fill: #7d9cc0 } }"""
 
 
 def peers() -> list[Line]:
-    """Returns the rows of other libraries and of this suite."""
+    """Return the rows of other libraries and of this suite."""
     return json.loads((RESULTS / "peers.json").read_text(encoding="utf-8"))["rows"]
 
 
 def picture(rows: Sequence[Line]) -> str:
-    """Returns bars of every figure on a logarithmic scale, a panel for each unit."""
+    """Return bars of every figure on a logarithmic scale, a panel for each unit."""
     parts, y = [], 6
     for unit, group in groupby(rows, key=lambda row: row["unit"]):
         if unit not in PANELS:
@@ -162,12 +162,12 @@ def _bar(row: Line, y: int, length: float) -> str:
 
 
 def gpu_results(part: str) -> Any:
-    """Returns what was measured of a part on a GPU, as a DataFrame."""
+    """Return what was measured of a part on a GPU, as a DataFrame."""
     return pd.DataFrame([line for line in lines_of(GPU_RESULTS) if line["part"] == part])
 
 
 def gpu_steps() -> str:
-    """Returns the rates of the games, and of Pgx's, by the number of tables."""
+    """Return the rates of the games, and of Pgx's, by the number of tables."""
     own = gpu_results("steps")
     core = own.groupby("game").core_rate.first()
     both = pd.concat([own, gpu_results("pgx")])
@@ -179,7 +179,7 @@ def gpu_steps() -> str:
 
 
 def gpu_train() -> str:
-    """Returns what PPO reaches on both."""
+    """Return what PPO reaches on both."""
     head = ("device", "tables", "seconds", "decisions", "decisions/s", "NashConv, units")
     rows = [
         (
@@ -193,7 +193,7 @@ def gpu_train() -> str:
 
 
 def gpu_machine() -> str:
-    """Returns what a table and the first step take, and what was measured on."""
+    """Return what a table and the first step take, and what was measured on."""
     steps, start, pgx = map(gpu_results, ("steps", "start", "pgx"))
     sizes, cold, warm = steps.table_bytes, start.cold_seconds, start.warm_seconds
     first = steps.iloc[0]

@@ -29,7 +29,7 @@ GAP = 8.0
 
 
 def sheet(codes: Sequence[str], across: int, title: str) -> str:
-    """Returns cards and the back in rows, as a document that stands alone."""
+    """Return cards and the back in rows, as a document that stands alone."""
     names = [*codes, "back"]
     rows = -(-len(names) // across)
     width, height = across * (WIDTH + GAP) + GAP, rows * (HEIGHT + GAP) + GAP
@@ -45,7 +45,7 @@ def sheet(codes: Sequence[str], across: int, title: str) -> str:
 
 
 def table(game: str, seats: int, viewer: int | None, seed: int, decisions: int) -> str:
-    """Returns a table as SVG; all seats play by the rule of thumb."""
+    """Return a table as SVG; all seats play by the rule of thumb."""
     batch = kille_env.make_batch(game, 1, seats, episode="match", seed=seed, restart=False)
     player = resolve("rule_of_thumb", game, seats, batch.rules)
     row, key = np.zeros(1, np.int64), np.zeros(1, np.uint64)

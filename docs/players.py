@@ -46,7 +46,7 @@ SEATS = (2, 3, 4)
 def earned(
     game: str, player: str, other: str, seats: int, episode: str, deals: int, seed: int
 ) -> list[float]:
-    """Returns units per deal of a player in one seat among copies of another: mean, low, high."""
+    """Return units per deal of a player in one seat among copies of another: mean, low, high."""
     rules = spec(game).resolve(episode=episode)
     one, others = (load_policy(name, game, seats, rules) for name in (player, other))
     found = payoff(one, others, seats, rules, deals=deals, seed=seed).estimate
@@ -55,7 +55,7 @@ def earned(
 
 
 def measure(game: str) -> dict[str, Any]:
-    """Returns what all players earn against the baselines, in single deals at the default table."""
+    """Return what all players earn against the baselines, in single deals at the default table."""
     seats = spec(game).default_players
     return {
         "num_players": seats,
@@ -70,7 +70,7 @@ def measure(game: str) -> dict[str, Any]:
 
 
 def measure_trained(game: str) -> dict[str, Any]:
-    """Returns the card of a game's network; it plays by its probabilities."""
+    """Return the card of a game's network; it plays by its probabilities."""
     name, seats = f"{game}/trained", spec(game).default_players
     sizes = range(spec(game).min_players, spec(game).max_players + 1)
     card: dict[str, Any] = {
@@ -92,7 +92,7 @@ def measure_trained(game: str) -> dict[str, Any]:
 
 
 def exact_figures(game: str) -> dict[str, Any]:
-    """Returns NashConv in stakes, by play and seats."""
+    """Return NashConv in stakes, by play and seats."""
     rules = spec(game).resolve(episode="deal")
     found: dict[str, dict[str, float]] = {"sampled": {}, "greedy": {}}
     for seats in SEATS:
@@ -103,7 +103,7 @@ def exact_figures(game: str) -> dict[str, Any]:
 
 
 def learnt_figures(game: str) -> dict[str, Any]:
-    """Returns what a response gains at the default table that goes on learning from the network."""
+    """Return what a response gains at the default table that goes on learning from the network."""
     name, seats = f"{game}/trained", spec(game).default_players
     rules = spec(game).resolve(episode="deal")
     network = load_policy(name, game, seats, rules)
@@ -118,7 +118,7 @@ def learnt_figures(game: str) -> dict[str, Any]:
 
 
 def curve(run: Run) -> list[dict[str, Any]]:
-    """Returns what a run's policy earned while it learned, after the run that it began with."""
+    """Return what a run's policy earned while it learned, after the run that it began with."""
     begun = run.settings().learner["begin_with"]
     lines = curve(Run(Path(begun))) if begun else []
     before = lines[-1]["decisions"] if lines else 0
@@ -132,7 +132,7 @@ def curve(run: Run) -> list[dict[str, Any]]:
 
 
 def take_trained(runs: Path) -> None:
-    """Puts the policies of finished runs into the package, and their curves beside the page."""
+    """Put the policies of finished runs into the package, and their curves beside the page."""
     kept = lines_of(CURVES)
     for game in list_games():
         run = Run(runs / f"{game}_trained")
@@ -145,7 +145,7 @@ def take_trained(runs: Path) -> None:
 
 
 def take_solved() -> None:
-    """Writes the solved policies into the package, compressed."""
+    """Write the solved policies into the package, compressed."""
     folder = Path(kille_agents.population.__file__).parent / "solved"
     for preset in spec("byteskille").presets:
         for seats in SEATS:
@@ -155,14 +155,14 @@ def take_solved() -> None:
 
 
 def update(file: Path, games: dict[str, Any], **about: Any) -> None:
-    """Writes what was measured of some games; the file keeps the others."""
+    """Write what was measured of some games; the file keeps the others."""
     known = json.loads(file.read_text(encoding="utf-8"))["games"] | games
     content = {**about, "games": {game: known[game] for game in list_games() if game in known}}
     write_whole(file, (json.dumps(content, indent=1) + "\n").encode())
 
 
 def main(what: str, *words: str) -> None:
-    """Runs the script."""
+    """Run the script."""
     games = words or list_games()
     if what == "measure":
         update(MEASURED, {game: measure(game) for game in games}, deals=DEALS, seed=SEED)

@@ -56,7 +56,7 @@ MEMORY = 8.0
 
 
 def measure(game: str, preset: str, seats: int) -> dict:
-    """Solves a table; returns what it took and what came out."""
+    """Solve a table; returns what it took and what came out."""
     rules = spec(game).resolve(preset)
     began = time.perf_counter()
     found = solve(
@@ -93,7 +93,7 @@ def measure(game: str, preset: str, seats: int) -> dict:
 
 
 def _choice(game: str, mask: np.ndarray) -> str:
-    """Returns what is to be chosen, in the verbs of the actions: "knock or fold", "play"."""
+    """Return what is to be chosen, in the verbs of the actions: "knock or fold", "play"."""
     actions = spec(game).actions
     verbs = (actions[action].split()[0] for action in np.flatnonzero(mask))
     return " or ".join(dict.fromkeys(verbs))
@@ -185,7 +185,7 @@ def curves() -> str:
 
 
 def _runs() -> Iterator[tuple[dict, Runs]]:
-    """Yields the tables that a learner has played, in the order of `TABLES`, and its runs."""
+    """Yield the tables that a learner has played, in the order of `TABLES`, and its runs."""
     known = results("small_curves")
     for game, preset, seats in TABLES:
         runs = known[(known.game == game) & (known.preset == preset)]
@@ -202,7 +202,7 @@ def _named(line: dict) -> tuple[str, str, str]:
 
 
 def read() -> dict[str, dict]:
-    """Returns the lines that there are, in the order of `TABLES`, by name."""
+    """Return the lines that there are, in the order of `TABLES`, by name."""
     known = {_name(line["game"], line["preset"], line["seats"]): line for line in lines_of(DATA)}
     return {_name(*each): known[_name(*each)] for each in TABLES if _name(*each) in known}
 
@@ -216,7 +216,7 @@ BLOCKS = {"small": small, "mixing": mixing, "learned": learned}
 
 
 def main(arguments: list[str]) -> int:
-    """Solves what is asked for, and writes the table."""
+    """Solve what is asked for, and writes the table."""
     if arguments[:1] == ["--one"]:
         game, preset, seats = arguments[1:]
         print(json.dumps(measure(game, preset, int(seats))))

@@ -53,19 +53,19 @@ CALLED = {"svensk": "`svensk`", "none": "`svensk`, `reentry: none`", "wikipedia"
 
 @cache
 def solved(preset: str, seats: int) -> Solution:
-    """Returns the solution of a deal; solves it if it is missing."""
+    """Return the solution of a deal; solves it if it is missing."""
     print(f"{preset}, {seats} seats", file=sys.stderr)
     return solve(num_players=seats, rules=preset, out=RUNS / f"{preset}-{seats}")
 
 
 @cache
 def deal(preset: str, seats: int) -> DealStages:
-    """Returns the trees of a deal."""
+    """Return the trees of a deal."""
     return build_deal(seats, spec("byteskille").resolve(preset))
 
 
 def first_strategy(preset: str, seats: int) -> np.ndarray:
-    """Returns the strategy of a deal's first hand, [S]."""
+    """Return the strategy of a deal's first hand, [S]."""
     return strategy_of(solved(preset, seats).policy, deal(preset, seats).stages[0])
 
 
@@ -115,7 +115,7 @@ def seconds() -> str:
 
 
 def first_turns(strategy: np.ndarray, stage: Stage) -> list[tuple[str, str, str]]:
-    """Returns seat, situation and choice by card where every seat before has stood."""
+    """Return seat, situation and choice by card where every seat before has stood."""
     chances, reach = stage.by_action(strategy), infoset_reach(stage.tree, strategy)
     names, turns = position_names(stage.num_players), []
     for seat, name in enumerate(names):
@@ -157,7 +157,7 @@ def strategies() -> str:
 
 @cache
 def solved_match(rules: str, seats: int) -> Solution:
-    """Returns the solution of a match; solves it if it is missing."""
+    """Return the solution of a match; solves it if it is missing."""
     print(f"match, {rules}, {seats} seats", file=sys.stderr)
     folder = RUNS / f"match-{rules}-{seats}"
     return solve(num_players=seats, rules=MATCH_RULES[rules], episode="match", out=folder)
@@ -165,7 +165,7 @@ def solved_match(rules: str, seats: int) -> Solution:
 
 @cache
 def match_of(rules: str, seats: int) -> tuple[MatchStrategy, Match, NashConv]:
-    """Returns what the written policy does in a match, the match, and its NashConv."""
+    """Return what the written policy does in a match, the match, and its NashConv."""
     match = build_match(seats, MATCH_RULES[rules])
     strategy = match_strategy_of(solved_match(rules, seats).policy, match)
     return strategy, match, match_nash_conv(strategy, match)
@@ -231,7 +231,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
 
 
 def pictures() -> dict[Path, str]:
-    """Returns the pictures in docs/solutions."""
+    """Return the pictures in docs/solutions."""
     found = {}
     strategy, match, _ = match_of("svensk", 3)
     swaps = swaps_of(strategy.hands[0], match.first_stage)
@@ -247,12 +247,12 @@ def pictures() -> dict[Path, str]:
 
 
 def curve(seats: int) -> tuple[list[int], list[float]]:
-    """Returns iterations and NashConv of the hand that was solved first."""
+    """Return iterations and NashConv of the hand that was solved first."""
     return next(iter(curves_of(solved("svensk", seats).progress, hands=2).values()))
 
 
 def main(again: bool) -> int:
-    """Writes the page and its pictures."""
+    """Write the page and its pictures."""
     if again and RUNS.exists():
         shutil.rmtree(RUNS)
     PICTURES.mkdir(exist_ok=True)

@@ -34,7 +34,7 @@ Picture = tuple[np.ndarray, int]
 
 
 def film() -> Iterator[Picture]:
-    """Yields the pictures of a deal."""
+    """Yield the pictures of a deal."""
     batch = kille_env.make_batch(
         "byteskille", 1, SEATS, rules={"episode": "deal"}, seed=SEED, restart=False
     )
@@ -60,7 +60,7 @@ def film() -> Iterator[Picture]:
 
 
 def _lines(said: Sequence[str]) -> list[str]:
-    """Returns what happened in lines that fit; the table of the cards is in the picture."""
+    """Return what happened in lines that fit; the table of the cards is in the picture."""
     text = " ".join(line for line in said if not line.startswith(" "))
     lines = [""]
     for sentence in re.split(r"(?<=[.”]) ", text):
@@ -76,7 +76,7 @@ def _scene(batch: Batch) -> Scene:
 
 
 def _between(before: Scene, after: Scene, moves: dict[str, str], share: float) -> Scene:
-    """Returns a scene on the way: what has moved lies between where it was and where it goes."""
+    """Return a scene on the way: what has moved lies between where it was and where it goes."""
     eased = share * share * (3.0 - 2.0 * share)
     source = {target: item for item in before.items if (target := moves.get(item.key))}
     resting = {item.key: item for item in before.items}
@@ -92,7 +92,7 @@ def _between(before: Scene, after: Scene, moves: dict[str, str], share: float) -
 
 
 def _picture(scene: Scene, words: str) -> np.ndarray:
-    """Returns a scene above a strip with words."""
+    """Return a scene above a strip with words."""
     width = scene.width
     text = (
         f'<text class="text label" y="{LETTERS / 3:g}" font-size="{LETTERS:g}" '
@@ -108,7 +108,7 @@ def _picture(scene: Scene, words: str) -> np.ndarray:
 
 
 def write_gif(film: Sequence[Picture], file: Path) -> None:
-    """Writes pictures as an animation that repeats, with one palette for all of them."""
+    """Write pictures as an animation that repeats, with one palette for all of them."""
     images = [Image.fromarray(picture) for picture, _ in film]
     sample = Image.fromarray(np.vstack([picture[::3, ::3] for picture, _ in film]))
     palette = sample.quantize(COLOURS, method=Image.Quantize.MEDIANCUT)

@@ -13,7 +13,7 @@ DOCS = Path(__file__).parent
 
 
 def facts(spec: GameSpec) -> str:
-    """Returns the facts that a user needs before the first step."""
+    """Return the facts that a user needs before the first step."""
     low, high = spec.reward_range(spec.resolve(episode="deal"), spec.default_players)
     rows = [
         ("seats", f"{spec.min_players} to {spec.max_players}, default {spec.default_players}"),
@@ -32,13 +32,7 @@ Layout = Callable[[int], tuple[Part, ...]]
 
 
 def layout_table(layout: Layout, seats: tuple[int, int], known: Layout | None = None) -> str:
-    """Returns a layout with offsets and sizes as formulas in P, the number of seats.
-
-    Args:
-        layout: The layout.
-        seats: Two numbers of seats, from which the formulas are found.
-        known: A layout that it begins with and that the page has already: it is left out.
-    """
+    """Return a layout with offsets and sizes as formulas in P, the number of seats."""
     few, many = layout(seats[0]), layout(seats[1])
     first = 0
     if known:
@@ -53,7 +47,7 @@ def layout_table(layout: Layout, seats: tuple[int, int], known: Layout | None = 
 
 
 def in_full(spec: GameSpec) -> list[tuple[str, str]]:
-    """Returns the tables of a game's layouts with their names, for the site."""
+    """Return the tables of a game's layouts with their names, for the site."""
     seats = _two(spec)
     return [
         ("Observation", layout_table(spec.observation, seats)),
@@ -75,7 +69,7 @@ def _two(spec: GameSpec) -> tuple[int, int]:
 
 
 def _formula(few: int, many: int, seats: tuple[int, int]) -> str:
-    """Returns the line through two sizes in words, "30 + 2P"."""
+    """Return the line through two sizes in words, "30 + 2P"."""
     slope = (many - few) // (seats[1] - seats[0])
     start = few - slope * seats[0]
     times = f"{slope if slope != 1 else ''}P"

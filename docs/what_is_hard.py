@@ -20,20 +20,20 @@ LONG = (2, 6, 11, 20)
 
 
 def player_at(grid: str, player: str, at: str) -> dict[str, Any]:
-    """Returns the last measurement of a player at a table of the benchmark."""
+    """Return the last measurement of a player at a table of the benchmark."""
     known = benchmark.results(grid).players
     (found,) = (x for x in known if (x["name"], x["table"]) == (player, at))
     return found
 
 
 def interval(found: list[float]) -> str:
-    """Returns "+0.12 ± 0.03"."""
+    """Return "+0.12 ± 0.03"."""
     mean, low, high = found
     return f"{mean:+.3f} ± {(high - low) / 2:.3f}"
 
 
 def games() -> str:
-    """Returns what players earn at the default tables, and what a best response found."""
+    """Return what players earn at the default tables, and what a best response found."""
     measured = json.loads(MEASURED.read_text(encoding="utf-8"))["games"]
     rows = []
     for game in list_games():
@@ -52,7 +52,7 @@ def games() -> str:
 
 
 def nash_conv() -> str:
-    """Returns exact NashConv in stakes by number of seats, of drawn actions."""
+    """Return exact NashConv in stakes by number of seats, of drawn actions."""
     exact = cards()["games"]["byteskille"]["nash_conv"]["sampled"]
     rows = [
         (f"`{player}`", *(f"{_stakes(player_at('exact', player, at)):.4f}" for at in EXACT))
@@ -67,7 +67,7 @@ def _stakes(point: dict[str, Any]) -> float:
 
 
 def matches() -> str:
-    """Returns what the trained players earn in matches against the rule of thumb, by seats."""
+    """Return what the trained players earn in matches against the rule of thumb, by seats."""
     rows = []
     for game in list_games():
         by_seats = cards()["games"][game]["by_table"]["match"]

@@ -36,15 +36,7 @@ Play = Callable[[], tuple[int, float]]
 
 
 class Work(NamedTuple):
-    """A piece of work that a library does.
-
-    Attributes:
-        kind: Ratios compare works of one kind: `BATCH`, `LOOP` and `AEC` are decisions of random
-            play, `CFR` and `CFR_PLUS` iterations, `NASH_CONV` measurements of one strategy.
-        what: The game, and how it is played or solved.
-        includes: What is inside the measured time.
-        prepare: Makes everything that is not measured; returns what is.
-    """
+    """A piece of work that a library does."""
 
     kind: str
     what: str
@@ -53,7 +45,7 @@ class Work(NamedTuple):
 
 
 def measured(play: Play, least: float = SECONDS) -> float:
-    """Returns the seconds per piece of work, over at least this many seconds of it."""
+    """Return the seconds per piece of work, over at least this many seconds of it."""
     pieces, inside = 0, 0.0
     while inside < least:
         done, spent = play()
@@ -63,12 +55,7 @@ def measured(play: Play, least: float = SECONDS) -> float:
 
 
 def clocked(work: Callable[[], Any], pieces: int = 0) -> Play:
-    """Returns work with a clock around it.
-
-    Args:
-        work: Does so many pieces.
-        pieces: How many; 0 takes what the work returns.
-    """
+    """Return work with a clock around it."""
 
     def play() -> tuple[int, float]:
         start = clock()
@@ -79,7 +66,7 @@ def clocked(work: Callable[[], Any], pieces: int = 0) -> Play:
 
 
 def matches(match: Callable[[], int]) -> Play:
-    """Returns play of matches, each of so many decisions, until there are `DECISIONS`."""
+    """Return play of matches, each of so many decisions, until there are `DECISIONS`."""
 
     def play() -> int:
         decisions = 0
@@ -91,13 +78,13 @@ def matches(match: Callable[[], int]) -> Play:
 
 
 def chooser() -> Callable[[Sequence[int] | np.ndarray], int]:
-    """Returns what draws one of the legal actions of a table."""
+    """Return what draws one of the legal actions of a table."""
     draw = random.Random(0).random
     return lambda legal: int(legal[int(draw() * len(legal))])
 
 
 def warm(play: Play) -> Play:
-    """Returns the same, compiled."""
+    """Return the same, compiled."""
     play()
     return play
 
@@ -147,12 +134,7 @@ def kille_aec() -> Play:
 
 
 def turns(env: Any, mask: Callable[[Any, dict[str, Any]], np.ndarray]) -> Play:
-    """Returns random play as PettingZoo has it: `last`, choose, `step`; `reset` is not measured.
-
-    Args:
-        env: An AEC environment.
-        mask: Finds the action mask in what `last` returns as observation and info.
-    """
+    """Return random play as PettingZoo has it: `last`, choose, `step`; `reset` is not measured."""
     env.reset(seed=0)
     choose = chooser()
 
@@ -170,7 +152,7 @@ def turns(env: Any, mask: Callable[[Any, dict[str, Any]], np.ndarray]) -> Play:
 
 
 def expand(state: Any) -> Any:
-    """Returns who decides at one of OpenSpiel's states, and the states that can follow."""
+    """Return who decides at one of OpenSpiel's states, and the states that can follow."""
     from kille_training.solving.trees.tree import Chance, Decision, Terminal
 
     if state.is_terminal():
@@ -185,7 +167,7 @@ def expand(state: Any) -> Any:
 
 @cache
 def kille_leduc() -> Any:
-    """Returns OpenSpiel's Leduc poker as this suite solves it."""
+    """Return OpenSpiel's Leduc poker as this suite solves it."""
     import pyspiel
 
     from kille_training.solving.trees.tree import flatten
@@ -415,7 +397,7 @@ NEEDS = {
 
 
 def serve(name: str, requests: TextIO, answers: TextIO) -> None:
-    """Measures what it is asked for, until there are no more requests."""
+    """Measure what it is asked for, until there are no more requests."""
 
     def answer(value: object) -> None:
         print(json.dumps(value), file=answers, flush=True)

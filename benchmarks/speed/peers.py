@@ -25,12 +25,7 @@ ROOT = Path(__file__).parents[2]
 
 
 class Worker:
-    """A process that measures one library, in the first environment that has it.
-
-    Attributes:
-        name: The library's.
-        version: Its version; empty if no environment has it.
-    """
+    """A process that measures one library, in the first environment that has it."""
 
     def __init__(self, name: str) -> None:
         self.name, self.version = name, ""
@@ -52,11 +47,7 @@ class Worker:
         print(f"{name} is not measured; it needs {' and '.join(NEEDS[name])}", file=sys.stderr)
 
     def measure(self, number: int) -> float:
-        """Returns the seconds per piece of a work, measured now.
-
-        Raises:
-            KilleError: The process has ended.
-        """
+        """Return the seconds per piece of a work, measured now."""
         assert self.process.stdin
         print(number, file=self.process.stdin, flush=True)
         return self._answer()
@@ -69,7 +60,7 @@ class Worker:
         raise KilleError(f"the process of {self.name} ended with status {status}; see above")
 
     def close(self) -> None:
-        """Ends the process."""
+        """End the process."""
         self.process.communicate()
 
 
@@ -110,15 +101,7 @@ def _compared(kind: str, workers: Sequence[Worker], repeats: int) -> Iterator[Ro
 def compared(
     name: str, version: str, work: Work, seconds: Sequence[float], ours: Sequence[float]
 ) -> Row:
-    """Returns the row of a work.
-
-    Args:
-        name: The library.
-        version: Its version.
-        work: What it has done.
-        seconds: Seconds per piece in each turn.
-        ours: Those that this suite took.
-    """
+    """Return the row of a work."""
     unit, figure = UNITS[work.kind]
     own = name in ("tables", "trees")
     ratios = [theirs / mine for theirs, mine in zip(seconds, ours, strict=True)]

@@ -22,7 +22,7 @@ DECISIONS = 5000
 
 
 def played(game: str, tables: int, players: int, episode: str = "match") -> Batch:
-    """Returns a batch in the middle of its matches."""
+    """Return a batch in the middle of its matches."""
     batch = kille_env.make_batch(game, tables, players, seed=0, episode=episode)
     batch.reset()
     rng = np.random.default_rng(0)
@@ -37,7 +37,7 @@ def step_rate(
     rng: np.random.Generator,
     clock: Callable[[], float] = time.perf_counter,
 ) -> float:
-    """Returns decisions a second inside `step`; choosing the actions is not counted."""
+    """Return decisions a second inside `step`; choosing the actions is not counted."""
     steps = max(3, decisions // batch.num_tables)
     inside = 0.0
     for _ in range(steps):
@@ -49,7 +49,7 @@ def step_rate(
 
 
 def _rates(batches: Mapping[str, Batch], repeats: int) -> Iterator[Row]:
-    """Steps of several batches, in turn, so that their figures can be compared."""
+    """Step of several batches, in turn, so that their figures can be compared."""
     rng = np.random.default_rng(1)
     runs = [
         [step_rate(batch, 400_000, rng) / 1e6 for batch in batches.values()] for _ in range(repeats)
@@ -59,7 +59,7 @@ def _rates(batches: Mapping[str, Batch], repeats: int) -> Iterator[Row]:
 
 
 def bench_batch(game: str, players: int, repeats: int) -> Iterator[Row]:
-    """Steps with observation, mask and rewards on one core, by number of tables and of seats."""
+    """Step with observation, mask and rewards on one core, by number of tables and of seats."""
     spec = kille_env.spec(game)
     seats = sorted({spec.min_players, min(3, spec.max_players), spec.max_players} - {players})
     cases = [(tables, players, "match") for tables in TABLES]
@@ -171,7 +171,7 @@ def bench_start(game: str, players: int, repeats: int) -> Iterator[Row]:
 
 
 def _fresh(*words: str, cache: str = "") -> str:
-    """Returns what a fresh interpreter prints."""
+    """Return what a fresh interpreter prints."""
     environment = os.environ | ({"KILLE_CACHE_DIR": cache} if cache else {})
     command = [sys.executable, *words]
     return subprocess.run(

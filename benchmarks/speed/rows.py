@@ -20,18 +20,7 @@ Spread = tuple[float, float, float]
 
 @dataclass(frozen=True)
 class Row:
-    """A measured figure.
-
-    Attributes:
-        what: What was measured.
-        value: The median.
-        low: The least run.
-        high: The largest run.
-        unit: Unit of the three.
-        times: How many times as fast this suite is in the same turns (median, least, largest);
-            None where nothing else is compared.
-        includes: What is inside the measured time, where that needs saying.
-    """
+    """A measured figure."""
 
     what: str
     value: float
@@ -43,18 +32,18 @@ class Row:
 
 
 def spread(runs: Iterable[float]) -> Spread:
-    """Returns the median, the least and the largest of a figure's runs."""
+    """Return the median, the least and the largest of a figure's runs."""
     values = list(runs)
     return statistics.median(values), min(values), max(values)
 
 
 def row(what: str, runs: Iterable[float], unit: str, **more: Any) -> Row:
-    """Returns the row of a figure's runs; `more` are further attributes of `Row`."""
+    """Return the row of a figure's runs; `more` are further attributes of `Row`."""
     return Row(what, *spread(runs), unit, **more)
 
 
 def seconds(repeats: int, work: Callable[..., object], *arguments: Any) -> list[float]:
-    """Returns how long a call took each time."""
+    """Return how long a call took each time."""
     spent = []
     for _ in range(repeats):
         start = time.perf_counter()
@@ -64,12 +53,12 @@ def seconds(repeats: int, work: Callable[..., object], *arguments: Any) -> list[
 
 
 def random_actions(mask: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Returns uniform legal actions [N] for masks [N, A]."""
+    """Return uniform legal actions [N] for masks [N, A]."""
     return (mask * rng.random(mask.shape, dtype=np.float32)).argmax(axis=1)
 
 
 def machine() -> dict[str, str]:
-    """Returns what the figures were measured on."""
+    """Return what the figures were measured on."""
     from kille_training.settings import versions
 
     model = platform.processor() or platform.machine()

@@ -62,7 +62,7 @@ def bench_tournament(game: str, players: int, repeats: int) -> Iterator[Row]:
 
 
 def _tallied(where: Table, entrants: list[Entrant], kept: list[Result]) -> Iterator[float]:
-    """Yields the microseconds that each result takes to be added to a tournament's, per table."""
+    """Yield the microseconds that each result takes to be added to a tournament's, per table."""
     with (
         tempfile.TemporaryDirectory() as folder,
         Store(Path(folder) / "results.npz", create=True) as store,

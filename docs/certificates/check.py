@@ -26,18 +26,18 @@ TOKEN = re.compile(r'"[^"]*"|[{}]|[^\s{}"]+')
 
 
 def lines_of(path: str) -> Iterator[str]:
-    """Yields the lines of a file, unpacked if its name ends with .gz."""
+    """Yield the lines of a file, unpacked if its name ends with .gz."""
     with (gzip.open if path.endswith(".gz") else open)(path, "rt", encoding="utf-8") as file:
         yield from file
 
 
 def inside(tokens: list[str]) -> list[str]:
-    """Returns what stands in braces."""
+    """Return what stands in braces."""
     return tokens[tokens.index("{") + 1 : tokens.index("}")]
 
 
 def distribution(texts: list[str], line: str) -> list[Fraction]:
-    """Returns probabilities, which have to be exact."""
+    """Return probabilities, which have to be exact."""
     row = [Fraction(text) for text in texts]
     if not row or min(row) < 0 or sum(row) != 1:
         raise ValueError(f"no probabilities that add up to 1: {line}")
@@ -45,7 +45,7 @@ def distribution(texts: list[str], line: str) -> list[Fraction]:
 
 
 def check(tree: str, policy: str) -> tuple[list[Fraction], list[Fraction]]:
-    """Returns what each seat earns by a policy, and by its best response to the others."""
+    """Return what each seat earns by a policy, and by its best response to the others."""
     plays = {}
     for line in lines_of(policy):
         seat, number, *chances = line.split()

@@ -38,7 +38,7 @@ TARGET = 1e-6
 
 
 def certify(name: str) -> None:
-    """Solves a table and writes its two files."""
+    """Solve a table and writes its two files."""
     game, seats, rules = TABLES[name]
     solution = kt.solve(game, seats, rules=rules, target=TARGET, method="pcfr+")
     exported = kt.export_efg(game, seats, HERE / f"{name}.efg", rules=rules)
@@ -68,7 +68,7 @@ def certificates() -> str:
 
 
 def number(value: Any) -> str:
-    """Returns a fraction as text, with few digits only if it has many."""
+    """Return a fraction as text, with few digits only if it has many."""
     text = str(value)
     return text if len(text) <= 16 else f"{float(value):.9g}"
 

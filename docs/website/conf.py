@@ -47,7 +47,7 @@ pygments_style, pygments_dark_style = "friendly", "native"
 
 
 def mark_code(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
-    """Says of a docstring what reStructuredText would get wrong.
+    """Say of a docstring what reStructuredText would get wrong.
 
     Indented blocks are code, not quotes, and "N." alone is a size, not the first item of a list.
     """

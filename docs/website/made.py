@@ -63,7 +63,7 @@ API = {
 
 
 def pages() -> dict[str, str]:
-    """Returns the made pages by their paths in the site, in the order of the navigation."""
+    """Return the made pages by their paths in the site, in the order of the navigation."""
     made = {
         "reference/commands.md": _commands(),
         "reference/settings.md": _settings(),
@@ -74,7 +74,7 @@ def pages() -> dict[str, str]:
 
 
 def _commands() -> str:
-    """Returns a page with what every command's `--help` prints."""
+    """Return a page with what every command's `--help` prints."""
     intro = "What `--help` prints; [Commands and Python](../python.md) shows the usual ones."
     parts = [f"# Commands in full\n\n{intro}"]
     for path, context in _each_command(("kille",), kille, None):
@@ -100,7 +100,7 @@ def _cell(text: str) -> str:
 
 
 def _settings() -> str:
-    """Returns a page with every key of the settings: its default and its meaning."""
+    """Return a page with every key of the settings: its default and its meaning."""
     intro = (
         "Made of the dataclasses that check them. A file has these keys, nested as they are here; "
         "`--set KEY=VALUE` overrides one, with dots between the levels."
@@ -116,7 +116,7 @@ def _settings() -> str:
 
 
 def _rows(cls: type, above: str) -> Iterator[str]:
-    """Yields a row of the table for each key of a class of settings, those inside it included."""
+    """Yield a row of the table for each key of a class of settings, those inside it included."""
     meanings = {k: text for part in reversed(cls.__mro__) for k, text in attributes(part).items()}
     for key in dataclasses.fields(cls):  # type: ignore[arg-type]
         default = key.default
@@ -131,7 +131,7 @@ def _rows(cls: type, above: str) -> Iterator[str]:
 
 
 def _yaml(value: object) -> str:
-    """Returns a default as it is written in a file."""
+    """Return a default as it is written in a file."""
     if isinstance(value, str):
         return value or '""'
     if isinstance(value, Sequence):
@@ -140,7 +140,7 @@ def _yaml(value: object) -> str:
 
 
 def attributes(cls: type) -> dict[str, str]:
-    """Returns what the docstring of a class says of each attribute."""
+    """Return what the docstring of a class says of each attribute."""
     _, _, section = inspect.cleandoc(cls.__doc__ or "").partition("Attributes:\n")
     section = re.split(r"\n(?=\S)", section)[0]
     found = re.findall(r"(?ms)^    (\w+): (.*?)(?=^    \w+: |\Z)", section)
@@ -148,7 +148,7 @@ def attributes(cls: type) -> dict[str, str]:
 
 
 def _layouts() -> str:
-    """Returns a page with each game's switches, and its features: places, sizes, bounds."""
+    """Return a page with each game's switches, and its features: places, sizes, bounds."""
     parts = ["# Rules and layouts in full\n\nMade of the specs; P is the number of seats."]
     for game in kille_env.list_games():
         spec, rules = kille_env.spec(game), CliRunner().invoke(kille, ["games", game]).output

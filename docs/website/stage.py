@@ -45,7 +45,7 @@ INLINE = re.compile(r"`[^`\n]+`")
 
 
 def pages() -> dict[str, str]:
-    """Returns where the site has each page of the repository, both as paths from their roots."""
+    """Return where the site has each page of the repository, both as paths from their roots."""
     found = {
         page.relative_to(ROOT).as_posix(): page.relative_to(ROOT / "docs").as_posix()
         for page in sorted((ROOT / "docs").rglob("*.md"))
@@ -58,24 +58,15 @@ def pages() -> dict[str, str]:
 
 
 class Links:
-    """Turns links of the repository's pages to pages of the site.
-
-    Attributes:
-        sources: Files and folders that are linked to and are no pages: they get pages of their own.
-    """
+    """Turn links of the repository's pages to pages of the site."""
 
     def __init__(self, places: Mapping[str, str]) -> None:
-        """Takes where the site has each page."""
+        """Take where the site has each page."""
         self._places = places
         self.sources: set[str] = set()
 
     def turned(self, text: str, page: str) -> str:
-        """Returns a page with its links turned, but for those in code.
-
-        Args:
-            text: The page.
-            page: Its path in the repository.
-        """
+        """Return a page with its links turned, but for those in code."""
         kept: list[str] = []
 
         def keep(match: re.Match[str]) -> str:
@@ -110,11 +101,7 @@ class Links:
 
 
 def check_addresses(places: Iterable[str]) -> None:
-    """Refuses pages of the site that land on one address, or on one that Sphinx writes.
-
-    Raises:
-        SystemExit: It names the address.
-    """
+    """Refuse pages of the site that land on one address, or on one that Sphinx writes."""
     taken: set[str] = set(WRITTEN_BY_SPHINX)
     for address in (place.removesuffix(".md") for place in places):
         if address in taken and address != "index":  # the first page stands for the repository's
@@ -123,7 +110,7 @@ def check_addresses(places: Iterable[str]) -> None:
 
 
 def source_page(path: Path) -> str:
-    """Returns a page that shows a file, or what is in a folder."""
+    """Return a page that shows a file, or what is in a folder."""
     name = path.relative_to(ROOT).as_posix()
     if path.is_file():
         fence = "`" * 4
@@ -136,7 +123,7 @@ def source_page(path: Path) -> str:
 
 
 def sections(first: str) -> Iterator[tuple[str, list[str]]]:
-    """Yields the sections of the first page, each with the pages that its list links to."""
+    """Yield the sections of the first page, each with the pages that its list links to."""
     for section in re.split(r"(?m)^## ", first)[1:]:
         title, _, body = section.partition("\n")
         linked = re.findall(r"(?m)^- .*?\]\(([^)#]+\.md)\)", body)
@@ -144,7 +131,7 @@ def sections(first: str) -> Iterator[tuple[str, list[str]]]:
 
 
 def navigation(first: str, made: Mapping[str, str]) -> str:
-    """Returns the site's navigation for the end of its first page, which does not show it."""
+    """Return the site's navigation for the end of its first page, which does not show it."""
     trees = []
     for title, linked in sections(first):
         listed = [*made, *linked] if title == MADE_IN else linked
@@ -154,7 +141,7 @@ def navigation(first: str, made: Mapping[str, str]) -> str:
 
 
 def stage(out: Path) -> None:
-    """Writes everything that Sphinx reads into a folder, anew."""
+    """Write everything that Sphinx reads into a folder, anew."""
     shutil.rmtree(out, ignore_errors=True)
     shutil.copytree(
         ROOT / "docs", out, ignore=shutil.ignore_patterns("*.md", "*.py", "website", "__*")
