@@ -165,7 +165,6 @@ wheel: $(VENV)/.installed-dev ## build and check dist/, and use the wheel away f
 .PHONY: docs
 docs: $(VENV)/.installed-dev ## write the generated tables and pictures of docs again
 	$(BIN)/python docs/pages.py $(ARGS)
-	$(BIN)/python docs/table_gif.py
 
 .PHONY: screenshots
 screenshots: $(VENV)/.installed-dev ## write pictures of the web table in every game to runs/screenshots

@@ -1,24 +1,15 @@
-"""The pictures of the README, docs/front/*.svg, and the badges that launch the notebooks.
-
-The map of swaps is drawn from the table in docs/solutions.md, the badges from pyproject.toml.
-"""
+"""The map of swaps of the README, drawn from the table in docs/solutions.md."""
 
 import re
-import tomllib
 from collections.abc import Iterator
-from functools import partial
-from html import escape
 from pathlib import Path
-from typing import Any
 
 import kille_env
 from kille_env.pictures.cards import HEIGHT, WIDTH, symbols
 from kille_env.pictures.scene import text_width
-from kille_env.pictures.style import COLOURS, style
+from kille_env.pictures.style import style
 
 DOCS = Path(__file__).parent
-FRONT = DOCS / "front"
-NOTEBOOKS = DOCS.parent / "notebooks" / "README.md"
 PACK = kille_env.spec("byteskille").pack
 RULES, SEATS = "svensk", 3
 STEP, CARD, LEFT, TOP = 38.0, 0.55, 148.0, 112.0
@@ -31,9 +22,6 @@ SIGNS = {
     "none": ("faded plate-rim", "line-on-felt", ""),
 }
 """By choice: the colour of a cell, and what is drawn on it, in which colour."""
-COLOUR = {name: light for name, (light, _) in COLOURS.items()}
-
-# The map of swaps
 
 
 def choices() -> dict[str, dict[str, str]]:
@@ -108,61 +96,4 @@ def _words(x: float, y: float, text: str, *, size: float) -> str:
     return f'<text class="text on-felt" x="{x:g}" y="{y:g}" font-size="{size:g}">{text}</text>'
 
 
-# Badges
-
-
-def badges() -> dict[str, tuple[str, str]]:
-    """Return what the badges say, by the name of the file."""
-    found = project()
-    oldest = found["requires-python"].removeprefix(">=")
-    return {
-        "python": ("Python", f"{oldest} or newer"),
-        "licence": ("licence", found["license"]),
-        "games": ("games", str(len(kille_env.list_games()))),
-        "launch": ("launch", "Binder"),
-    }
-
-
-def project() -> dict[str, Any]:
-    """Return what pyproject.toml says of the project."""
-    return tomllib.loads((DOCS.parent / "pyproject.toml").read_text())["project"]
-
-
-def launchers(address: str | None) -> str:
-    """Return badges that open each notebook on Binder, by the repository's address on GitHub."""
-    if address is None:
-        return (
-            "Badges that launch them on Binder appear here with the repository's address, which "
-            "`[project.urls]` of pyproject.toml\ndoes not have yet."
-        )
-    place = "https://mybinder.org/v2/gh/" + address.removeprefix("https://github.com/").strip("/")
-    return "\n".join(
-        f"[![{notebook.stem[3:].replace('_', ' ')}](../docs/front/launch.svg)]"
-        f"({place}/HEAD?labpath=notebooks/{notebook.name}) {notebook.stem[3:].replace('_', ' ')}\\"
-        for notebook in sorted(NOTEBOOKS.parent.glob("*.ipynb"))
-    ).rstrip("\\")
-
-
-def badge(label: str, says: str) -> str:
-    """Return a badge: a word, and what holds."""
-    split, whole = (text_width(label, 12) + 16, text_width(says, 12) + 16)
-    width, words = split + whole, escape(f"{label}: {says}")
-    text = 'y="15.5" font-size="12" font-family="Helvetica Neue,Arial,sans-serif" fill="#fff"'
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="22" '
-        f'viewBox="0 0 {width:.0f} 22" role="img" aria-label="{words}"><title>{words}</title>\n'
-        f'<rect width="{width:.0f}" height="22" rx="5" fill="{COLOUR["tag"]}"/>\n'
-        f'<path fill="{COLOUR["felt"]}" d="M{split:.1f} 0H{width - 5:.0f}a5 5 0 0 1 5 5v12'
-        f'a5 5 0 0 1 -5 5H{split:.1f}z"/>\n'
-        f'<text x="8" {text}>{escape(label)}</text>\n'
-        f'<text x="{split + 8:.1f}" {text}>{escape(says)}</text>\n</svg>\n'
-    )
-
-
-BLOCKS = {
-    NOTEBOOKS: {"launch": lambda: launchers(project().get("urls", {}).get("Repository"))},
-}
-FILES = {
-    FRONT / "swaps.svg": swap_map,
-    **{FRONT / f"{name}.svg": partial(badge, *says) for name, says in badges().items()},
-}
+FILES = {DOCS / "front" / "swaps.svg": swap_map}

@@ -188,22 +188,6 @@ def test_the_map_of_swaps_says_what_the_solution_does() -> None:
     assert swaps == [[*codes[:count], "KI"] for count in (7, 8, 9)]
 
 
-def test_notebooks_are_launched_by_the_address_of_the_repository():
-    launchers = script("docs/front.py").launchers
-    found = re.findall(
-        r"\(https://mybinder.org/v2/gh/(\S+)\)", launchers("https://github.com/a/b/")
-    )
-    names = sorted(path.name for path in (ROOT / "notebooks").glob("*.ipynb"))
-    assert found == [f"a/b/HEAD?labpath=notebooks/{name}" for name in names]
-    assert "[project.urls]" in launchers(None)
-
-
-def test_the_readmes_animation_is_small() -> None:
-    file = ROOT / "docs" / "front" / "table.gif"
-    assert file.read_bytes()[:6] == b"GIF89a"
-    assert file.stat().st_size < 400_000
-
-
 def test_make_help_lists_the_verbs() -> None:
     shown = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True)
     tests = {"test", "test-nojit", "test-bounds", "lint", "types", "imports", "wheel"}

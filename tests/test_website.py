@@ -46,7 +46,7 @@ def turned(text: str, page: str = "docs/games/knack.md") -> str:
         ("docs/games/knack.md", "#actions", "#actions"),
         ("docs/games/knack.md", "https://pettingzoo.farama.org/", "https://pettingzoo.farama.org/"),
         ("docs/README.md", "../notebooks/README.md", "notebooks/index.md"),
-        ("docs/README.md", "front/table.gif", "front/table.gif"),
+        ("docs/README.md", "web_table.png", "web_table.png"),
         ("docs/tournaments.md", "../notebooks/05_tournament.ipynb", "notebooks/05_tournament.md"),
         ("notebooks/README.md", "05_tournament.ipynb", "05_tournament.md"),
         ("agents/README.md", "../docs/learning.md", "learning.md"),
