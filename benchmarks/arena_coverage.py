@@ -25,7 +25,7 @@ import platformdirs
 from kille_agents.catalog import load_policy
 from kille_env.core.keys import deal_seeds
 from kille_env.files import whole_file
-from kille_env.play.policy import Player
+from kille_env.play.policy import Policy
 from kille_env.registry import spec
 from kille_training.arena.entrants import Entrant
 from kille_training.arena.play import rotations
@@ -82,7 +82,7 @@ def circles(entrants: int, seats: int = 3) -> np.ndarray:
 
 
 def play(
-    game: str, players: Sequence[Player], deals: np.ndarray, seed: int, seats: int = 3
+    game: str, players: Sequence[Policy], deals: np.ndarray, seed: int, seats: int = 3
 ) -> np.ndarray:
     """Play deals at all tables of one size that players can form, from all positions."""
     tables, turn = circles(len(players), seats), np.arange(seats)

@@ -24,7 +24,7 @@ from scipy.stats import norm
 from kille_agents.catalog import load_policy
 from kille_agents.population.roster import population
 from kille_env.core.spec import Rules
-from kille_env.play.policy import Player
+from kille_env.play.policy import Policy
 from kille_env.registry import list_games, spec
 from kille_training.evaluation.duplicate import play_deals
 from kille_training.labels import bounds_of, uncut_of
@@ -41,7 +41,7 @@ RARE = 0.01
 """Share of scores that are not 0 below which a test is limited by its bounds."""
 
 
-def scores_of(players: Sequence[Player], rules: Rules, deals: int, seed: int) -> np.ndarray:
+def scores_of(players: Sequence[Policy], rules: Rules, deals: int, seed: int) -> np.ndarray:
     """Play the first player among copies of the second and returns its scores, [D]."""
     found = []
     lineup = np.arange(SEATS) > 0

@@ -7,6 +7,7 @@
 """
 
 import importlib
+import importlib.util
 from typing import TYPE_CHECKING, Any
 
 from kille_env import games  # noqa: F401  registers the built-in games
@@ -14,7 +15,14 @@ from kille_env.adapters import make
 from kille_env.adapters.registration import make_known
 from kille_env.errors import KilleError
 from kille_env.registry import Table as Table
-from kille_env.registry import list_games, make_batch, on_register, spec, version_of
+from kille_env.registry import (
+    list_games,
+    make_batch,
+    on_policy_lookup,
+    on_register,
+    spec,
+    version_of,
+)
 from kille_env.registry import load_game as load_game
 
 if TYPE_CHECKING:
@@ -40,6 +48,16 @@ __all__ = [
 ]
 
 on_register(make_known)
+
+
+def _load_catalog() -> Any:
+    """Return the function that finds policies by name, or None where kille_agents is missing."""
+    if importlib.util.find_spec("kille_agents") is None:
+        return None
+    return importlib.import_module("kille_agents.catalog").as_policy
+
+
+on_policy_lookup(_load_catalog)
 
 _LAZY = ("records", "sb3", "testing", *(f"{game}_v{version_of(game)}" for game in list_games()))
 _LAZY_NAMES = {

@@ -80,10 +80,6 @@ def test_imports_keep_to_the_layers() -> None:
 
 
 ALLOWED = {
-    (
-        "kille_env.play.policy",
-        "kille_agents.catalog",
-    ),  # players by name
     ("kille_env.core.batch", "kille_env.pictures.svg"),  # a table in a notebook
 }
 """Imports against the layers that are only made when somebody asks for them."""

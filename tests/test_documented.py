@@ -40,7 +40,7 @@ POINTS = (
     "urllib.request.urlopen",
     "kille_training.arena.compare._played",
     "kille_training.arena.tournament.play_in_folder",
-    "kille_training.evaluation.api.in_play",
+    "kille_training.evaluation.api.with_action_selection",
     "kille_training.learn.best_response.best_response",
     "kille_training.learn.benchmark.gather",
     "kille_training.learn.grid.run_grid",

@@ -28,11 +28,11 @@ from kille_env.core.spec import Rules
 from kille_env.errors import PolicyError, did_you_mean, shortened
 from kille_env.play import policy as policies
 from kille_env.play.functions import Network
-from kille_env.play.policy import Player, PlayerLike, UniformPolicy, at_table, plays
+from kille_env.play.policy import PlayerLike, Policy, UniformPolicy, answers, at_table
 from kille_env.registry import Table
 from kille_env.words.text import listed
 
-BASELINES: dict[str, Callable[[int, Rules], Player]] = {
+BASELINES: dict[str, Callable[[int, Rules], Policy]] = {
     "uniform": lambda num_players, rules: UniformPolicy(),
     "rule_of_thumb": rule_of_thumb,
     FlatSearch.name: FlatSearch,
@@ -97,7 +97,7 @@ def as_policy(
     features: Callable[..., Any] | None = None,
     name: str = "",
     trust: bool = False,
-) -> Player:
+) -> Policy:
     """Return a player, whatever form it comes in; for a table, if one is named.
 
     Example:
@@ -148,10 +148,10 @@ def as_policy(
     if game is None and not (num_players is None and rules is None):
         raise PolicyError("num_players and rules are of a table: name its game, too")
     table = None if game is None else Table.of(game, num_players, rules)
-    player: Player | None
+    player: Policy | None
     asked = {"observation": observation, "returns": returns, "features": features}
     if name or any(value is not None for value in asked.values()):
-        if not callable(policy) or isinstance(policy, type) or plays(policy):
+        if not callable(policy) or isinstance(policy, type) or answers(policy):
             raise PolicyError(
                 f"{shortened(policy)} says itself how it is asked and called; observation, "
                 "returns, features and name are for functions and torch modules"
@@ -186,7 +186,7 @@ def load_policy(
     rules: Rules,
     *,
     trust: bool = False,
-) -> Player:
+) -> Policy:
     """Returns a player for a table by its name or path.
 
     Args:
@@ -259,7 +259,7 @@ class Kind(NamedTuple):
     """
 
     matches: Callable[[str], bool]
-    load: Callable[[str, int, Rules, bool], Player]
+    load: Callable[[str, int, Rules, bool], Policy]
     tables: Callable[[str, Table | None], tuple[Table, ...]] = lambda *_: ()
 
 
@@ -293,7 +293,7 @@ def _suggestion(name: str, game: str | None) -> str:
     return did_you_mean(name, players_of(game) if game else [*BASELINES, *TRAINED, *ROSTER])
 
 
-def _load_model(name: str, num_players: int, rules: Rules, trust: bool) -> Player:
+def _load_model(name: str, num_players: int, rules: Rules, trust: bool) -> Policy:
     from kille_agents.sb3 import load_sb3  # needs torch, which nothing else here does
 
     return load_sb3(Path(name), trust=trust)

@@ -4,22 +4,14 @@ import numpy as np
 
 from kille_env.errors import PolicyError
 from kille_env.play.decisions import Decisions
-from kille_env.play.policy import (
-    Decider,
-    Player,
-    Policy,
-    check_probabilities,
-    has_memory,
-    searches,
-    tables_of,
-)
+from kille_env.play.policy import ObservationPolicy, Policy, check_probabilities, tables_of
 
 PLAYS = ("greedy", "sampled")
-"""How a policy chooses: the most likely action, or one drawn by its probabilities."""
+"""Ways to select an action: the most likely one, or one drawn by its probability."""
 
 
-def in_play(player: Player, play: str) -> Player:
-    """Returns a player that chooses in one of the ways of `PLAYS`.
+def with_action_selection(policy: Policy, play: str) -> Policy:
+    """Return a policy that selects actions in one of the ways of `PLAYS`.
 
     Raises:
         PolicyError: There is no such way.
@@ -27,39 +19,31 @@ def in_play(player: Player, play: str) -> Player:
     if play not in PLAYS:
         raise PolicyError(f"play is {play!r}, expected one of {', '.join(PLAYS)}")
     if play == "sampled":
-        return player
-    needs_more = has_memory(player) or searches(player)
-    return GreedyDecider(player) if needs_more else Greedy(player)  # type: ignore[arg-type]
+        return policy
+    return Greedy(policy) if isinstance(policy, ObservationPolicy) else GreedyDecider(policy)
 
 
-class Greedy:
-    """Greedy version of a stochastic policy: its most likely action, the first of equals."""
+class Greedy(ObservationPolicy):
+    """Greedy version of a policy that answers by observation: the first most likely action."""
 
-    def __init__(self, policy: Policy) -> None:
-        self.policy, self.name = policy, policy.name
-        self.tables = tables_of(policy)
+    def __init__(self, policy: ObservationPolicy) -> None:
+        self.policy, self.name, self.tables = policy, policy.name, tables_of(policy)
 
     def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
-        """Returns 1 for the most likely action and 0 for the others, [N, A] float64.
-
-        Raises:
-            PolicyError: The policy returned what is no distribution over the legal actions.
-        """
+        """Return 1 for the most likely action and 0 for the others, [N, A] float64."""
         return _one_hot(self.name, self.policy.probabilities(observation, mask), mask)
 
 
 class GreedyDecider:
-    """Greedy version of a policy that looks ahead or remembers."""
+    """Greedy version of a policy that needs more than an observation."""
 
-    def __init__(self, policy: Decider) -> None:
-        self.policy, self.name = policy, policy.name
-        self.tables = tables_of(policy)
+    def __init__(self, policy: Policy) -> None:
+        self.policy, self.name, self.tables = policy, policy.name, tables_of(policy)
         self.remembers = getattr(policy, "remembers", False)
         self.keyless = getattr(policy, "keyless", False)
-        self.memory_size = getattr(policy, "memory_size", 0)
 
     def decide(self, decisions: Decisions) -> np.ndarray:
-        """Returns 1 for the most likely action and 0 for the others, [M, A] float64."""
+        """Return 1 for the most likely action and 0 for the others, [M, A] float64."""
         return _one_hot(self.name, self.policy.decide(decisions), decisions.mask)
 
 

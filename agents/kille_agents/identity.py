@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from kille_env.errors import PolicyError
-from kille_env.play.policy import Player, UniformPolicy, has_kernel, name_of, searches
+from kille_env.play.policy import ObservationPolicy, Policy, UniformPolicy, kernel_of, name_of
 from kille_env.play.seating import SeatedPolicies
 from kille_env.registry import Table, make_batch
 
@@ -30,7 +30,7 @@ TOLERANCE = 1e-4
 DECIMALS = 6
 
 
-def fingerprint(player: Player, table: Table) -> str:
+def fingerprint(player: Policy, table: Table) -> str:
     """Return a digest of what a player answers at fixed decisions of a table.
 
     Every decision is asked about alone, so that the numbers depend neither on the size of a batch
@@ -68,7 +68,7 @@ UNSTEADY = (
 )
 
 
-def is_steady(player: Player, table: Table) -> bool:
+def is_steady(player: Policy, table: Table) -> bool:
     """Return whether a player answers the same when it is asked again, in other batches.
 
     Every decision is asked about twice: alone, and later with others in another order. One that
@@ -84,16 +84,17 @@ def is_steady(player: Player, table: Table) -> bool:
     return not any(_differ(*both) for both in _asked_twice(player, table))
 
 
-def remarked(player: Player, table: Table) -> Player:
+def remarked(player: Policy, table: Table) -> Policy:
     """Return a player; one that does not answer the same twice, with a name that says so.
 
-    Players that look ahead draw by the keys of decisions, and kernels compute: they are not asked.
+    Policys that look ahead draw by the keys of decisions, and kernels compute: they are not asked.
 
     Args:
         player: The player, as `as_policy` returns it for this table.
         table: The table.
     """
-    if searches(player) or has_kernel(player) or is_steady(player, table):
+    searches = not isinstance(player, ObservationPolicy)
+    if searches or kernel_of(player) is not None or is_steady(player, table):
         return player
     found: Any = copy.copy(player)
     found.name = f"{name_of(player)} ({DRAWS})"
@@ -104,9 +105,9 @@ def _differ(answers: np.ndarray, again: np.ndarray) -> bool:
     return bool(np.abs(answers - again).max() > TOLERANCE)
 
 
-def _asked_twice(player: Player, table: Table) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+def _asked_twice(player: Policy, table: Table) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Yield a player's answers at some decisions, [M, A]: asked one by one, and all in reverse."""
-    size = SEARCHED if searches(player) else TABLES
+    size = TABLES if isinstance(player, ObservationPolicy) else SEARCHED
     batch = make_batch(
         table.game, size, table.num_players, rules=table.rules, seed=SEED, restart=False
     )

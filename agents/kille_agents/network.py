@@ -29,7 +29,7 @@ from kille_env.core.floats import seat_layout
 from kille_env.core.spec import width
 from kille_env.errors import KilleError, PolicyError, shortened
 from kille_env.files import MOST_ARRAYS, read_bytes, read_json, write_whole
-from kille_env.play.policy import check_shapes, masked_best, masked_softmax
+from kille_env.play.policy import ObservationPolicy, check_shapes, masked_best, masked_softmax
 from kille_env.registry import Table, spec
 
 WEIGHTS, SPECIFICATION = "policy.safetensors", "policy.json"
@@ -102,7 +102,7 @@ class NetworkMetadata(Metadata):
         return replace(self, num_players=num_players, observation_width=width_there)
 
 
-class NetworkPolicy:
+class NetworkPolicy(ObservationPolicy):
     """Plays a multilayer perceptron over the observation."""
 
     def __init__(

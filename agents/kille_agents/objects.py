@@ -27,12 +27,12 @@ import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from kille_env.core.spec import Rules
 from kille_env.errors import KilleError, PolicyError, did_you_mean, shortened
 from kille_env.play.functions import EXPECTED, Network, is_from
-from kille_env.play.policy import Player, has_memory, plays, searches
+from kille_env.play.policy import Policy, answers, as_decider
 
 _A_PLAYER = (
     "expected a player (with a name, and probabilities or decide), a function of (observation, "
@@ -56,7 +56,7 @@ def makes_players(thing: Any) -> bool:
     """
     if isinstance(thing, type):
         return True
-    if not callable(thing) or plays(thing) or is_from("torch.nn", "Module", thing):
+    if not callable(thing) or answers(thing) or is_from("torch.nn", "Module", thing):
         return False
     try:
         first = next(iter(inspect.signature(thing).parameters), "")
@@ -91,7 +91,7 @@ def make_player(name: str, make: Callable[..., Any], num_players: int, rules: Ru
         ) from error
 
 
-def player_of(thing: Any) -> Player | None:
+def player_of(thing: Any) -> Policy | None:
     """Returns a player, which does not sit at a table yet; None for a thing that cannot play.
 
     Args:
@@ -104,11 +104,14 @@ def player_of(thing: Any) -> Player | None:
     name = type(thing).__name__
     if isinstance(thing, type):
         return None
-    if plays(thing):
+    if answers(thing):
         if isinstance(getattr(thing, "name", None), str):
-            return cast(Player, thing)
-        nameless = searches(thing) or has_memory(thing)
-        return None if nameless else _on_counts(thing.probabilities, name)
+            return as_decider(thing)
+        return (
+            None
+            if callable(getattr(thing, "decide", None))
+            else _on_counts(thing.probabilities, name)
+        )
     if is_from("stable_baselines3.common.base_class", "BaseAlgorithm", thing):
         from kille_env.adapters.sb3_asking import SB3Policy  # needs torch
 
@@ -191,7 +194,7 @@ def find_object(name: str) -> Any:
     return thing
 
 
-def load_entry_point(name: str, num_players: int, rules: Rules) -> Player:
+def load_entry_point(name: str, num_players: int, rules: Rules) -> Policy:
     """Returns the player of an entry point; this runs its module's code.
 
     Args:

@@ -10,7 +10,7 @@ import numpy as np
 
 from kille_agents.catalog import load_policy
 from kille_agents.search import FlatSearch
-from kille_env.play.policy import Player
+from kille_env.play.policy import Policy
 from kille_env.registry import Table
 from kille_training.arena.entrants import Entrant
 from kille_training.arena.play import Shard, play_shard
@@ -33,7 +33,7 @@ def bench_tournament(game: str, players: int, repeats: int) -> Iterator[Row]:
     """Shards with the same player in every seat, in processor time; the first one compiles."""
     where = Table.of(game, players)
     rule = load_policy("rule_of_thumb", game, players, where.rules)
-    kinds: dict[str, tuple[Player, int]] = {
+    kinds: dict[str, tuple[Policy, int]] = {
         "rule of thumb": (rule, TABLES),
         "network": (random_network(players, where.rules), TABLES),
         "search": (FlatSearch(players, where.rules), SEARCHED),

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _modules: dict[str, str] = {}
 _versions: dict[str, int] = {}
 _listeners: list[Callable[[str], None]] = []
+_policy_lookups: list[Callable[[], Callable[..., Any] | None]] = []
 
 
 def register(name: str, module: str, version: int = 0) -> None:
@@ -47,6 +48,16 @@ def on_register(listener: Callable[[str], None]) -> None:
     _listeners.append(listener)
     for name in _modules:
         listener(name)
+
+
+def on_policy_lookup(load: Callable[[], Callable[..., Any] | None]) -> None:
+    """Name the loader of the function that finds policies by name; see `policy_lookup`."""
+    _policy_lookups.append(load)
+
+
+def policy_lookup() -> Callable[..., Any] | None:
+    """Return the function that finds policies by name, or None if nothing provides one."""
+    return next((found for load in _policy_lookups if (found := load()) is not None), None)
 
 
 def list_games() -> tuple[str, ...]:

@@ -1,6 +1,6 @@
-"""What policies are asked: decisions, each as the seat to act knows it; never the tables.
+"""Decisions, each as the seat to act knows it; policies answer these and never see the tables.
 
-So a policy that looks ahead cannot see what is hidden, not even by mistake: it draws
+So a policy that looks ahead cannot see hidden cards, not even by mistake: it draws
 determinizations.
 """
 
@@ -15,26 +15,19 @@ from kille_env.core.rng import GOLDEN
 from kille_env.core.spec import Rules
 from kille_env.core.table import OVER
 from kille_env.errors import KilleError, RulesError, shortened
-from kille_env.play.rollouts import Kernel, agreement
+from kille_env.play.policy import Policy
+from kille_env.play.rollouts import agreement
 
 
 def cards_then(
     early: np.ndarray, pack: np.ndarray, other_pack: np.ndarray, cards: np.ndarray
 ) -> np.ndarray:
-    """Returns which card lay, in a determinization, where each card lay earlier in the deal.
+    """Return the card in a determinization at the earlier place of each card, [R, pack] int8.
 
     When a seat gets more cards, nobody else can tell which of its cards these are, so in a
-    determinization another card can stand for one that is open now. Before a card was drawn, cards
-    lay as in the determinization's pack.
-
-    Args:
-        early: [R] bool, fewer cards had been drawn then than now.
-        pack: [R, pack] the table's pack as it is now.
-        other_pack: [R, pack] the determinization's.
-        cards: [R, pack] the card that lies in the determinization where card c lies now.
-
-    Returns:
-        [R, pack] int8.
+    determinization another card can stand for one that is open now. Before a card was drawn
+    (`early` [R]), cards lay as in the determinization's pack: `pack` and `other_pack` [R, pack] are
+    the table's and its, and `cards` its card at the place of each card now.
     """
     by_pack = np.empty_like(cards)
     np.put_along_axis(by_pack, pack.astype(np.int64), other_pack, axis=1)
@@ -43,14 +36,14 @@ def cards_then(
 
 @dataclass(frozen=True)
 class Past:
-    """What the other seats saw and did earlier in the deal, if a determinization is the true one.
+    """Decisions of other seats earlier in the deal, if a determinization is the true one.
 
     Attributes:
-        determinization: [X] index of the one that a row belongs to.
+        determinization: [X] index of the determinization.
         seat: [X] the seat that acted.
-        observation: [X, F] uint8, what it saw in that determinization.
-        mask: [X, A] int8, what it could do.
-        action: [X] what it did.
+        observation: [X, F] uint8, its observation in that determinization.
+        mask: [X, A] int8, its legal actions.
+        action: [X] its action.
     """
 
     determinization: np.ndarray
@@ -60,24 +53,41 @@ class Past:
     action: np.ndarray
 
 
+@dataclass(frozen=True)
+class OwnPast:
+    """Earlier decisions in the deal of the seats that are to act, the earliest first.
+
+    Attributes:
+        decision: [X] index of the present decision that a row belongs to.
+        observation: [X, F] uint8, the observation of the seat at that time.
+        mask: [X, A] int8, its legal actions.
+        action: [X] its action.
+    """
+
+    decision: np.ndarray
+    observation: np.ndarray
+    mask: np.ndarray
+    action: np.ndarray
+
+
+Steps = tuple[np.ndarray, np.ndarray, np.ndarray]
+"""[L] indices of decisions, [L] tables at that time, [L] actions."""
+
+
 class History:
-    """What has been decided so far in the deals that are being played at the tables of a batch."""
+    """Past decisions of the deals in progress at the tables of a batch."""
 
     def __init__(self, batch: Batch) -> None:
-        """Starts empty.
+        """Start empty.
 
         Args:
             batch: The tables; pass every action to `note` before it is played there.
         """
         self._batch = batch
-        self._steps: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+        self._steps: list[Steps] = []
 
     def note(self, actions: np.ndarray, which: np.ndarray | None = None) -> None:
-        """Keeps the tables at which somebody is about to act, and forgets deals that are past.
-
-        Left out is what would tell what is hidden: decisions that nobody else can know of, and
-        actions that name a card which nobody else sees (`secret_phases` and `covered_actions` of
-        the game's spec).
+        """Keep the decisions that are about to be played, and forget deals that are over.
 
         Args:
             actions: [N], as `Batch.step` takes them.
@@ -89,15 +99,14 @@ class History:
         """
         batch, tables = self._batch, self._batch.tables
         actions = batch.check_legal(actions, which)
-        self._steps = [step for step in self._steps if self._going_on(step).any()]
-        known = (batch.seat >= 0) & ~np.isin(tables["phase"], batch.spec.secret_phases)
-        known &= ~np.isin(actions, batch.spec.covered_actions)
-        rows = np.flatnonzero(known if which is None else known & which)
+        self._steps = [step for step in self._steps if self._in_progress(step).any()]
+        acting = batch.seat >= 0
+        rows = np.flatnonzero(acting if which is None else acting & which)
         if len(rows):
             self._steps.append((rows, tables[rows].copy(), actions[rows]))
 
     def forget(self, which: np.ndarray) -> None:
-        """Forgets the chosen tables, [N] bool: for matches that are begun again from a seed.
+        """Forget the chosen tables, [N] bool, whose matches are begun again from a seed.
 
         Raises:
             RulesError: An impossible choice of tables.
@@ -106,35 +115,41 @@ class History:
         kept = ((~which[rows], rows, then, actions) for rows, then, actions in self._steps)
         self._steps = [(rows[k], then[k], actions[k]) for k, rows, then, actions in kept]
 
-    def decisions(
-        self, rows: np.ndarray, seats: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Returns what others than `seats` have decided in the deals at `rows`.
+    def decisions(self, rows: np.ndarray, seats: np.ndarray) -> Steps:
+        """Return the decisions of other seats than `seats` [M] in the deals at tables `rows` [M].
 
-        Args:
-            rows: [M] tables.
-            seats: [M] the seats whose own decisions are left out.
-
-        Returns:
-            [L] indices into `rows`, [L] tables as they stood, [L] actions; the earliest first.
+        Left out are those that would tell hidden cards: decisions that nobody else can know of, and
+        actions that name a card which nobody else sees (`secret_phases` and `covered_actions` of
+        the game's spec). The earliest stands first.
         """
+        spec = self._batch.spec
+        which, tables, actions = self._select(rows, seats, own=False)
+        known = ~np.isin(tables["phase"], spec.secret_phases)
+        known &= ~np.isin(actions, spec.covered_actions)
+        return which[known], tables[known], actions[known]
+
+    def own_decisions(self, rows: np.ndarray, seats: np.ndarray) -> Steps:
+        """Return the decisions of `seats` [M] themselves in the deals at tables `rows` [M]."""
+        return self._select(rows, seats, own=True)
+
+    def _select(self, rows: np.ndarray, seats: np.ndarray, own: bool) -> Steps:
         found = []
         for step in self._steps:
             at, tables, actions = step
-            live = np.flatnonzero(self._going_on(step))
+            live = np.flatnonzero(self._in_progress(step))
             place = np.full(self._batch.num_tables, -1)
             place[at[live]] = live
             entry = place[rows]
             which = np.flatnonzero(entry >= 0)
-            which = which[tables["seat"][entry[which]] != seats[which]]
+            which = which[(tables["seat"][entry[which]] == seats[which]) == own]
             found.append((which, tables[entry[which]], actions[entry[which]]))
         if not found:
             return np.zeros(0, np.int64), self._batch.tables[:0].copy(), np.zeros(0, np.int64)
         which, tables, actions = zip(*found, strict=True)
         return np.concatenate(which), np.concatenate(tables), np.concatenate(actions)
 
-    def _going_on(self, step: tuple[np.ndarray, np.ndarray, np.ndarray]) -> np.ndarray:
-        """Whether the deals of a step are still being played, [n] bool."""
+    def _in_progress(self, step: Steps) -> np.ndarray:
+        """Return whether the deals of a step are still being played, [n] bool."""
         rows, then, _ = step
         now = self._batch.tables[rows]
         same = (now["matches"] == then["matches"]) & (now["deals"] == then["deals"])
@@ -145,14 +160,11 @@ class Decisions:
     """M decisions, each as the seat to act knows it.
 
     Attributes:
-        observation: [M, F] uint8, what the seats to act see.
-        mask: [M, A] int8, what they may do.
+        observation: [M, F] uint8, the observations of the seats to act.
+        mask: [M, A] int8, their legal actions.
         seats: [M] the seats to act.
-        keys: [M] uint64, one per decision. Whatever is random in a search follows from it, so
+        keys: [M] uint64, one per decision. Everything random in a search follows from it, so
             nothing depends on the other tables.
-        memory: [M, memory_size] float32, what the seat remembers of the match, zeros at its first
-            decision; a policy with a memory puts in its place what it is to remember. [M, 0] where
-            nobody keeps it.
     """
 
     def __init__(
@@ -161,23 +173,21 @@ class Decisions:
         rows: Any,
         keys: Any,
         history: History | None = None,
-        memory: np.ndarray | None = None,
         *,
         due: bool = False,
     ) -> None:
-        """Takes decisions of a batch.
+        """Select decisions of a batch.
 
         Args:
             batch: The tables; copied when determinizations are drawn, never changed.
-            rows: [M] tables at which somebody is to act.
+            rows: [M] tables at which a seat is to act.
             keys: [M] whole numbers from 0 to 2**64 - 1.
-            history: What has been decided at these tables in the deals so far.
-            memory: See above; None is [M, 0].
+            history: Past decisions of the deals in progress at these tables.
             due: Whether `SeatedPolicies` has found rows and keys to be due; checking them takes as
                 long as an answer.
 
         Raises:
-            RulesError: There is no such table, nobody is to act at one, or there is not one key
+            RulesError: There is no such table, no seat is to act at one, or there is not one key
                 for each.
         """
         if not due:
@@ -189,7 +199,6 @@ class Decisions:
         self._batch, self._history, self._rows, self.keys = batch, history, rows, keys
         self.observation, self.mask = batch.observation[rows], batch.mask[rows]
         self.seats = batch.seat[rows].astype(np.int64)
-        self.memory = np.zeros((len(rows), 0), np.float32) if memory is None else memory
 
     @property
     def game(self) -> str:
@@ -210,47 +219,57 @@ class Decisions:
         """M, the number of decisions."""
         return len(self._rows)
 
-    def take(self, decisions: Any) -> "Decisions":
-        """Returns some of the decisions, in the order named.
+    def select(self, decisions: Any) -> "Decisions":
+        """Return some of the decisions, in the order of their indices [m]."""
+        chosen = self._rows[decisions], self.keys[decisions]
+        return Decisions(self._batch, *chosen, self._history)
 
-        Args:
-            decisions: [m] indices.
+    def history(self) -> OwnPast:
+        """Return the earlier decisions in the deal of the seats that are to act.
+
+        A recurrent network runs over these, and then over the present observations.
+
+        Raises:
+            KilleError: No history of these tables is kept; a policy gets one with an attribute
+                `remembers` that is true.
         """
-        taken = self._rows[decisions], self.keys[decisions]
-        return Decisions(self._batch, *taken, self._history, self.memory[decisions])
+        which, tables, actions = self._kept().own_decisions(self._rows, self.seats)
+        order = which.argsort(kind="stable")
+        then = tables[order]
+        seen, mask = self._observed(then, then["seat"].astype(np.int8))
+        return OwnPast(which[order], seen, mask, actions[order])
 
-    def weigh(
-        self, number: int, choose: Kernel, numbers: np.ndarray, name: str = "opponents"
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Returns whether the others have done, earlier in the deal, what a policy does.
+    def information_state(self) -> np.ndarray:
+        """Return all that the seats to act know of the deal, with perfect recall, [M, I] uint8."""
+        seats = np.zeros(self._batch.num_tables, dtype=np.int64)
+        seats[self._rows] = self.seats
+        return self._batch.information_state(seats)[self._rows]
+
+    def weigh(self, number: int, policy: Policy) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return whether the other seats acted earlier in the deal as a policy does.
 
         Args:
             number: K, determinizations of each decision, as `draw` draws them.
-            choose: The kernel of who the others are assumed to be, see `KernelPolicy`.
-            numbers: [K] int64, what it reads.
-            name: What errors call the policy.
+            policy: The assumed policy of the other seats, with a deterministic kernel.
 
         Returns:
-            [X] which decision an earlier one belongs to; [X, K] bool, whether the policy agrees
-            with it; [X, K] how many actions were legal.
+            [X] decision that an earlier one belongs to; [X, K] bool, whether the policy agrees with
+            it; [X, K] the number of legal actions.
 
         Raises:
-            KilleError: Nobody has kept a history of these tables.
+            KilleError: No history of these tables is kept.
             RulesError: An impossible number of determinizations.
-            PolicyError: The policy's kernel has chosen an illegal action.
+            PolicyError: The policy has no such kernel, or it chose an illegal action.
         """
         number = arguments.whole("number", number, 1)
-        numbers = arguments.numbers("numbers", numbers, np.int64, (None,))
-        which, tables, actions = self._remembered()
+        which, tables, actions = self._kept().decisions(self._rows, self.seats)
         order = which.argsort(kind="stable")
         earlier = which[order], tables[order], actions[order]
         decisions = self._rows, self.seats, self.keys
-        return which[order], *agreement(
-            self._batch, decisions, earlier, number, choose, numbers, name
-        )
+        return which[order], *agreement(self._batch, decisions, earlier, number, policy)
 
     def draw_chosen(self, numbers: np.ndarray) -> Batch:
-        """Draws determinizations by their numbers.
+        """Draw determinizations by their numbers.
 
         Args:
             numbers: [M, K], as in `draw`: number 0 of a decision is the first that it draws.
@@ -271,7 +290,7 @@ class Decisions:
         return self._draw(given)[0]
 
     def draw(self, number: int) -> Batch:
-        """Draws determinizations, all that agree with what the seat knows being equally likely.
+        """Draw determinizations, equally likely among all that agree with what the seat knows.
 
         Args:
             number: K, determinizations per decision.
@@ -286,17 +305,17 @@ class Decisions:
         return self._draw(np.tile(np.arange(number), (len(self), 1)))[0]
 
     def draw_with_past(self, number: int) -> tuple[Batch, Past]:
-        """Draws the same determinizations, with what the others would have seen and done in them.
+        """Draw the same determinizations, with the decisions of other seats as they stand in them.
 
         Args:
             number: K, determinizations per decision.
 
         Raises:
-            KilleError: Nobody has kept a history of these tables.
+            KilleError: No history of these tables is kept.
             RulesError: An impossible number of determinizations.
         """
         number = arguments.whole("number", number, 1)
-        decision, tables, actions = self._remembered()
+        decision, tables, actions = self._kept().decisions(self._rows, self.seats)
         batch, cards = self._draw(np.tile(np.arange(number), (len(self), 1)))
         drawn = (decision[:, None] * number + np.arange(number)).ravel()
         then = np.empty(len(drawn), dtype=tables.dtype)
@@ -308,22 +327,30 @@ class Decisions:
         early = then["drawn"] < now["drawn"][here]
         packs = now["deck"][here], theirs["deck"][drawn]
         game.relabel(then, rules, cards_then(early, *packs, cards[drawn]))
-        observation = np.zeros((len(drawn), batch.observation.shape[1]), dtype=np.uint8)
-        mask = np.zeros((len(drawn), batch.mask.shape[1]), dtype=np.int8)
-        game.observe(then, rules, seats, observation)
-        game.mask(then, rules, seats, mask)
+        observation, mask = self._observed(then, seats)
         return batch, Past(
             drawn, seats.astype(np.int64), observation, mask, np.repeat(actions, number)
         )
 
-    def _remembered(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Returns what others have decided before, as `History.decisions` does."""
+    def _observed(self, tables: np.ndarray, seats: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return observations [X, F] and masks [X, A] of seats at tables of another time."""
+        game, rules = self._batch.game, self._batch.rules.record
+        observation = np.zeros((len(tables), self.observation.shape[1]), dtype=np.uint8)
+        mask = np.zeros((len(tables), self.mask.shape[1]), dtype=np.int8)
+        game.observe(tables, rules, seats, observation)
+        game.mask(tables, rules, seats, mask)
+        return observation, mask
+
+    def _kept(self) -> History:
         if self._history is None:
-            raise KilleError("no history is kept of these tables; give the Decisions one")
-        return self._history.decisions(self._rows, self.seats)
+            raise KilleError(
+                "no history is kept of these tables: a policy that needs it has an attribute "
+                "`remembers` that is true, and Decisions of your own take a History"
+            )
+        return self._history
 
     def _draw(self, numbers: np.ndarray) -> tuple[Batch, np.ndarray]:
-        """Draws determinizations; also returns where the cards went, which gives them away."""
+        """Draw determinizations; return also the new places of the cards, which give them away."""
         each = numbers.shape[1]
         batch = self._batch.take(np.repeat(self._rows, each))
         batch.restart = False

@@ -20,7 +20,7 @@ from kille_env.core.batch import Batch
 from kille_env.core.floats import FEATURES, reading_of
 from kille_env.errors import KilleError, RulesError
 from kille_env.play.functions import Network
-from kille_env.play.policy import Player, PlayerLike, pick_actions, plays, resolve
+from kille_env.play.policy import PlayerLike, Policy, answers, pick_actions, resolve
 from kille_env.play.seating import SeatedPolicies
 from kille_env.play.streams import END, SeatStreams, Transitions
 
@@ -31,7 +31,7 @@ PolicyFunction = Callable[[np.ndarray, np.ndarray], Any]
 def _is_function(policy: Any) -> bool:
     """Returns whether a policy is called with observations and masks; `resolve` takes others."""
     theirs = ("predict", "forward", "action_probabilities")  # of libraries, OpenSpiel among them
-    other = plays(policy) or any(hasattr(policy, name) for name in theirs)
+    other = answers(policy) or any(hasattr(policy, name) for name in theirs)
     return callable(policy) and not other and not isinstance(policy, (str, Path, type))
 
 
@@ -140,7 +140,7 @@ class Collector:
                 playing &= ~self._play(playing)
         return self._gather()
 
-    def _player(self, policy: Any) -> Player:
+    def _player(self, policy: Any) -> Policy:
         game, seats = self.batch.spec.name, self.batch.num_players
         if _is_function(policy):
             asked = Network(policy, observation=self._kind, returns="probabilities")
@@ -162,11 +162,11 @@ class Collector:
         A match that the cards decided before anybody could has none: it is paid out and ends.
         """
         batch, players = self.batch, self._players
-        tables, seats, _, chances = due = players.due(which)
+        tables, seats, _, uniforms = due = players.due(which)
         actions = np.zeros(batch.num_tables, dtype=np.int64)
         if len(tables):
             probabilities = players.probabilities(due)
-            actions[tables] = chosen = pick_actions(probabilities, chances)
+            actions[tables] = chosen = pick_actions(probabilities, uniforms)
             odds = probabilities[np.arange(len(tables)), chosen]
             position = (seats - batch.tables["dealer"][tables] - 1) % batch.num_players
             seen = batch.observation[tables], batch.mask[tables]

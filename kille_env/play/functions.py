@@ -29,6 +29,7 @@ from kille_env.errors import PolicyError, shortened
 from kille_env.play.options import one_of
 from kille_env.play.own import Features
 from kille_env.play.policy import (
+    ObservationPolicy,
     as_numbers,
     masked_best,
     masked_softmax,
@@ -50,7 +51,7 @@ CLOSE = 1e-4
 """Distance from 1 within which the sum of a softmax in single precision lies."""
 
 
-class Network:
+class Network(ObservationPolicy):
     """A function or torch module as a player, with what it does not say itself: how it is asked.
 
     Usable wherever a player is. A module is called with observations [N, F], in its own

@@ -1,10 +1,12 @@
-"""Decisions in compiled loops: their keys and random numbers, and tables played on by a policy.
+"""Compiled loops over decisions: their keys and random numbers, and tables played by a kernel.
 
-Between two decisions of a seat the others decide, one after the other. Where a `KernelPolicy` plays
-them, that is one call: its kernel chooses, the game's loop steps, and what the seats earn is added
-up, without a return to Python. What is played is the same.
+Between two decisions of a seat the others decide, one after the other. Where policies with a
+compiled form play them, that is one call: its kernel chooses, the game's loop steps, and earnings
+are added up, without a return to Python. The result is the same.
 """
 
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
@@ -13,40 +15,79 @@ import numpy as np
 from kille_env.core.game import Game
 from kille_env.core.jit import bind, in_plain, kernel, loop
 from kille_env.core.rng import derive, mix
-from kille_env.errors import illegal_choice
-from kille_env.play.policy import KernelPolicy, name_of
+from kille_env.errors import PolicyError, illegal_choice, shortened
 from kille_env.play.streams import earn
 
 ROUND = 64
-"""Decisions of a table that one call plays at most; there are few rounds of more."""
+"""Most decisions of a table in one call; there are few rounds of more."""
 
 _S11 = np.uint64(11)
 _CHOICES = np.uint64(0x43686F696365)
-"""Keeps the players' random numbers apart from the cards', which come from the same key."""
+"""Keeps the policies' random numbers apart from the cards', which come from the same key."""
 
 
-def _the_games(*_: Any) -> Any:
-    """Stands for a kernel that `loop` binds; it is never called."""
+@dataclass(frozen=True, eq=False)
+class PolicyKernel:
+    """The compiled form of a policy, so that loops play its seats without a return to Python.
+
+    Attributes:
+        choose: A `kille_env.core.jit.kernel` of an observation [F] uint8, a mask [A] int8,
+            `numbers` and a random number in [0, 1). It returns the action that
+            `kille_env.play.policy.pick_actions` selects with this number from the policy's
+            probabilities.
+        numbers: [K] int64, constants that it reads; a copy that cannot be written.
+        deterministic: Whether the random number changes nothing.
+    """
+
+    choose: Callable[..., Any]
+    numbers: np.ndarray = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
+    deterministic: bool = False
+
+    def __post_init__(self) -> None:
+        """Copy the numbers.
+
+        Raises:
+            PolicyError: They are no array of int64.
+        """
+        given = self.numbers
+        fits = isinstance(given, np.ndarray) and given.dtype == np.int64 and given.ndim == 1
+        if not fits or not given.size or not callable(self.choose):
+            raise PolicyError(
+                f"a kernel has a function and reads an int64 array [K], K at least 1, got "
+                f"{shortened(self.choose)} and {shortened(given)}"
+            )
+        # An array over bytes stays read-only, whatever its flags are set to.
+        object.__setattr__(self, "numbers", np.frombuffer(given.tobytes(), dtype=np.int64))
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "PolicyKernel":
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return PolicyKernel, (self.choose, self.numbers, self.deterministic)
 
 
-step = choose = _the_games
+def bound_later(*_: Any) -> Any:
+    """Stand for a kernel until `loop` binds one; it is never called."""
+
+
+step = choose = bound_later
 
 
 @kernel
 def decision_key(match, seat, decided):
-    """Returns the key of a seat's decision: the match's, the seat, and how often it has decided."""
+    """Return the key of a seat's decision from the match's key and its number of decisions."""
     return derive(derive(match ^ _CHOICES, seat), decided)
 
 
 @kernel
-def chance_of(key):
-    """Returns the random number of a decision, from 0 to below 1."""
+def uniform_of(key):
+    """Return the random number of a decision, in [0, 1)."""
     return (mix(key) >> _S11) * 2.0**-53
 
 
 @kernel
-def list_due(acting, keys, which, match, decided, rows, seats, words, chances):
-    """Lists the decisions that are due, with their keys and random numbers; returns how many.
+def list_due(acting, keys, which, match, decided, rows, seats, words, uniforms):
+    """List the decisions that are due, with their keys and random numbers; return their number.
 
     At a table with a new match the count of decisions begins at 0 again.
     """
@@ -60,14 +101,14 @@ def list_due(acting, keys, which, match, decided, rows, seats, words, chances):
             decided[row, :] = 0
         key = decision_key(keys[row], seat, decided[row, seat])
         rows[count], seats[count] = row, seat
-        words[count], chances[count] = key, chance_of(key)
+        words[count], uniforms[count] = key, uniform_of(key)
         count += 1
     return count
 
 
 @kernel
 def mark_due(seats, seating, due):
-    """Marks the tables where a player is to act; returns whether there is one."""
+    """Mark the tables where a policy is to act; return whether there is one."""
     found = False
     for i in range(seats.shape[0]):
         due[i] = seats[i] >= 0 and seating[i, np.int64(seats[i])] >= 0
@@ -77,7 +118,7 @@ def mark_due(seats, seating, due):
 
 @kernel
 def begin_anew(which, decided, credit, returns):
-    """Puts all three, [N, P], back to 0 at the chosen tables."""
+    """Reset all three, [N, P], to 0 at the chosen tables."""
     for i in range(which.shape[0]):
         if which[i]:
             for seat in range(decided.shape[1]):
@@ -89,16 +130,11 @@ def play_on(
     tables, rules, actions, which, seats, observations, masks, rewards, terminated, truncated,
     seating, match, decided, credit, returns, numbers, trail, number, given,
 ):  # fmt: skip
-    """Plays on at all tables until somebody else than player `number` is to act everywhere.
+    """Play all tables until it is nowhere the turn of policy `number`.
 
-    The arrays of a batch come first; `which` and `actions` are played first where `given`, and are
-    overwritten. `seating` [N, P] says who sits where, `match` and `decided` count the players'
-    decisions, `credit` and `returns` are added to by `earn`. `numbers` is what `choose` is called
-    with, and `trail` is filled with what was played at table 0.
-
-    Returns:
-        How many steps were played, no more than `ROUND`; or -1 less the table with an illegal
-        action, which has not been played.
+    `which` and `actions` are played first where `given`, and are overwritten; `trail` is filled
+    with the actions at table 0. Returns the steps, at most `ROUND`; or -1 less the table of an
+    illegal action, before it is played.
     """
     size = seats.shape[0]
     for turn in range(trail.shape[0]):
@@ -117,8 +153,8 @@ def play_on(
             if seat < 0:
                 continue
             if chosen:
-                chance = chance_of(decision_key(match[i], seat, decided[i, seat]))
-                actions[i] = choose(observations[i], masks[i], numbers, chance)
+                uniform = uniform_of(decision_key(match[i], seat, decided[i, seat]))
+                actions[i] = choose(observations[i], masks[i], numbers, uniform)
             decided[i, seat] += 1
         if waiting == 0:
             return turn
@@ -136,10 +172,10 @@ def play_on(
     return trail.shape[0]
 
 
-def choose_rows(observations, masks, numbers, actions):
-    """Writes what a kernel chooses in each row; returns the first illegal one, or -1."""
+def choose_rows(observations, masks, numbers, uniforms, actions):
+    """Write the choice of a kernel in each row; return the first illegal one, or -1."""
     for i in range(actions.shape[0]):
-        action = np.int64(choose(observations[i], masks[i], numbers, 0.0))
+        action = np.int64(choose(observations[i], masks[i], numbers, uniforms[i]))
         actions[i] = action
         if not 0 <= action < masks.shape[1] or masks[i, action] == 0:
             return i
@@ -147,7 +183,7 @@ def choose_rows(observations, masks, numbers, actions):
 
 
 def bound(template: Any, choice: Any, game: Game | None = None) -> Any:
-    """Return a loop with a policy's kernel in it, and the step of a game."""
+    """Return a loop with the kernel of a policy and the step of a game."""
     return _bound(template, choice, game, in_plain())
 
 
@@ -158,22 +194,26 @@ def _bound(template: Any, choice: Any, game: Game | None, plain: bool) -> Any:
     return (bind if plain else loop)(template, {"choose": choice, **steps})
 
 
-def choices(policy: KernelPolicy, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
-    """Returns what a policy's kernel chooses, [N] int64.
-
-    Args:
-        policy: A deterministic policy.
-        observation: [N, F] uint8.
-        mask: [N, A] int8.
+def choices(
+    name: str,
+    choose: Callable[..., Any],
+    numbers: np.ndarray,
+    observation: np.ndarray,
+    mask: np.ndarray,
+    uniforms: np.ndarray | None = None,
+) -> np.ndarray:
+    """Return the legal choices of a kernel, [N] int64, for observations [N, F] and masks [N, A].
 
     Raises:
-        PolicyError: It chooses an illegal action.
+        PolicyError: A choice is illegal; `name` is that of the policy.
     """
     actions = np.empty(len(mask), dtype=np.int64)
     seen = np.array(observation, dtype=np.uint8, order="C")  # a read-only one is compiled for anew
     legal = np.array(mask, dtype=np.int8, order="C")
-    illegal = bound(choose_rows, policy.choose)(seen, legal, policy.numbers, actions)
+    uniforms = np.zeros(len(mask)) if uniforms is None else uniforms
+    own = numbers if numbers.flags.writeable else numbers.copy()
+    illegal = bound(choose_rows, choose)(seen, legal, own, uniforms, actions)
     if illegal >= 0:
         chosen = int(actions[illegal])
-        raise illegal_choice(name_of(policy), chosen, np.flatnonzero(legal[illegal]).tolist())
+        raise illegal_choice(name, chosen, np.flatnonzero(legal[illegal]).tolist())
     return actions

@@ -1,15 +1,15 @@
-"""What a policy is, and how an action is drawn from what it returns.
+"""What a policy is, and how an action is drawn from its probabilities.
 
-A policy gives probabilities of actions. Most need what the seat sees, and have
-`probabilities(observation, mask)`; one that looks ahead or remembers is given all that may be known
-of a decision, and has `decide(decisions)`. `decide` asks both.
+A policy answers decisions: `decide(decisions)` returns probabilities of actions. Most answer by
+observation and mask alone; these derive from `ObservationPolicy`, and an object of yours with
+`probabilities(observation, mask)` is wrapped as one by `as_decider`, where it enters.
 """
 
 import copy
-import importlib
+import weakref
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Protocol, cast, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
 
@@ -17,94 +17,98 @@ from kille_env.core.floats import Reading
 from kille_env.core.jit import kernel
 from kille_env.core.spec import Rules
 from kille_env.errors import PolicyError, shortened
-from kille_env.play.decisions import Decisions
-from kille_env.registry import Table, spec
+from kille_env.play.kernels import PolicyKernel, choices
+from kille_env.registry import Table, make_batch, policy_lookup, spec
+
+if TYPE_CHECKING:
+    from kille_env.play.decisions import Decisions
 
 SUM_TOLERANCE = 1e-6
-CATALOG = "kille_agents.catalog"
-"""Where policies other than "uniform" are looked up by name; imported when one is asked for."""
+AGREEMENT = 1e-4
+"""Difference of two probabilities up to which two forms of a policy give the same answer."""
+SEED, TABLES, ROUNDS = 71, 16, 12
+"""Seed, tables and steps of the uniform play that `_check_forms` samples decisions from."""
+GUARD = 4096
+"""Numbers laid around those of a kernel to notice one that reads beyond them."""
 
 
-@runtime_checkable
 class Policy(Protocol):
     """Probabilities of actions for a batch of decisions, each seen from the seat to act.
 
-    A policy that has a method `at_table(game, num_players)` is asked for the policy that plays
-    there before it is used at a table. One whose attribute `tables` is a tuple of
-    `kille_env.Table` was made for these, and is refused at all others.
+    A policy may have more attributes:
+
+    - `at_table(game, num_players)`, a method that returns the policy that plays at a table;
+    - `tables`, a tuple of `kille_env.Table`: it was made for these and is refused at all others;
+    - `remembers`, true if it needs the history of the deal (`Decisions.history`, `Decisions.weigh`
+      and `Decisions.draw_with_past`);
+    - `keyless`, true if its answers depend on what the seat sees and on nothing random.
 
     Attributes:
-        name: What tables and reports call it.
+        name: Its name in results and reports.
     """
 
     name: str
 
-    def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
-        """Returns how likely each action is.
-
-        Args:
-            observation: [N, F] uint8, as `Batch.observation`.
-            mask: [N, A] int8, 1 for each legal action; every row has one.
-
-        Returns:
-            [N, A] float64; every row sums to 1 and is 0 where the mask is 0.
-
-        Raises:
-            PolicyError: The arrays do not have the shape that the policy was made for.
-        """
-        ...
-
-
-@runtime_checkable
-class KernelPolicy(Policy, Protocol):
-    """A policy that is a kernel too: its seats are played without a return to Python.
-
-    Attributes:
-        choose: A `kille_env.core.jit.kernel` that is called with an observation [F] uint8, a mask
-            [A] int8, `numbers`, and a random number from 0 to below 1, and returns the action that
-            `pick_actions` draws with it from `probabilities`; None for a policy that has no kernel.
-            An illegal action ends the game with a `PolicyError` that names the policy.
-        deterministic: Whether `probabilities` gives one action a 1, whatever the random number.
-    """
-
-    choose: Any
-    deterministic: bool
-
-    @property
-    def numbers(self) -> np.ndarray:
-        """What the kernel reads besides, [K] int64."""
-        ...
-
-
-@runtime_checkable
-class Decider(Protocol):
-    """A policy that needs more than what is seen: determinizations, the past, or a memory.
-
-    One that weighs determinizations by what the other seats have done has an attribute `remembers`
-    that is true, and is given the history of the deal. One that remembers what its seat has seen in
-    the match has an attribute `memory_size` above 0: so many numbers are kept for each seat of each
-    table, and handed to it with the seat's next decision (`Decisions.memory`). One that looks ahead
-    and whose answers depend on what the seat sees, and on nothing random, has an attribute
-    `keyless` that is true.
-
-    A player that has `probabilities` too can also be asked by what is seen alone.
-
-    Attributes:
-        name: What tables and reports call it.
-    """
-
-    name: str
-
-    def decide(self, decisions: Decisions) -> np.ndarray:
-        """Returns how likely each action is, as `Policy.probabilities` does.
+    def decide(self, decisions: "Decisions") -> np.ndarray:
+        """Return the probability of each action.
 
         Args:
             decisions: M decisions.
 
         Returns:
-            [M, A] float64; each row depends on nothing but its decision and that one's key.
+            [M, A] float64; each row sums to 1, is 0 where the mask is 0, and depends on nothing but
+            its decision and that decision's key.
         """
         ...
+
+
+class ObservationPolicy:
+    """Base of a policy that answers by observation and mask alone.
+
+    Attributes:
+        name: Its name in results and reports.
+        kernel: The same policy in compiled form, or None.
+    """
+
+    name = ""
+    kernel: PolicyKernel | None = None
+
+    def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
+        """Return the probability of each action, [N, A] float64.
+
+        Args:
+            observation: [N, F] uint8, as `Batch.observation`.
+            mask: [N, A] int8, 1 for each legal action; every row has one.
+
+        Raises:
+            PolicyError: The arrays do not have the shape that the policy was made for.
+        """
+        raise NotImplementedError
+
+    def decide(self, decisions: "Decisions") -> np.ndarray:
+        """Return the probability of each action, [M, A]; see `Policy`."""
+        return self.probabilities(decisions.observation, decisions.mask)
+
+
+class Observing(ObservationPolicy):
+    """An object with `probabilities(observation, mask)` as a policy; other attributes are its."""
+
+    def __init__(self, policy: Any) -> None:
+        self.policy, self.name = policy, name_of(policy)
+
+    def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
+        """Return what the object returns."""
+        return self.policy.probabilities(observation, mask)
+
+    @property
+    def kernel(self) -> PolicyKernel | None:  # type: ignore[override]
+        """Return the object's kernel."""
+        return getattr(self.policy, "kernel", None)
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "policy" or name.startswith("__"):  # while it is copied or unpickled
+            raise AttributeError(name)
+        return getattr(self.policy, name)
 
 
 class Model(Protocol):
@@ -113,25 +117,53 @@ class Model(Protocol):
     policy: Any
 
     def predict(self, observation: Any, *args: Any, **kwargs: Any) -> Any:
-        """Returns actions."""
+        """Return actions."""
         ...
 
 
-Player = Policy | Decider
-PlayerLike = Player | Callable[..., Any] | Model | str | Path
-"""What `resolve` makes a player of; a torch module is among what can be called."""
+PlayerLike = Policy | ObservationPolicy | Callable[..., Any] | Model | str | Path
+"""Anything that `resolve` makes a policy of; a torch module is among the callables."""
+
+
+def answers(thing: Any) -> bool:
+    """Return whether an object answers decisions or observations as it is."""
+    return any(callable(getattr(thing, way, None)) for way in ("probabilities", "decide"))
+
+
+def as_decider(policy: Any) -> Policy:
+    """Return an object that answers as a `Policy`: itself, or wrapped if it has `probabilities`.
+
+    Raises:
+        PolicyError: It has neither `decide` nor `probabilities`.
+    """
+    if isinstance(policy, ObservationPolicy):
+        return cast(Policy, policy)
+    if callable(getattr(policy, "decide", None)):
+        return cast(Policy, policy)
+    if callable(getattr(policy, "probabilities", None)):
+        return cast(Policy, Observing(policy))
+    raise PolicyError(
+        f"{shortened(policy)} is no policy; expected decide(decisions) or "
+        "probabilities(observation, mask)"
+    )
+
+
+def derived_from_kernel(probabilities: Any) -> Any:
+    """Mark a method whose answers come from the kernel, so that the two need no comparison."""
+    probabilities.derived_from_kernel = True
+    return probabilities
 
 
 @kernel
-def _choose_uniformly(_seen, mask, _numbers, chance):
-    """Adds up shares as `pick_actions` does, so that it draws the same action to the last bit."""
+def _choose_uniformly(_seen, mask, _numbers, uniform):
+    """Add up shares as `pick_actions` does, so that it draws the same action to the last bit."""
     legal, total = 0, 0.0
     for action in range(mask.shape[0]):
         legal += mask[action] != 0
     share = 1.0 / legal
     for _ in range(legal):
         total += share
-    drawn, reached, first = chance * total, 0.0, -1
+    drawn, reached, first = uniform * total, 0.0, -1
     for action in range(mask.shape[0]):
         if mask[action] != 0:
             first = action if first < 0 else first
@@ -141,16 +173,15 @@ def _choose_uniformly(_seen, mask, _numbers, chance):
     return first  # the product was rounded up to the whole sum
 
 
-class UniformPolicy:
-    """Plays every legal action with the same probability; a `KernelPolicy`."""
+class UniformPolicy(ObservationPolicy):
+    """Play every legal action with the same probability."""
 
     name = "uniform"
-    choose = staticmethod(_choose_uniformly)
-    numbers = np.zeros(1, dtype=np.int64)
-    deterministic = False
+    kernel = PolicyKernel(_choose_uniformly)
 
+    @derived_from_kernel
     def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
-        """Returns equal shares for the legal actions, [N, A] float64."""
+        """Return equal shares for the legal actions, [N, A] float64."""
         legal = (mask != 0).astype(np.float64)
         counts = legal.sum(axis=1, keepdims=True)
         if len(legal) and counts.min() == 0:
@@ -161,11 +192,11 @@ class UniformPolicy:
         return legal / counts
 
 
-def with_uniform(chances: np.ndarray, mask: np.ndarray, share: float) -> np.ndarray:
-    """Returns probabilities [N, A] of which a share, 0 to 1, is uniform over the legal actions."""
+def with_uniform(probabilities: np.ndarray, mask: np.ndarray, share: float) -> np.ndarray:
+    """Return probabilities [N, A] of which a share, 0 to 1, is uniform over the legal actions."""
     if share == 0.0:
-        return chances
-    return (1.0 - share) * chances + share * UniformPolicy().probabilities(mask, mask)
+        return probabilities
+    return (1.0 - share) * probabilities + share * UniformPolicy().probabilities(mask, mask)
 
 
 def resolve(
@@ -175,8 +206,8 @@ def resolve(
     rules: Rules,
     *,
     trust: bool = False,
-) -> Player:
-    """Returns a player for a table, whatever form it comes in.
+) -> Policy:
+    """Return a policy for a table, in whatever form it is given.
 
     Args:
         player: "uniform"; an object with `probabilities` or `decide`; or anything else that
@@ -185,71 +216,176 @@ def resolve(
         game: The game to be played.
         num_players: P, seats of the table.
         rules: Its rules.
-        trust: Whether a file that can run code when it is loaded may be loaded.
+        trust: Whether to load a file that can run code when it is loaded.
 
     Raises:
-        PolicyError: There is no such player, or it was made for another table.
+        PolicyError: There is no such policy, or it was made for another table.
     """
     if isinstance(player, str) and player == "uniform":
-        return UniformPolicy()
-    if plays(player) and not isinstance(player, type):
-        return at_table(cast(Player, player), game, num_players, rules)
-    try:
-        catalog = importlib.import_module(CATALOG)
-    except ModuleNotFoundError as error:
-        if error.name not in (CATALOG, CATALOG.partition(".")[0]):
-            raise
+        return cast(Policy, UniformPolicy())
+    if answers(player) and not isinstance(player, type):
+        return at_table(player, game, num_players, rules)
+    look_up = policy_lookup()
+    if look_up is None:
         raise PolicyError(
-            f"the player {str(player)!r} is looked up in {CATALOG}, which is not installed; "
-            'without it there is "uniform", or pass an object with probabilities(observation, mask)'
-        ) from error
-    return cast(Player, catalog.as_policy(player, game, num_players, rules, trust=trust))
+            f"no package that finds {str(player)!r} is installed (kille_agents does); without it "
+            'there is "uniform", or pass an object with probabilities(observation, mask)'
+        )
+    return cast(Policy, look_up(player, game, num_players, rules, trust=trust))
 
 
-def at_table(player: Player, game: str, num_players: int, rules: Rules) -> Player:
-    """Returns the player as it plays at a table: itself, unless it has `at_table`.
+def at_table(player: Any, game: str, num_players: int, rules: Rules) -> Policy:
+    """Return the policy that an object plays with at a table.
 
-    Every player that sits down comes through here, so that no kernel reads an observation that it
-    was not made for, and no policy plays at another table than its own without a word: one that
-    does all the same has an attribute `transferred` that is true.
+    Every policy enters here: no kernel then reads an observation that it was not made for, no
+    policy plays at a table of another kind unless it has an attribute `transferred` that is true,
+    and one whose forms contradict each other is refused.
 
     Args:
-        player: The player.
+        player: An object with `decide` or `probabilities`.
         game: The game to be played.
         num_players: P, seats of the table.
         rules: Its rules.
 
     Raises:
-        PolicyError: It was made for another table, or is a kernel whose `numbers` are none.
+        PolicyError: It was made for another table, or its forms contradict each other.
     """
     moved, tables = getattr(player, "transferred", False), tables_of(player)
-    if found := differences(tables, Table(game, num_players, rules, spec(game).version)):
+    table = Table(game, num_players, rules, spec(game).version)
+    if found := differences(tables, table):
         raise misfit(name_of(player), tables, found, tables[0].game == game)
     settle = getattr(player, "at_table", None)
-    player = cast(Player, settle(game, num_players)) if callable(settle) else player
-    if has_kernel(player):
-        made = _said_tables(player)
+    policy = as_decider(settle(game, num_players) if callable(settle) else player)
+    if (own := kernel_of(policy)) is not None:
+        made = _said_tables(policy)
         if made and (game, num_players) not in {(one.game, one.num_players) for one in made}:
             wrong = [f"a kernel cannot play {game} with {num_players}"]
-            raise misfit(name_of(player), made, wrong, False)
-        numbers = getattr(player, "numbers", None)
-        if not isinstance(numbers, np.ndarray) or numbers.dtype != np.int64 or numbers.ndim != 1:
+            raise misfit(name_of(policy), made, wrong, False)
+        _check_once(policy, own, table)
+    return let_transfer(policy) if moved else policy
+
+
+def kernel_of(policy: Any) -> PolicyKernel | None:
+    """Return the compiled form of a policy, or None.
+
+    Raises:
+        PolicyError: Its attribute `kernel` is something else.
+    """
+    own = getattr(policy, "kernel", None)
+    if own is not None and not isinstance(own, PolicyKernel):
+        raise PolicyError(
+            f"the kernel of {name_of(policy)!r} is {shortened(own)}, expected "
+            "kille_env.play.kernels.PolicyKernel(choose, numbers, deterministic=...), or None"
+        )
+    return own
+
+
+def deterministic_kernel(policy: Any) -> PolicyKernel | None:
+    """Return the compiled form of a deterministic policy, or None."""
+    own = kernel_of(policy)
+    return own if own is not None and own.deterministic else None
+
+
+_agreed: "weakref.WeakKeyDictionary[Any, set[Any]]" = weakref.WeakKeyDictionary()
+"""By policy, the kernels and tables at which its forms were found to agree."""
+
+
+def _check_once(policy: Any, own: PolicyKernel, table: Table) -> None:
+    """Check the forms of a policy at a table, unless that was done or its kernel defines them."""
+    if not isinstance(policy, ObservationPolicy):
+        raise PolicyError(
+            f"{name_of(policy)!r} has a kernel, which sees what a seat observes and no more, and "
+            "decide(decisions), which sees more: give it probabilities(observation, mask) instead"
+        )
+    if getattr(type(policy).probabilities, "derived_from_kernel", False):
+        return
+    key = table, own.choose, own.numbers.tobytes(), own.deterministic
+    try:
+        seen = _agreed.setdefault(policy, set())
+    except TypeError:  # it cannot be referenced weakly
+        seen = set()
+    if key not in seen:
+        _check_forms(policy, own, table)
+        seen.add(key)
+
+
+def _check_forms(policy: ObservationPolicy, own: PolicyKernel, table: Table) -> None:
+    """Refuse a policy whose kernel and probabilities answer decisions of uniform play differently.
+
+    Raises:
+        PolicyError: They do, or the kernel reads beyond its numbers.
+    """
+    name, (seen, mask) = policy.name, _sampled(table)
+    found = policy.probabilities(seen.copy(), mask.copy())
+    check_probabilities(name, found, mask)
+    rows = np.arange(len(mask))
+    for row in rows[:: len(rows) // 16 or 1]:
+        one = slice(row, row + 1)
+        alone = np.asarray(policy.probabilities(seen[one].copy(), mask[one].copy()))
+        if np.abs(alone - found[one]).max() > AGREEMENT:
+            raise _contradiction(name, "probabilities of one decision alone and in a batch")
+    if own.deterministic and (found.max(axis=1) < 1.0 - AGREEMENT).any():
+        raise _contradiction(name, "a kernel that is deterministic and probabilities that mix")
+    cumulative = np.cumsum(found, axis=1, dtype=np.float64)
+    for uniforms in np.random.default_rng(SEED).random((3, len(mask))):
+        actions, other = (
+            choices(name, own.choose, _between(own.numbers, fill), seen, mask, uniforms)
+            for fill in (0, 1)
+        )
+        if (actions != other).any():
             raise PolicyError(
-                f"the numbers of {name_of(player)!r} are {shortened(numbers)}; its kernel reads "
-                "an int64 array [K]"
+                f"the kernel of {name!r} reads beyond its {len(own.numbers)} numbers: give it all "
+                "that it reads"
             )
-    return let_transfer(player) if moved else player
+        upper, share = cumulative[rows, actions], found[rows, actions]
+        drawn = uniforms * cumulative[:, -1]
+        fits = (share > 0) & (drawn >= upper - share - AGREEMENT) & (drawn <= upper + AGREEMENT)
+        if not fits.all():
+            row = int((~fits).argmax())
+            raise _contradiction(
+                name,
+                f"a kernel that chooses action {actions[row]} and probabilities that say "
+                f"{shortened(np.round(found[row], 4).tolist())} of the same decision",
+            )
 
 
-def let_transfer(player: Player) -> Player:
-    """Returns a player that may play at other tables than those that it was made for."""
-    moved: Any = copy.copy(player)
+def _contradiction(name: str, forms: str) -> PolicyError:
+    return PolicyError(
+        f"policy {name!r} contradicts itself: it has {forms}. All its forms must give the same "
+        "answers; mend them, or leave its kernel out (kernel = None)"
+    )
+
+
+def _between(numbers: np.ndarray, fill: int) -> np.ndarray:
+    """Return a copy of the numbers of a kernel that lies between other numbers."""
+    padded = np.full(len(numbers) + 2 * GUARD, fill, dtype=np.int64)
+    own = padded[GUARD:-GUARD]
+    own[:] = numbers
+    return own
+
+
+def _sampled(table: Table) -> tuple[np.ndarray, np.ndarray]:
+    """Return observations [N, F] and masks [N, A] of decisions of uniform play at a table."""
+    batch = make_batch(table.game, TABLES, table.num_players, rules=table.rules, seed=SEED)
+    batch.reset()
+    seen, masks, rng = [], [], np.random.default_rng(SEED)
+    for _ in range(ROUNDS):
+        acting = batch.seat >= 0
+        seen.append(batch.observation[acting])
+        masks.append(batch.mask[acting])
+        batch.step(sample_actions(UniformPolicy().probabilities(batch.mask, batch.mask), rng))
+    return np.concatenate(seen), np.concatenate(masks)
+
+
+def let_transfer(player: Any) -> Any:
+    """Return a policy that may play at other tables than those that it was made for."""
+    moved = copy.copy(player)
     moved.transferred = True
     return moved
 
 
 def tables_of(player: Any) -> tuple[Table, ...]:
-    """Returns the tables that a player was made for; empty if it may play at any."""
+    """Return the tables that a policy was made for; empty if it may play at any."""
     return () if getattr(player, "transferred", False) else _said_tables(player)
 
 
@@ -260,17 +396,14 @@ def _said_tables(player: Any) -> tuple[Table, ...]:
 
 
 def differences(tables: Sequence[Table], table: Table) -> list[str]:
-    """Returns in words what a table has otherwise than the nearest of those a player is for."""
+    """Return in words how a table differs from the nearest of the tables of a policy."""
     if table in tables:
         return []
     return min((one.differences(table) for one in tables), key=len, default=[])
 
 
 def misfit(name: str, tables: Sequence[Table], found: Sequence[str], movable: bool) -> PolicyError:
-    """Returns the error that a player was made for other tables, with what this one has.
-
-    `movable` says whether to offer a transfer: there is none to another game.
-    """
+    """Return the error for a policy of other tables; `movable` offers a transfer."""
     others = f" (and {len(tables) - 1} more)" if len(tables) > 1 else ""
     hint = (
         ". To measure it here, if its observations fit: transfer=True, on the command line "
@@ -282,95 +415,27 @@ def misfit(name: str, tables: Sequence[Table], found: Sequence[str], movable: bo
     )
 
 
-def plays(thing: Any) -> bool:
-    """Returns whether a thing is a player as it is."""
-    return any(callable(getattr(thing, way, None)) for way in ("probabilities", "decide"))
-
-
-def searches(player: Any) -> bool:
-    """Returns whether a player looks ahead, so that it is asked at tables only."""
-    by_sight = callable(getattr(player, "probabilities", None))
-    return callable(getattr(player, "decide", None)) and not by_sight and not has_memory(player)
-
-
-def has_memory(player: Any) -> bool:
-    """Returns whether a player remembers what its seats have seen in a match."""
-    return getattr(player, "memory_size", 0) > 0
-
-
-def has_kernel(player: Any) -> bool:
-    """Returns whether a player is a kernel too; see `KernelPolicy`."""
-    return getattr(player, "choose", None) is not None
-
-
-def decides_by_kernel(player: Any) -> bool:
-    """Returns whether a player is a kernel too, and a deterministic one."""
-    return has_kernel(player) and player.deterministic
-
-
-def share_a_kernel(*players: Any) -> bool:
-    """Returns whether players are deterministic kernels too, and decide by the same one."""
-    kernels = {
-        (id(player.choose), player.numbers.shape) if decides_by_kernel(player) else None
-        for player in players
-    }
-    return len(kernels) == 1 and None not in kernels
-
-
 def name_of(player: Any) -> str:
-    """Returns what errors call a player, which an adapter also takes without a name."""
-    return str(getattr(player, "name", type(player).__name__))
+    """Return the name of a policy in errors: its own, or that of its class."""
+    return str(getattr(player, "name", "") or type(player).__name__)
 
 
-def decide(player: Player, decisions: Decisions) -> np.ndarray:
-    """Asks a player what it does: the one door to whatever plays.
-
-    Args:
-        player: The player.
-        decisions: M decisions; a player with a memory changes theirs.
-
-    Returns:
-        [M, A] probabilities, checked.
+def decide(policy: Policy, decisions: "Decisions") -> np.ndarray:
+    """Return the checked answers of a policy to decisions, [M, A].
 
     Raises:
-        PolicyError: The player returned what is no distribution over the legal actions, or a memory
-            of another shape; or it has one that nobody keeps.
+        PolicyError: An answer is no distribution over the legal actions.
     """
-    legal, memory = decisions.mask.copy(), decisions.memory  # the player may write into the mask
-    if has_memory(player) and not memory.shape[1]:
-        raise PolicyError(
-            f"{name_of(player)} remembers the match, and nobody keeps its memory here; seat it "
-            "with kille_env.play.seating.SeatedPolicies"
-        )
-    if callable(getattr(player, "decide", None)):
-        probabilities = cast(Decider, player).decide(decisions)
-    else:
-        policy = cast(Policy, player)
-        probabilities = policy.probabilities(decisions.observation, decisions.mask)
-    check_probabilities(name_of(player), probabilities, legal)
-    if np.shape(decisions.memory) != memory.shape:
-        raise PolicyError(
-            f"player {name_of(player)!r} left a memory of shape {np.shape(decisions.memory)}, "
-            f"expected {memory.shape}: its memory_size is {getattr(player, 'memory_size', 0)}"
-        )
+    legal = decisions.mask.copy()  # the policy may write into the mask
+    probabilities = policy.decide(decisions)
+    check_probabilities(name_of(policy), probabilities, legal)
     return probabilities
 
 
 def check_shapes(
     name: str, observation: np.ndarray, mask: np.ndarray, width: int, actions: int
 ) -> None:
-    """Refuses a batch that a policy was not made for.
-
-    Args:
-        name: The policy's name, for the message.
-        observation: [N, F].
-        mask: [N, A].
-        width: F that the policy reads.
-        actions: A that the policy knows.
-
-    Raises:
-        PolicyError: The message names both shapes.
-    """
+    """Refuse observations [N, F] and masks [N, A] of another width or number of actions."""
     expected = ((len(observation), width), (len(observation), actions))
     if observation.shape != expected[0] or mask.shape != expected[1]:
         raise PolicyError(
@@ -380,17 +445,10 @@ def check_shapes(
 
 
 def check_probabilities(name: str, probabilities: np.ndarray, mask: np.ndarray) -> None:
-    """Refuses what is no distribution over the legal actions.
-
-    Args:
-        name: The policy's name, for the message.
-        probabilities: What it returned, to be [N, A].
-        mask: [N, A] int8.
+    """Refuse an answer to masks [N, A] that is no distribution over the legal actions.
 
     Raises:
-        PolicyError: No array of numbers, wrong shape, a value that is no number or negative, a row
-            that does not sum to 1, or an illegal action with a probability. The message names the
-            first such row.
+        PolicyError: The message names the first wrong row and the fault.
     """
     if not hasattr(probabilities, "shape") or np.asarray(probabilities).dtype.kind not in "fiub":
         raise PolicyError(
@@ -424,16 +482,7 @@ def check_probabilities(name: str, probabilities: np.ndarray, mask: np.ndarray) 
 
 
 def as_numbers(name: str, returned: Any, what: str) -> np.ndarray:
-    """Returns what a function has returned as an array of float64.
-
-    Args:
-        name: The policy's name, for the message.
-        returned: An array, or a tensor of torch on any device, with or without gradients.
-        what: What it is to be, for the message.
-
-    Raises:
-        PolicyError: It is neither.
-    """
+    """Return an array, or a tensor of torch, as float64; `what` names it in the error."""
     try:
         if hasattr(returned, "detach"):
             returned = returned.detach().cpu().double().numpy()
@@ -448,32 +497,14 @@ def as_numbers(name: str, returned: Any, what: str) -> np.ndarray:
 
 
 def masked_softmax(name: str, logits: np.ndarray, mask: np.ndarray) -> np.ndarray:
-    """Returns the softmax over the legal actions, [N, A] float64.
-
-    Args:
-        name: The policy's name, for the message.
-        logits: [N, A].
-        mask: [N, A] int8.
-
-    Raises:
-        PolicyError: A row has no legal action, or none with a finite logit.
-    """
+    """Return the softmax of logits over the legal actions, [N, A] float64."""
     values = _of_legal_actions(name, "logit", logits, mask)
     np.exp(values - values.max(axis=1, keepdims=True), out=values)
     return values / values.sum(axis=1, keepdims=True)
 
 
 def masked_best(name: str, values: np.ndarray, mask: np.ndarray) -> np.ndarray:
-    """Returns 1 for the legal action of the highest value, the first of equals, [N, A] float64.
-
-    Args:
-        name: The policy's name, for the message.
-        values: [N, A].
-        mask: [N, A] int8.
-
-    Raises:
-        PolicyError: A row has no legal action, or none with a finite value.
-    """
+    """Return 1 for the legal action of the highest value, the first of equals, [N, A] float64."""
     best = _of_legal_actions(name, "value", values, mask).argmax(axis=1)
     return np.eye(mask.shape[1])[best]
 
@@ -482,22 +513,13 @@ def _of_legal_actions(name: str, what: str, values: np.ndarray, mask: np.ndarray
     legal = np.where(mask != 0, values.astype(np.float64), -np.inf)
     if not np.isfinite(legal.max(axis=1)).all():
         raise PolicyError(
-            f"policy {name!r} returned no finite {what} for a legal action, or there is none"
+            f"policy {name!r} returned non-finite {what}s for every legal action of a decision"
         )
     return legal
 
 
 def read(name: str, observation: np.ndarray, reading: Reading | None) -> np.ndarray:
-    """Returns what a network reads of observations.
-
-    Args:
-        name: The policy's name, for the message.
-        observation: [N, F] uint8.
-        reading: How it reads them; None if nobody has said at which table the policy plays.
-
-    Raises:
-        PolicyError: There is no reading.
-    """
+    """Return observations [N, F] as a network reads them; without a reading, say what to do."""
     if reading is None:
         raise PolicyError(
             f"policy {name!r} reads features in 0 to 1, and their scale follows from the table: "
@@ -506,18 +528,15 @@ def read(name: str, observation: np.ndarray, reading: Reading | None) -> np.ndar
     return reading(observation)
 
 
-def pick_actions(probabilities: np.ndarray, chances: np.ndarray) -> np.ndarray:
-    """Returns the action of each decision that a random number falls on.
+def pick_actions(probabilities: np.ndarray, uniforms: np.ndarray) -> np.ndarray:
+    """Return the actions that random numbers in [0, 1) select, [N] int64.
 
     Args:
-        probabilities: [N, A].
-        chances: [N], each from 0 to below 1.
-
-    Returns:
-        [N] int64; never an action of probability 0.
+        probabilities: [N, A]; an action of probability 0 is never selected.
+        uniforms: [N].
     """
     cumulative = np.cumsum(probabilities, axis=1, dtype=np.float64)
-    drawn = chances * cumulative[:, -1]
+    drawn = uniforms * cumulative[:, -1]
     actions = (cumulative <= drawn[:, None]).sum(axis=1)
     beyond = actions == probabilities.shape[1]  # the product was rounded up to the whole sum
     if beyond.any():
@@ -526,10 +545,5 @@ def pick_actions(probabilities: np.ndarray, chances: np.ndarray) -> np.ndarray:
 
 
 def sample_actions(probabilities: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Draws an action for each decision, [N] int64; never an action of probability 0.
-
-    Args:
-        probabilities: [N, A].
-        rng: Where the N random numbers come from.
-    """
+    """Draw an action for each decision, [N] int64, with a generator of NumPy."""
     return pick_actions(probabilities, rng.random(len(probabilities)))

@@ -1,12 +1,12 @@
-"""Determinizations weighed and played on by policies that are kernels themselves.
+"""Weigh and play determinizations with the kernels of policies.
 
-A search plays millions of decisions that nobody will see. Asked through Python, a policy gets an
-array of all observations, and every table is shown after every action; here a table is played to
-its end before the next one is looked at, and only what a choice needs is written down.
-`Decisions.weigh` and `earnings` give what the policies would give through Python, to the bit.
+A search plays millions of decisions whose observations it never reads. Through Python a policy gets
+all observations of a step at once, and every table is shown after every action; here each table is
+played to its end before the next, and only the inputs of a choice are written. `Decisions.weigh`
+and `earnings` return the same as the policies asked through Python, to the bit.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
@@ -18,26 +18,21 @@ from kille_env.core.game import Game
 from kille_env.core.jit import bind, index, kernel, loop
 from kille_env.core.rng import GOLDEN, derive
 from kille_env.core.table import DEAL, OVER
-from kille_env.errors import IllegalActionError, illegal_choice
-
-Kernel = Callable[..., Any]
-"""That of a deterministic `kille_env.play.policy.KernelPolicy`."""
+from kille_env.errors import IllegalActionError, PolicyError, illegal_choice
+from kille_env.play.kernels import PolicyKernel, bound_later
+from kille_env.play.policy import Policy, at_table, deterministic_kernel, name_of
 
 ILLEGAL = -2
 """Stands for a number of actions where the policy's is not legal."""
 
 
-def _the_games(*_: Any) -> Any:
-    """Stands for a function of the game, or for the policy; it is never called."""
-
-
 KERNELS = ("deal", "legal_actions", "apply", "observe", "resample", "relabel")
-deal = legal_actions = apply = observe = resample = relabel = choose = _the_games
+deal = legal_actions = apply = observe = resample = relabel = choose = bound_later
 
 
 @kernel
 def _copy(source, row, out, into):
-    """Copies a table, whose words both arrays hold."""
+    """Copy a table between two arrays of words."""
     one, other = out[into], source[row]
     for word in range(one.shape[0]):
         one[index(word)] = other[index(word)]
@@ -45,7 +40,7 @@ def _copy(source, row, out, into):
 
 @kernel
 def _only_action(mask):
-    """Returns the legal action if there is but one, else -1."""
+    """Return the only legal action, or -1 if there are more."""
     only = -1
     for action in range(mask.shape[0]):
         if mask[action]:
@@ -56,13 +51,10 @@ def _only_action(mask):
 
 
 def play_on(table, rules, action, searcher, deals, numbers, observation, mask, earned, fault):
-    """Plays a table on, from an action of the seat to act; `earned` is what each seat has earned.
+    """Play a table to its end from an action, fill in `earned`, and return whether all was legal.
 
-    Where an action is not legal, `fault` is that action and who chose it: 0 the base, 1 the others,
-    -1 the caller.
-
-    Returns:
-        Whether all were legal.
+    An illegal action is written to `fault` with its origin: 0 the base, 1 the others, -1 the
+    caller.
     """
     seat, limit = np.int64(table["seat"]), np.int64(-1)
     if table["phase"] > OVER:
@@ -106,12 +98,9 @@ def roll_out(
     source, origins, tables, raw, rules, actions, searchers, deals, numbers, observation, mask,
     earned, fault,
 ):  # fmt: skip
-    """Plays copies of tables of `source` by `play_on`, each in the one of `tables`.
+    """Play copies of tables of `source` by `play_on`; return the first illegal entry, or -1.
 
-    `origins` [n] says which is copied; `raw` holds the words of `tables`.
-
-    Returns:
-        The first entry with an action that is not legal, where it ends; -1 if there is none.
+    `origins` [n] are the tables to copy; `raw` holds the words of `tables`, one to work with.
     """
     for i in range(actions.shape[0]):
         _copy(source, origins[i], raw, 0)
@@ -124,7 +113,7 @@ def roll_out(
 
 
 def determinize(table, rules, seat, key, cards):
-    """Puts a determinization in the place of a table, but for the cards' new places: `cards`."""
+    """Replace a table by a determinization, but for the new places of its cards: `cards`."""
     for card in range(cards.shape[0]):
         cards[card] = card
     table["seed"], table["stacked"] = key, 0
@@ -133,9 +122,9 @@ def determinize(table, rules, seat, key, cards):
 
 
 def agrees_with(table, rules, action, numbers, observation, mask, fault):
-    """Returns whether the policy does that, and how many actions it has there.
+    """Return whether the policy chooses an action, and the number of legal ones.
 
-    Where it chooses what is not legal, that is written to `fault`, and the number is `ILLEGAL`.
+    An illegal choice is written to `fault`, and the number is `ILLEGAL`.
     """
     seat = np.int64(table["seat"])
     legal_actions(table, rules, seat, mask)
@@ -158,30 +147,13 @@ def weigh(
     source, rows, seats, keys, number, first, then, actions, tables, raw, rules, cards,
     numbers, observation, mask, agrees, legal, fault,
 ):  # fmt: skip
-    """Says in which determinizations the policy would have done what others have done.
+    """Fill in which actions of other seats agree with the policy; return whether one was illegal.
 
-    Args:
-        source: [N] the tables, as words.
-        rows: [M] decisions.
-        seats: [M] who is to act.
-        keys: [M, K] uint64, of the determinizations.
-        number: K, determinizations each.
-        first: [M + 1] where the earlier decisions begin.
-        then: [X] tables at the earlier decisions, as words; those of a decision in their order.
-        actions: [X] what was done there.
-        tables: [2] to work with.
-        raw: The same as words.
-        rules: The rules.
-        cards: [3, pack] to work with: where cards lie, the pack, where they lay.
-        numbers: What the policy's kernel reads.
-        observation: [F] to work with.
-        mask: [A] to work with.
-        agrees: [X, K] is filled with whether it would.
-        legal: [X, K] is filled with how many actions were legal.
-        fault: [2] is filled with an action of the policy that is not legal.
-
-    Returns:
-        Whether the policy has chosen one.
+    `source` [N] are tables as words; `rows`, `seats` [M] decisions with `keys` [M, number] of their
+    determinizations. Earlier decisions are `then` [X], tables as words, and `actions`; those of
+    decision m lie from `first[m]` to `first[m + 1]`. `agrees` and `legal` [X, number] are filled;
+    `tables` [2], `raw`, `cards` [3, pack], `observation` and `mask` are room to work in, and
+    `fault` gets an illegal choice.
     """
     for m in range(rows.shape[0]):
         begin, end = first[m], first[m + 1]
@@ -218,8 +190,8 @@ def weigh(
 
 
 @cache
-def _loops(game: Game, policy: Kernel) -> tuple[Callable[..., Any], ...]:
-    """Returns `roll_out` and `weigh` of a game and a policy's kernel."""
+def _loops(game: Game, policy: Callable[..., Any]) -> tuple[Callable[..., Any], ...]:
+    """Return `roll_out` and `weigh` for a game and the kernel of a policy."""
     functions = {name: getattr(game.module, name) for name in KERNELS} | {"choose": policy}
     parts = (play_on, determinize, agrees_with)
     functions |= {part.__name__: bind(part, functions) for part in parts}
@@ -227,8 +199,28 @@ def _loops(game: Game, policy: Kernel) -> tuple[Callable[..., Any], ...]:
 
 
 def as_words(tables: np.ndarray) -> np.ndarray:
-    """Returns a view of tables, [N], as words of eight bytes, [N, size]; they are aligned."""
+    """Return tables [N] as words of eight bytes, a view [N, size]."""
     return tables.view(np.uint64).reshape(len(tables), tables.dtype.itemsize // 8)
+
+
+def _kernels_of(batch: Batch, policies: Sequence[Policy]) -> list[PolicyKernel]:
+    """Return the deterministic kernels of policies, checked at the table of a batch."""
+    seated = [
+        at_table(policy, batch.spec.name, batch.num_players, batch.rules) for policy in policies
+    ]
+    kernels = [kernel for each in seated if (kernel := deterministic_kernel(each)) is not None]
+    first = kernels[:1]
+    if len(kernels) < len(policies) or any(not share_a_kernel(*first, one) for one in kernels):
+        raise PolicyError(
+            f"{' and '.join(map(name_of, policies))} have no deterministic kernel in common"
+        )
+    return kernels
+
+
+def share_a_kernel(*kernels: PolicyKernel | None) -> bool:
+    """Return whether kernels are the same function, with as many numbers each."""
+    same = {(id(one.choose), one.numbers.shape) if one else None for one in kernels}
+    return len(same) == 1 and None not in same
 
 
 def earnings(
@@ -237,35 +229,29 @@ def earnings(
     actions: np.ndarray,
     searchers: np.ndarray,
     deals: int | None,
-    choose: Kernel,
-    numbers: np.ndarray,
-    names: tuple[str, str],
+    policies: tuple[Policy, Policy],
 ) -> np.ndarray:
-    """Plays copies of tables to the end, each from an action on.
+    """Return the earnings of copies of tables, each played to the end from an action, [n, P].
 
     Args:
         batch: [N] tables.
-        origins: [n] which of them is copied.
+        origins: [n] tables to copy.
         actions: [n] int64, the first actions.
-        searchers: [n] int64, the seats of the base.
+        searchers: [n] int64, the seats of the first policy.
         deals: Deals to be played, the present one included; None plays matches to the end.
-        choose: The kernel of both policies.
-        numbers: [2, K] int64, what it reads: in the searcher's seat, and in all others.
-        names: What errors call the two policies.
-
-    Returns:
-        [n, P] what each seat earns from there.
+        policies: Two with one deterministic kernel: for the searcher's seat, and for all others.
 
     Raises:
         IllegalActionError: An action is not legal at its table.
-        PolicyError: A policy's kernel has chosen an illegal action.
+        PolicyError: The policies have no such kernel, or it chose an illegal action.
         RulesError: There is no such table, or not an action for each.
     """
     origins = arguments.rows(origins, batch.num_tables)
     actions = arguments.actions(actions, len(origins))
     searchers = arguments.seats(searchers, batch.num_players, len(origins)).astype(np.int64)
-    numbers = arguments.numbers("numbers", numbers, np.int64, (2, None))
-    roll, _ = _loops(batch.game, choose)
+    kernels = _kernels_of(batch, policies)
+    numbers = np.stack([one.numbers for one in kernels])
+    roll, _ = _loops(batch.game, kernels[0].choose)
     work, fault = np.zeros(1, dtype=batch.tables.dtype), np.zeros(2, dtype=np.int64)
     mask = np.zeros(batch.mask.shape[1], dtype=np.int8)
     earned = np.zeros((len(actions), batch.num_players))
@@ -281,7 +267,7 @@ def earnings(
             raise IllegalActionError(
                 f"action {action} of entry {illegal} is not legal; expected one of {legal}"
             )
-        raise illegal_choice(names[who], action, legal)
+        raise illegal_choice(name_of(policies[who]), action, legal)
     return earned
 
 
@@ -290,31 +276,28 @@ def agreement(
     decisions: tuple[np.ndarray, np.ndarray, np.ndarray],
     earlier: tuple[np.ndarray, np.ndarray, np.ndarray],
     number: int,
-    choose: Kernel,
-    numbers: np.ndarray,
-    name: str,
+    policy: Policy,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Returns whether others did earlier what a policy does, in determinizations.
+    """Return whether other seats did earlier what a policy does, in determinizations.
 
     Args:
         batch: The tables.
         decisions: [M] rows, seats and keys.
-        earlier: [X] which of the M, tables then, actions; sorted by which.
+        earlier: [X] decision that each belongs to, table at that time, action; sorted by decision.
         number: K, determinizations of each decision.
-        choose: The kernel of who the others are assumed to be.
-        numbers: What it reads.
-        name: What errors call it.
+        policy: The assumed policy of the other seats, with a deterministic kernel.
 
     Returns:
-        [X, K] bool, and [X, K] how many actions were legal; 0 where a table was impossible.
+        [X, K] bool, and [X, K] the number of legal actions; 0 where a table was impossible.
 
     Raises:
-        PolicyError: The policy's kernel has chosen an illegal action.
+        PolicyError: The policy has no such kernel, or it chose an illegal action.
         RulesError: Rows, seats and keys do not fit the tables.
     """
     rows = arguments.rows(decisions[0], batch.num_tables)
     seats = arguments.seats(decisions[1], batch.num_players, len(rows)).astype(np.int64)
     own = arguments.words("keys", decisions[2], len(rows), "decisions")
+    (chosen_by,) = _kernels_of(batch, [policy])
     with np.errstate(over="ignore"):
         keys = own[:, None] + np.arange(1, number + 1, dtype=np.uint64) * GOLDEN
     which, then, actions = earlier
@@ -322,14 +305,14 @@ def agreement(
     legal = np.zeros((len(which), number), dtype=np.int64)
     scratch, fault = np.zeros(2, dtype=batch.tables.dtype), np.zeros(2, dtype=np.int64)
     mask = np.zeros(batch.mask.shape[1], np.int8)
-    _, weigh = _loops(batch.game, choose)
+    _, weigh = _loops(batch.game, chosen_by.choose)
     illegal = weigh(
         as_words(batch.tables), rows, seats, keys, number,
         which.searchsorted(np.arange(len(rows) + 1)), as_words(then), actions, scratch,
         as_words(scratch), np.array(batch.rules.record),
-        np.zeros((3, batch.spec.pack.size), dtype=np.int8), numbers,
+        np.zeros((3, batch.spec.pack.size), dtype=np.int8), np.array(chosen_by.numbers),
         np.zeros(batch.observation.shape[1], np.uint8), mask, agrees, legal, fault,
     )  # fmt: skip
     if illegal:
-        raise illegal_choice(name, int(fault[0]), np.flatnonzero(mask).tolist())
+        raise illegal_choice(name_of(policy), int(fault[0]), np.flatnonzero(mask).tolist())
     return agrees, legal

@@ -1,14 +1,14 @@
-"""Tables played by players: the one loop behind every match that policies play.
+"""Tables played by policies: the one loop behind every match that policies play.
 
-What is random in a player's choice follows from the deal's key, the seat and the number of the
-seat's decision in the match, and from nothing else. So the same players in the same seats of the
-same deals earn the same units to the bit, wherever they play; and whoever sits in a seat of a deal
-meets the same random numbers there, so that comparisons over equal deals are paired.
+Everything random in the choices of a policy follows from the key of the deal, the seat and the
+number of the seat's decision in the match, and from nothing else. So the same policies in the same
+seats of the same deals earn the same units to the bit, wherever they play; and all policies meet
+the same random numbers in a seat of a deal, so that comparisons over equal deals are paired.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -18,90 +18,36 @@ from kille_env.core.batch import Batch
 from kille_env.errors import KilleError, illegal_choice
 from kille_env.play.decisions import Decisions, History
 from kille_env.play.kernels import ROUND, begin_anew, bound, list_due, mark_due, play_on
-from kille_env.play.policy import (
-    KernelPolicy,
-    Player,
-    at_table,
-    decide,
-    has_kernel,
-    name_of,
-    pick_actions,
-)
+from kille_env.play.policy import at_table, decide, kernel_of, name_of, pick_actions
 from kille_env.play.streams import earn
 from kille_env.records import Logbook
 
 Due = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
-"""Decisions that are due: [M] tables, seats, uint64 keys, random numbers from 0 to below 1."""
+"""Decisions that are due: [M] tables, seats, uint64 keys, random numbers in [0, 1)."""
 Watch = Callable[[int, Decisions, np.ndarray], object]
-"""Is called with the number of a player, what it was asked, and its probabilities [M, A]."""
+"""Called with the number of a policy, its decisions, and its probabilities [M, A]."""
 DECIMALS = 9
 """Earnings are rounded to these: the shares of a stake are no binary fractions and leave dust."""
 
 
-class _Memories:
-    """What recurrent players remember of the matches at N tables with P seats.
-
-    What a player returns when it is asked is set aside until the decision is played, so asking
-    alone changes nothing. A decision that nobody was asked about leaves its seat's memory as it is.
-
-    Attributes:
-        kept: [N, P, M] float32, M as wide as the widest memory so far; at a seat that has not
-            decided in the match yet, what is left of an earlier one.
-    """
-
-    def __init__(self, num_tables: int, num_players: int) -> None:
-        self.kept = np.zeros((num_tables, num_players, 0), dtype=np.float32)
-        self._asked = np.zeros(num_tables, dtype=np.uint64)  # keys of decisions; 0 is none
-        self._next = self.kept[:, 0]
-
-    def before(self, rows: Any, seats: Any, first: np.ndarray, size: int) -> np.ndarray:
-        """Returns what seats remember, [M, size]: zeros at the `first` decision of a match."""
-        missing = size - self.kept.shape[2]
-        if missing > 0:  # a live player may get its memory while it plays
-            self.kept = np.pad(self.kept, ((0, 0), (0, 0), (0, missing)))
-            self._next = np.pad(self._next, ((0, 0), (0, missing)))
-        return np.where(first[:, None], np.float32(0.0), self.kept[rows, seats, :size])
-
-    def ask(self, rows: np.ndarray, keys: np.ndarray, memory: np.ndarray) -> None:
-        """Sets aside what players have returned for decisions, [M, size]."""
-        self._asked[rows] = keys
-        self._next[rows, : memory.shape[1]] = memory
-
-    def keep(self, rows: np.ndarray, seats: np.ndarray, keys: np.ndarray, first: Any) -> None:
-        """Keeps what was set aside for the decisions that are played now."""
-        size = self.kept.shape[2]
-        if not size:
-            return
-        asked = (self._asked[rows] == keys)[:, None]
-        unasked = self.before(rows, seats, first, size)
-        self.kept[rows, seats] = np.where(asked, self._next[rows], unasked)
-
-    def return_to(self, kept: np.ndarray) -> None:
-        """Goes back to memories that were kept earlier."""
-        self.kept = kept.copy()
-        self._asked[:] = 0
-        self._next = np.zeros_like(self.kept[:, 0])
-
-
 class SeatedPolicies(Fixed):
-    """Who sits where at the tables of a batch, and what they do there.
+    """Policies in the seats of the tables of a batch, and the loop that plays them.
+
+    Methods that ask policies raise a `PolicyError`, and have played nothing, if an answer is no
+    distribution over the legal actions.
 
     Attributes:
         batch: The tables.
-        players: The players as they play there, each asked once per step for all of its tables.
-        seating: [N, P] index into `players` of who sits in each seat; -1 for a seat whose actions
-            come from outside (`step`).
+        players: The policies as they play there, each asked once per step for all of its tables.
+        seating: [N, P] index into `players` for each seat; -1 for a seat whose actions come from
+            outside (`step`).
         match: [N] uint64, key of the match whose decisions are counted.
-        decided: [N, P] how often each seat has decided in it.
-        credit: [N, P] float64, units that no decision has been given yet; see
-            `kille_env.play.streams`.
+        decided: [N, P] number of decisions of each seat in it.
+        credit: [N, P] float64, units that belong to no decision yet; see `kille_env.play.streams`.
         returns: [N, P] float64, units that seats have earned since they sat down, or `forget`.
-        remember: Whether a player remembers the deal.
-        compiled: Whether `go_on` has kernels play the seats of a `KernelPolicy`; if not, it is
-            asked like any other player. What is played is the same.
-
-    Whatever asks players raises a `PolicyError`, and has played nothing, where one returns what is
-    no distribution over the legal actions.
+        remember: Whether a policy needs the history of the deal.
+        compiled: Whether `go_on` plays policies by their kernels, or asks them like all others. The
+            result is the same.
     """
 
     FIXED = frozenset({"batch", "players", "seating", "match", "decided", "credit", "returns"})
@@ -109,27 +55,27 @@ class SeatedPolicies(Fixed):
     def __init__(
         self,
         batch: Batch,
-        players: Sequence[Player],
+        players: Sequence[Any],
         seating: np.ndarray,
         step: Callable[..., Any] | None = None,
         *,
         log: Logbook | None = None,
         watch: Watch | None = None,
     ) -> None:
-        """Seats them.
+        """Seat policies.
 
         Args:
             batch: The tables.
-            players: The players.
+            players: The policies, or objects with `probabilities(observation, mask)`.
             seating: [N, P], or [P] for the same one at every table.
-            step: Plays actions [N] at the tables; None is `batch.step`. A `Recorder`'s writes down
-                what it plays.
-            log: Notes what is played, at a batch of one table.
-            watch: Is told what players do, each time that one is asked.
+            step: A function that plays actions [N] at the tables, such as that of a `Recorder`;
+                None is `batch.step`.
+            log: Logbook of a batch of one table.
+            watch: Called with each answer of a policy.
 
         Raises:
-            PolicyError: A player was made for another table.
-            RulesError: The seating has another shape, or a number of no player.
+            PolicyError: A policy was made for another table.
+            RulesError: The seating has another shape, or a number of no policy.
         """
         self.batch, shape = batch, (batch.num_tables, batch.num_players)
         game, seats = batch.spec.name, batch.num_players
@@ -140,9 +86,12 @@ class SeatedPolicies(Fixed):
         self.credit, self.returns = np.zeros(shape), np.zeros(shape)
         self.match = np.zeros(batch.num_tables, dtype=np.uint64)
         self.remember = any(getattr(player, "remembers", False) for player in self.players)
-        self._history = History(batch)  # empty if nobody remembers
-        self._memories = _Memories(*shape)
-        self._kernels = [i for i, player in enumerate(self.players) if has_kernel(player)]
+        self._history = History(batch)  # stays empty unless a policy needs it
+        kernels = [kernel_of(player) for player in self.players]
+        # Copies of their numbers, because a read-only array would be compiled for anew.
+        self._kernels = {
+            i: (own.choose, np.array(own.numbers)) for i, own in enumerate(kernels) if own
+        }
         self._trail = np.empty(ROUND, dtype=np.int64)
         noted = step is None and watch is None and not self.remember
         self.compiled = bool(self._kernels) and noted
@@ -151,17 +100,17 @@ class SeatedPolicies(Fixed):
         return None if which is None else arguments.which(which, self.batch.num_tables)
 
     def run(self, which: np.ndarray | None = None) -> None:
-        """Plays one decision at each table.
+        """Play one decision at each table.
 
         Args:
-            which: [N] bool, the tables to play at; None is all at which somebody is to act.
+            which: [N] bool, the tables to play at; None is all at which a seat is to act.
         """
         which = self._chosen(which)
         due = self._due(which)
         self._step_at(due, self._choose(due), which)
 
     def actions(self, which: np.ndarray | None = None) -> np.ndarray:
-        """Returns what the players do at the chosen tables, [N] int64; 0 at the others."""
+        """Return the actions of the policies at the chosen tables, [N] int64; 0 at the others."""
         return self._choose(self.due(which))
 
     def _choose(self, due: Due) -> np.ndarray:
@@ -171,10 +120,9 @@ class SeatedPolicies(Fixed):
         return actions
 
     def probabilities(self, due: Due) -> np.ndarray:
-        """Returns what the players do, [M, A], each asked once for all its decisions.
+        """Return the answers to M due decisions, [M, A]; zeros where the seat acts from outside.
 
-        Args:
-            due: M decisions, as `due` returns them; zeros where the seat acts from outside.
+        Each policy is asked once for all its decisions.
         """
         rows, seats, keys, _ = due
         who = self.seating[rows, seats]
@@ -191,28 +139,16 @@ class SeatedPolicies(Fixed):
         return probabilities
 
     def ask(self, number: int, rows: np.ndarray, keys: np.ndarray) -> np.ndarray:
-        """Returns the probabilities of a player's actions at some tables, [M, A].
-
-        Args:
-            number: Index into `players`.
-            rows: [M] tables.
-            keys: [M] uint64, of the decisions.
-        """
-        player, batch, memory = self.players[number], self.batch, None
-        if size := getattr(player, "memory_size", 0):
-            seats = batch.seat[rows]
-            memory = self._memories.before(rows, seats, self.decided[rows, seats] == 0, size)
+        """Return the answers of policy `number` at tables `rows` [M] with keys [M], [M, A]."""
         history = self._history if self.remember else None
-        decisions = Decisions(batch, rows, keys, history, memory, due=True)
-        probabilities = decide(player, decisions)
-        if size:
-            self._memories.ask(rows, keys, decisions.memory)
+        decisions = Decisions(self.batch, rows, keys, history, due=True)
+        probabilities = decide(self.players[number], decisions)
         if self._watch is not None:
             self._watch(number, decisions, probabilities)
         return probabilities
 
     def step(self, actions: np.ndarray, which: np.ndarray | None = None) -> None:
-        """Plays actions, the players' own or those of seats from outside.
+        """Play actions of policies or of seats from outside.
 
         Args:
             actions: [N].
@@ -229,32 +165,37 @@ class SeatedPolicies(Fixed):
         if self.remember:
             self._history.note(actions, which)  # refuses what is illegal, before anything is noted
         (self._step or self.batch.step)(actions, *(() if which is None else (which,)))
-        rows, seats, keys, _ = due
-        self._memories.keep(rows, seats, keys, self.decided[rows, seats] == 0)
+        rows, seats, _, _ = due
         self.decided[rows, seats] += 1
         earn(self.batch.arrays.shown.reward, self.credit, self.returns)
 
     def answer(self, actions: np.ndarray, which: np.ndarray) -> bool:
-        """Plays actions of seats from outside, and on by kernels until it is not their turn.
+        """Play actions of seats from outside, then by kernels until it is not their turn.
 
         Args:
             actions: [N] int64, legal at the chosen tables.
             which: [N] bool, the tables to play at.
 
         Returns:
-            Whether players may be to act now, for `go_on`.
+            Whether policies may be to act now, for `go_on`.
+
+        Raises:
+            RulesError: An array has another shape.
         """
-        if self.compiled:
-            self._run(self._kernels[0], actions.copy(), which.copy(), True)
-            return len(self.players) > 1
-        self.step(actions, which)
-        return True
+        if not self.compiled:
+            self.step(actions, which)
+            return True
+        size = self.batch.num_tables
+        if not actions.shape == which.shape == (size,) or actions.dtype != np.int64:  # cheap
+            actions, which = arguments.actions(actions, size), arguments.which(which, size)
+        self._run(next(iter(self._kernels)), actions.copy(), which.copy(), True)
+        return len(self.players) > 1
 
     def go_on(self) -> bool:
-        """Plays on where players are to act: each once, or by kernels until it is not their turn.
+        """Play where policies are to act: each once, or by kernels until it is not their turn.
 
         Returns:
-            Whether to call it again: players may be to act still, or a match may have ended.
+            Whether to call it again: policies may be to act still, or a match may have ended.
         """
         batch, played = self.batch, False
         if self.compiled:
@@ -270,21 +211,21 @@ class SeatedPolicies(Fixed):
         return True
 
     def _run(self, player: int, actions: np.ndarray, which: np.ndarray, given: bool) -> bool:
-        """Plays by a player's kernel, see `play_on`; returns whether there was anything to play."""
-        batch, policy = self.batch, cast(KernelPolicy, self.players[player])
-        run = bound(play_on, policy.choose, batch.game)
+        """Play by the kernel of a policy, see `play_on`; return whether anything was played."""
+        batch, (choose, numbers) = self.batch, self._kernels[player]
+        run = bound(play_on, choose, batch.game)
         turns, played = ROUND, False
         while turns == ROUND:
             with batch.arrays as own:
                 turns = run(
                     own.tables, own.rules, actions, which, *own.shown, self.seating,
-                    self.match, self.decided, self.credit, self.returns, policy.numbers,
+                    self.match, self.decided, self.credit, self.returns, numbers,
                     self._trail, player, given,
                 )  # fmt: skip
             if turns < 0:
                 table = -1 - turns
                 legal = np.flatnonzero(batch.mask[table]).tolist()
-                raise illegal_choice(name_of(policy), int(actions[table]), legal)
+                raise illegal_choice(name_of(self.players[player]), int(actions[table]), legal)
             if self._log is not None:
                 self._log.note(self._trail[:turns])
             given = False
@@ -292,11 +233,7 @@ class SeatedPolicies(Fixed):
         return played
 
     def forget(self, which: np.ndarray | None = None) -> None:
-        """Forgets what was decided and earned, for matches that begin anew.
-
-        Args:
-            which: [N] bool, the tables; None is all of them.
-        """
+        """Reset counts and earnings of the chosen tables, [N] bool, whose matches begin anew."""
         chosen = self._chosen(which)
         everywhere = np.ones(self.batch.num_tables, dtype=np.bool_)
         chosen = everywhere if chosen is None else chosen
@@ -305,15 +242,14 @@ class SeatedPolicies(Fixed):
             self._history.forget(chosen)
 
     def state(self) -> dict[str, np.ndarray]:
-        """Returns what `checked` takes; the tables and the seating are kept by themselves.
+        """Return the counts of decisions, for `checked`.
 
         Raises:
-            KilleError: A player remembers the deal, which arrays do not hold.
+            KilleError: A policy remembers the deal, which arrays do not hold.
         """
         if self.remember:
-            raise KilleError("tables whose players remember the deal cannot be saved")
-        decided, match = self.decided.copy(), self.match.copy()
-        return {"decided": decided, "match": match, "memory": self._memories.kept.copy()}
+            raise KilleError("tables whose policies remember the deal cannot be saved")
+        return {"decided": self.decided.copy(), "match": self.match.copy()}
 
     def checked(self, state: Mapping[str, np.ndarray]) -> tuple[np.ndarray, ...]:
         """Return a state in the form that `put_back` takes.
@@ -325,43 +261,37 @@ class SeatedPolicies(Fixed):
         return (
             arguments.saved(state, "decided", np.int64, shape),
             arguments.saved(state, "match", np.uint64, shape[:1]),
-            arguments.saved(state, "memory", np.float32, (*shape, None)),
         )
 
     def put_back(self, checked: tuple[np.ndarray, ...]) -> None:
-        """Go on where a state was taken that `checked` has returned."""
-        self.decided[:], self.match[:], memory = checked
-        self._memories.return_to(memory)
+        """Restore a state that `checked` has returned."""
+        self.decided[:], self.match[:] = checked
 
     def due(self, which: np.ndarray | None = None) -> Due:
-        """Returns the decisions that are due at the chosen tables; None is all of them."""
+        """Return the decisions that are due at the chosen tables; None is all of them."""
         return self._due(self._chosen(which))
 
     def _due(self, which: np.ndarray | None) -> Due:
         size = self.batch.num_tables
         rows, seats = np.empty((2, size), dtype=np.int64)
-        words, chances = np.empty(size, dtype=np.uint64), np.empty(size)
+        words, uniforms = np.empty(size, dtype=np.uint64), np.empty(size)
         chosen = np.ones(size, dtype=np.bool_) if which is None else which
         count = list_due(
             self.batch.seat, self.batch.tables["match_key"], chosen, self.match, self.decided,
-            rows, seats, words, chances,
+            rows, seats, words, uniforms,
         )  # fmt: skip
-        return rows[:count], seats[:count], words[:count], chances[:count]
+        return rows[:count], seats[:count], words[:count], uniforms[:count]
 
 
-def play_out(players: SeatedPolicies) -> np.ndarray:
-    """Plays every table to the end of its match.
+def play_out(seated: SeatedPolicies) -> np.ndarray:
+    """Play every table to the end of its match and return the earnings of seats, [N, P] units.
 
     Args:
-        players: Who sits at the tables of a batch that was made with `restart=False` and reset;
-            every seat is theirs.
-
-    Returns:
-        [N, P] what each seat earned from here on, in units.
+        seated: Policies in all seats of a batch that was made with `restart=False` and reset.
     """
-    batch, players.returns[:] = players.batch, 0.0
-    while players.go_on():
+    batch, seated.returns[:] = seated.batch, 0.0
+    while seated.go_on():
         pass
-    # A match that the cards decided before anybody acted has paid nothing out yet.
-    total = players.returns + batch.tables["reward"][:, : batch.num_players]
+    # A match that the cards decided before any decision has paid nothing out yet.
+    total = seated.returns + batch.tables["reward"][:, : batch.num_players]
     return total.round(DECIMALS)

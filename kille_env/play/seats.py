@@ -28,9 +28,9 @@ from kille_env.play.options import (
     one_of,
 )
 from kille_env.play.own import check_reward_function, paid
-from kille_env.play.policy import Player, PlayerLike, resolve
+from kille_env.play.policy import PlayerLike, Policy, resolve
 from kille_env.play.seating import SeatedPolicies
-from kille_env.play.streams import take
+from kille_env.play.streams import collect_credit
 from kille_env.records import Logbook
 from kille_env.registry import Table, make_batch
 
@@ -89,7 +89,7 @@ def sit_down(tables, chosen, passed, where, distances, seating, accounts, credit
         account, table, own = accounts[i], tables[i], where
         if passed:
             account["skipped"] += 1
-            account["skipped_units"] += take(credit, i, account["own"])
+            account["skipped_units"] += collect_credit(credit, i, account["own"])
         else:
             account["skipped"], account["skipped_units"] = 0, 0.0
         most = max(most, account["skipped"])
@@ -157,7 +157,7 @@ def pay(seats, terminated, truncated, chosen, lost, accounts, credit):
         ended = seats[i] < 0 and not wrong
         account["skipped"], account["skipped_units"] = 0, 0.0
         account["decisions"] += 1
-        account["reward"] = lost if wrong else take(credit, i, account["own"])
+        account["reward"] = lost if wrong else collect_credit(credit, i, account["own"])
         account["earned"] += account["reward"]
         account["forfeited"] = wrong
         account["terminated"] = wrong or (ended and terminated[i])
@@ -187,7 +187,7 @@ def each_opponent(opponents: Any, num_players: int) -> list[PlayerLike]:
 
 def seat_opponents(
     opponents: Any, game: str, num_players: int, rules: Rules
-) -> tuple[list[Player], np.ndarray]:
+) -> tuple[list[Policy], np.ndarray]:
     """Returns the players of the other seats, and who of them sits where.
 
     Returns:
@@ -198,7 +198,7 @@ def seat_opponents(
         PolicyError: Not as many players as seats, or a player that does not fit.
     """
     numbers: dict[Any, int] = {}
-    players: list[Player] = []
+    players: list[Policy] = []
     distances = [-1]
     for player in each_opponent(opponents, num_players):
         if isinstance(player, str) and player == "self":

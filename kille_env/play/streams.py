@@ -1,13 +1,13 @@
-"""The rule of credit: what a seat earns belongs to its last decision.
+"""The rule of credit: the earnings of a seat belong to its last decision.
 
-All that a seat earns until its next decision, or until the match ends, is the reward of its last
-one. What it earns before its first decision of the match (its ante, say) counts with that one. A
-seat that decides nothing in a match has no decision to reward.
+The reward of a decision is all that its seat earns until its next decision, or until the match
+ends. Earnings before the first decision of the match (the ante, say) count with that one. A seat
+without a decision in a match has none to reward.
 
-So what a seat earns is added to its credit (`earn`), and the credit is handed over (`take`) when
-the seat decides again, and when the match ends. Everything that rewards decisions does it by these
-kernels: `kille_env.play.seats` for one seat of each table, and `SeatStreams` for all seats, which
-`kille_env.play.experience` and the buffer of `kille_env.sb3` use; a GPU runs them too.
+So earnings are added to the credit of a seat (`earn`), and the credit is collected
+(`collect_credit`) when the seat decides again, and when the match ends. These kernels reward all
+decisions: in `kille_env.play.seats` for one seat of each table, in `SeatStreams` for all seats,
+which `kille_env.play.experience` and the buffer of `kille_env.sb3` use; a GPU runs them too.
 """
 
 from operator import attrgetter
@@ -166,8 +166,8 @@ def earn(rewards, credit, returns):
 
 
 @kernel
-def take(credit, table, seat):
-    """Hands over what a seat has earned since its last decision, as this one's reward."""
+def collect_credit(credit, table, seat):
+    """Return the earnings of a seat since its last decision, and reset them to 0."""
     earned = credit[table, seat]
     credit[table, seat] = 0.0
     return earned
@@ -282,7 +282,7 @@ def open_decisions(tables, seats, first, open_, credit, reward, following):
         table, seat, row = tables[number], seats[number], first + number
         before = open_[table, seat]
         if before >= 0:
-            reward[before] = take(credit, table, seat)
+            reward[before] = collect_credit(credit, table, seat)
             following[before] = row
         open_[table, seat] = row
 
@@ -294,7 +294,7 @@ def end_decisions(ended, open_, credit, undecided, reward, following):
         if not ended[table]:
             continue
         for seat in range(open_.shape[1]):
-            earned, row = take(credit, table, seat), open_[table, seat]
+            earned, row = collect_credit(credit, table, seat), open_[table, seat]
             if row >= 0:
                 reward[row] = earned
                 following[row] = END

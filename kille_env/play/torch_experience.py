@@ -16,7 +16,7 @@ from kille_env.core.device import DeviceBatch, cuda, launch, on_device
 from kille_env.core.floats import FEATURES, reading_of
 from kille_env.errors import PolicyError, RulesError
 from kille_env.extras import needs
-from kille_env.play.kernels import chance_of, decision_key
+from kille_env.play.kernels import decision_key, uniform_of
 from kille_env.play.policy import SUM_TOLERANCE
 from kille_env.play.streams import END, OPEN, Transitions, end_decisions, open_decisions
 
@@ -123,17 +123,17 @@ class _Collection:
         while len(self._next) < self._count:
             self._reward = torch.cat([self._reward, torch.zeros_like(self._reward)])
             self._next = torch.cat([self._next, torch.full_like(self._next, OPEN)])
-        chances = torch.empty(size, dtype=torch.float64, device="cuda")
+        uniforms = torch.empty(size, dtype=torch.float64, device="cuda")
         position = torch.empty_like(rows)
         own = self._decided, self._open, self._credit
-        arrays = map(_array, (rows, seats, chances, position, self._reward, self._next))
+        arrays = map(_array, (rows, seats, uniforms, position, self._reward, self._next))
         launch(_kernels()["open"], size, batch.tables, first, batch.num_players, *own, *arrays)
         seen, mask = _tensor(batch.observation)[rows], _tensor(batch.mask)[rows]
         with torch.no_grad():
             probabilities = self._policy(self._read(seen), mask)
         probabilities = _checked(probabilities, mask)
         cumulative = probabilities.cumsum(1)
-        drawn = chances * cumulative[:, -1]
+        drawn = uniforms * cumulative[:, -1]
         action = (cumulative <= drawn[:, None]).sum(1)
         beyond = action == mask.shape[1]  # the product was rounded up to the whole sum
         action = torch.where(beyond, probabilities.argmax(1), action)
@@ -230,7 +230,7 @@ def _checked(probabilities: Any, mask: torch.Tensor) -> torch.Tensor:
 
 
 def _open(
-    tables, first, num_players, decided, opened, credit, rows, seats, chances, position, reward,
+    tables, first, num_players, decided, opened, credit, rows, seats, uniforms, position, reward,
     following,
 ):  # fmt: skip
     """Opens the decision of a seat, and draws its random number."""
@@ -240,7 +240,7 @@ def _open(
         table, end = tables[row], number + 1
         key = decision_key(table["match_key"], seat, decided[row, seat])
         decided[row, seat] += 1
-        chances[number] = chance_of(key)
+        uniforms[number] = uniform_of(key)
         position[number] = (seat - table["dealer"] - 1) % num_players
         open_decisions(
             rows[number:end], seats[number:end], first + number, opened, credit, reward, following

@@ -19,6 +19,7 @@ from kille_env.core.jit import kernel
 from kille_env.errors import IllegalActionError, KilleError, PolicyError
 from kille_env.play.experience import Collector
 from kille_env.play.functions import LiveOpponent
+from kille_env.play.kernels import PolicyKernel
 from kille_env.play.policy import UniformPolicy, resolve
 from kille_env.play.seating import SeatedPolicies
 from kille_env.play.seats import SeatTables
@@ -177,7 +178,7 @@ def test_a_policy_is_refused_at_a_table_that_it_was_not_made_for(
 
 
 @kernel
-def illegal(_seen, mask, _numbers, _chance):
+def illegal(_seen, mask, _numbers, _uniform):
     return mask.argmin()
 
 
@@ -191,11 +192,28 @@ def test_a_kernel_that_chooses_an_illegal_action_is_named(choose: Any) -> None:
     assert not found.players.decided.any()
 
 
-def test_numbers_that_a_kernel_cannot_read_are_refused() -> None:
-    policy = Wrong(below)
-    policy.numbers = np.zeros(3)
-    with pytest.raises(PolicyError, match="its kernel reads an int64 array"):
+@pytest.mark.parametrize("numbers", [np.zeros(3), np.zeros(0, np.int64), [1, 2], None])
+def test_numbers_that_a_kernel_cannot_read_are_refused(numbers: Any) -> None:
+    with pytest.raises(PolicyError, match="reads an int64 array"):
+        PolicyKernel(below, numbers)
+
+
+def test_a_kernel_by_itself_is_refused() -> None:
+    policy: Any = Wrong(below)
+    policy.kernel = below
+    with pytest.raises(PolicyError, match=r"the kernel of 'wrong' is .*expected .*PolicyKernel"):
         SeatTables("byteskille", 2, 3, opponents=policy)
+
+
+@pytest.mark.parametrize("shape", [(1,), (2, 2), ()])
+def test_short_answers_of_outside_seats_are_refused(shape: tuple[int, ...]) -> None:
+    found = SeatTables("byteskille", 2, 2, rules=RULES, seed=1, opponents="rule_of_thumb")
+    found.begin()
+    assert found.players.compiled
+    with pytest.raises(KilleError):
+        found.players.answer(np.zeros(shape, np.int64), np.ones(2, np.bool_))
+    with pytest.raises(KilleError):
+        found.players.answer(np.zeros(2, np.int64), np.ones(shape, np.bool_))
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ def test_the_kernel_of_uniform_play_draws_what_its_probabilities_say():
     edges = np.cumsum(shares, axis=1)[np.arange(2000), rng.integers(11, size=2000)]
     for chances in (rng.random(2000), np.minimum(edges, np.nextafter(1.0, 0.0)), np.zeros(2000)):
         drawn = [
-            player.choose(row, legal, player.numbers, chance)
+            player.kernel.choose(row, legal, np.zeros(1, np.int64), chance)
             for row, legal, chance in zip(seen, mask, chances, strict=True)
         ]
         assert drawn == pick_actions(shares, chances).tolist()

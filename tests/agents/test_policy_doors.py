@@ -1,12 +1,14 @@
 """Kernels that policies bring along, and those that play them on, are checked at their doors."""
 
+import copy
 from typing import Any
 
 import numpy as np
 import pytest
 
 import kille_env
-from env.players import Wrong, below, beyond, network_metadata, network_weights
+import kille_training as kt
+from env.players import Own, Wrong, below, beyond, network_metadata, network_weights
 from kille_agents.greedy import Greedy
 from kille_agents.network import NetworkPolicy
 from kille_agents.perceptron import affine
@@ -15,10 +17,12 @@ from kille_agents.rules_of_thumb import rule_of_thumb
 from kille_agents.rules_of_thumb.byteskille import THRESHOLDS, ByteskilleRuleOfThumb
 from kille_agents.search import FlatSearch
 from kille_agents.search.rollouts import earnings
+from kille_env.core.jit import kernel
 from kille_env.errors import KilleError, PolicyError
 from kille_env.play.decisions import Decisions, History
 from kille_env.play.kernels import choices
-from kille_env.play.policy import at_table, decide, let_transfer
+from kille_env.play.policy import UniformPolicy, at_table, decide, let_transfer
+from kille_env.play.seats import SeatTables
 
 RULES = kille_env.spec("byteskille").resolve(episode="deal")
 
@@ -95,7 +99,7 @@ def test_a_search_names_a_policy_that_chooses_an_illegal_action(choose: Any, bel
         ({"beliefs": "certain"}, "beliefs is 'certain'"),
         ({"doubt": 0.0}, "doubt is 0.0"),
         ({"base": "rule_of_thumb"}, "base is 'rule_of_thumb', expected a policy"),
-        ({"base": FlatSearch(3, RULES)}, "base looks ahead itself"),
+        ({"base": FlatSearch(3, RULES)}, "base is a search policy"),
     ],
 )
 def test_settings_that_are_impossible_are_refused(changes: dict[str, Any], words: str) -> None:
@@ -129,22 +133,122 @@ def test_weighing_refuses_what_does_not_fit() -> None:
     history = History(batch)
     history.note(batch.mask.argmax(axis=1))
     decisions = Decisions(batch, np.arange(3), keys(3), history)
-    with pytest.raises(KilleError, match="numbers is int64"):
-        decisions.weigh(2, below, np.zeros(3))
     with pytest.raises(KilleError, match="number is 0"):
-        decisions.weigh(0, below, np.zeros(3, int))
+        decisions.weigh(0, Wrong(below))
+    for policy in (UniformPolicy(), Greedy(UniformPolicy())):
+        with pytest.raises(PolicyError, match="no deterministic kernel"):
+            decisions.weigh(2, policy)
     for name, value in (("seats", np.full(3, 10**9)), ("keys", keys(2))):
         changed = Decisions(batch, np.arange(3), keys(3), history)
         setattr(changed, name, value)
         with pytest.raises(KilleError, match=f"{name} are"):
-            changed.weigh(2, below, np.zeros(3, int))
+            changed.weigh(2, Wrong(below))
 
 
 @pytest.mark.parametrize("choose", [below, beyond])
 def test_choices_of_a_kernel_are_legal(choose: Any) -> None:
     batch = tables()
     with pytest.raises(PolicyError, match="kernel of policy 'wrong' chose the illegal action"):
-        choices(Wrong(choose), batch.observation, batch.mask)
+        choices("wrong", choose, np.zeros(1, np.int64), batch.observation, batch.mask)
+
+
+# Policies with a kernel of their own
+
+
+@kernel
+def first(_seen, mask, numbers, _uniform):
+    for action in range(mask.shape[0]):
+        if mask[action]:
+            return action + numbers[0]
+    return -1
+
+
+@kernel
+def last(_seen, mask, numbers, _uniform):
+    found = -1
+    for action in range(mask.shape[0]):
+        if mask[action]:
+            found = action
+    return found
+
+
+@kernel
+def by_sight(seen, mask, numbers, _uniform):
+    wanted = numbers[1]  # beyond, where a policy brings but one
+    for action in range(mask.shape[0]):
+        if mask[action] and wanted == 0:
+            return action
+    return last(seen, mask, numbers, 0.0)
+
+
+def takes_first(observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    return np.eye(mask.shape[1])[mask.argmax(axis=1)]
+
+
+def even(observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    return mask / mask.sum(axis=1, keepdims=True)
+
+
+def by_batch(observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    share = 1.0 / len(mask)
+    return share * even(observation, mask) + (1.0 - share) * takes_first(observation, mask)
+
+
+AGREE = {
+    "deterministic": Own(first, takes_first, deterministic=True),
+    "stochastic": Own(UniformPolicy.kernel.choose, even),
+}
+CONTRADICT = {
+    "another_action": (Own(last, takes_first, deterministic=True), "a kernel that chooses action"),
+    "kernel_beside_mixing": (Own(first, even, deterministic=True), "probabilities that mix"),
+    "mixing_beside_kernel": (
+        Own(UniformPolicy.kernel.choose, takes_first),
+        "a kernel that chooses action",
+    ),
+    "alone_and_in_a_batch": (Own(first, by_batch), "one decision alone and in a batch"),
+    "reads_beyond": (
+        Own(by_sight, takes_first, numbers=ONE, deterministic=True),
+        "reads beyond its 1 numbers",
+    ),
+}
+
+
+@pytest.mark.parametrize("form", AGREE)
+def test_a_policy_whose_kernel_agrees_plays(form: str) -> None:
+    at_table(AGREE[form], "byteskille", 3, RULES)
+    assert float(kt.nash_conv(AGREE[form], "byteskille", 2)) > 0
+
+
+@pytest.mark.parametrize("form", CONTRADICT)
+def test_a_policy_that_contradicts_itself_is_refused_wherever_it_enters(form: str) -> None:
+    policy, words = CONTRADICT[form]
+    entries = (
+        lambda: at_table(policy, "byteskille", 3, RULES),
+        lambda: kt.nash_conv(policy, "byteskille", 3),
+        lambda: kt.evaluate(policy, "byteskille", 3, deals=20),
+        lambda: kille_env.collect(tables(), policy),
+        lambda: SeatTables("byteskille", 2, 3, opponents=policy),
+        lambda: FlatSearch(3, RULES, base=policy),
+        lambda: Decisions(tables(), [0], [1], History(tables())).weigh(1, policy),
+    )
+    for enter in entries:
+        with pytest.raises(PolicyError, match=words):
+            enter()
+
+
+def test_numbers_of_a_bot_cannot_be_written() -> None:
+    bot = rule_of_thumb(3, RULES)
+    for numbers in (bot.numbers, bot.kernel.numbers, copy.deepcopy(bot).numbers):
+        with pytest.raises(ValueError, match="read-only"):
+            numbers[:] = 10**6
+        with pytest.raises(ValueError, match="WRITEABLE"):
+            numbers.flags.writeable = True
+    with pytest.raises(AttributeError):
+        bot.kernel.numbers = np.zeros(1, np.int64)
+    given = np.zeros(1, np.int64)
+    own = Own(first, takes_first, numbers=given, deterministic=True)
+    given[:] = 10**6  # nobody reads it any more
+    kille_env.collect(tables(), own)
 
 
 @pytest.mark.parametrize("thresholds", [THRESHOLDS[:, :5], THRESHOLDS.astype(float), "high", 3])

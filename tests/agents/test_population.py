@@ -10,7 +10,7 @@ from env.trick_tables import play
 from kille_agents.catalog import load_policy
 from kille_agents.population import ROSTER, population
 from kille_env.errors import PolicyError
-from kille_env.play.policy import Policy, check_probabilities
+from kille_env.play.policy import ObservationPolicy, check_probabilities
 
 
 def tables_of(game):
@@ -36,7 +36,7 @@ def test_everybody_plays_at_every_table(game):
         seen, mask = decisions(game, seats, rules)
         for name in ("uniform", "rule_of_thumb", *population(game)):
             player = load_policy(name, game, seats, rules)
-            assert isinstance(player, Policy)
+            assert isinstance(player, ObservationPolicy)
             assert player.name == name
             chances = player.probabilities(seen, mask)
             check_probabilities(name, chances, mask)

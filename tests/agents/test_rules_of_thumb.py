@@ -56,7 +56,7 @@ def test_a_habit_takes_the_place_of_the_kernel_in_its_phase():
     rules = kille_env.spec("byteskille").resolve(episode="match")  # deals end before anyone buys in
     usual = RULES_OF_THUMB["byteskille"](4, rules)
     keen = RULES_OF_THUMB["byteskille"](4, rules, buyin=always("buy"))
-    assert usual.choose is not None and keen.choose is None
+    assert usual.kernel is not None and keen.kernel is None
     batch = kille_env.make_batch("byteskille", 60, 4, rules=rules, seed=1)
     batch.reset()
     bought = 0

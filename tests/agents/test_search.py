@@ -14,7 +14,13 @@ from kille_agents.search.beliefs import likely_determinizations
 from kille_agents.search.rollouts import earnings
 from kille_env.errors import KilleError, PolicyError
 from kille_env.play.decisions import Decisions, History
-from kille_env.play.policy import UniformPolicy, decide, has_kernel, sample_actions, share_a_kernel
+from kille_env.play.policy import (
+    UniformPolicy,
+    decide,
+    deterministic_kernel,
+    sample_actions,
+)
+from kille_env.play.rollouts import share_a_kernel
 from kille_env.play.seats import SeatTables
 
 ROOT = Path(__file__).parents[2]
@@ -92,7 +98,7 @@ def test_kernels_decide_what_the_same_policy_does_through_python(game, settings,
     settings = {**settings, "margin": 0.0, "determinizations": 16}
     settings |= {"deals": deals, "episode": "match" if deals else "deal"}
     player = searcher(game, **settings)
-    assert has_kernel(player.base)
+    assert player.base.kernel is not None
     slow = searcher(game, base=through_python(player.base), **settings)
     batch = tables(player, 6)
     for steps in (1, 3):
@@ -115,9 +121,11 @@ def mixed(policy):
 def test_policies_of_different_kernels_play_through_python():
     rules = kille_env.spec("knack").resolve(episode="deal")
     base = load_policy("rule_of_thumb", "knack", 4, rules)
-    assert share_a_kernel(base, base)
-    assert not share_a_kernel(base, UniformPolicy())
-    assert not share_a_kernel(load_policy("knack/tight", "knack", 4, rules))
+    tight = load_policy("knack/tight", "knack", 4, rules)
+    kernels = [deterministic_kernel(policy) for policy in (base, UniformPolicy(), tight)]
+    assert share_a_kernel(kernels[0], kernels[0])
+    assert not share_a_kernel(kernels[0], kernels[1])
+    assert not share_a_kernel(kernels[2])
 
 
 def assert_alike(one, other):

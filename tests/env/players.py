@@ -10,7 +10,7 @@ from kille_agents.catalog import load_policy
 from kille_agents.network import NetworkMetadata
 from kille_env.core.jit import kernel
 from kille_env.core.spec import Rules, width
-from kille_env.play.decisions import Decisions
+from kille_env.play.kernels import PolicyKernel
 from kille_env.play.policy import UniformPolicy, sample_actions
 
 
@@ -68,44 +68,29 @@ def network_weights(made_for: NetworkMetadata) -> dict[str, np.ndarray]:
 
 
 @kernel
-def below(_seen, _mask, _numbers, _chance):
+def below(_seen, _mask, _numbers, _uniform):
     return -1
 
 
 @kernel
-def beyond(_seen, mask, _numbers, _chance):
+def beyond(_seen, mask, _numbers, _uniform):
     return mask.shape[0] + 1000
 
 
 class Wrong(UniformPolicy):
-    """A policy whose kernel chooses what is not legal."""
+    """A policy with a kernel that nobody has compared with its probabilities."""
 
     name = "wrong"
-    deterministic = True
 
-    def __init__(self, choose: Any) -> None:
-        self.choose = choose
-
-
-SIZE = 3
+    def __init__(self, choose: Any, *numbers: Any) -> None:
+        self.kernel = PolicyKernel(choose, *numbers, deterministic=True)
 
 
-class Recalling:
-    """Likes actions by a running hash of all that its seat has seen in the match."""
+class Own:
+    """A policy of somebody else, with a kernel."""
 
-    name, memory_size = "recalling", SIZE
+    name = "own"
 
-    def decide(self, decisions: Decisions) -> np.ndarray:
-        found, decisions.memory = self.answer(
-            decisions.observation, decisions.mask, decisions.memory
-        )
-        return found
-
-    def answer(
-        self, observation: np.ndarray, mask: np.ndarray, memory: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        sums = observation.sum(axis=1, dtype=np.int64)[:, None]
-        after = (memory * 3 + sums + np.arange(1, SIZE + 1)) % 97
-        liking = 1 + (after[:, :1].astype(np.int64) * 3 + np.arange(mask.shape[1])) % 5
-        shares = np.where(mask != 0, liking, 0).astype(np.float64)
-        return shares / shares.sum(axis=1, keepdims=True), after.astype(np.float32)
+    def __init__(self, choose: Any, probabilities: Any, **kernel: Any) -> None:
+        self.kernel = PolicyKernel(choose, **kernel)
+        self.probabilities = probabilities

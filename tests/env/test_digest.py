@@ -22,7 +22,6 @@ from kille_env.core import jit, loops
 from kille_env.core.digest import UnstableError, sources_of
 from kille_env.core.game import LOOPS, VIEWS
 from kille_env.play import kernels, rollouts
-from kille_env.play.policy import has_kernel
 
 ROOT = Path(kille_env.__file__).parent
 
@@ -171,7 +170,7 @@ def policies(game):
     """Yields the players of a game that are kernels."""
     rules, players = kille_env.spec(game).resolve(), kille_env.spec(game).default_players
     for name in players_of(game):
-        if has_kernel(player := as_policy(name, game, players, rules)):
+        if getattr(player := as_policy(name, game, players, rules), "kernel", None) is not None:
             yield player
 
 
@@ -194,9 +193,9 @@ def test_every_loop_has_a_key_with_the_files_of_all_that_is_bound(game):
     assert shown <= files(own.show) and stepped <= files(own.step)
     assert {loops.__file__, *map(file_of, ("begin", "deal"))} <= files(own.open)
     for player in policies(game):
-        chosen = {code_file(player.choose)}
+        chosen = {code_file(player.kernel.choose)}
         assert chosen | {kernels.__file__} <= files(
-            kernels.bound(kernels.choose_rows, player.choose)
+            kernels.bound(kernels.choose_rows, player.kernel.choose)
         )
         played = files(kernels.bound(kernels.play_on, player.choose, own))
         assert chosen | stepped | {kernels.__file__} <= played

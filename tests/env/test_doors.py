@@ -60,7 +60,11 @@ REFUSED = {
     "too_few_keys": (lambda tables: Decisions(tables, [0, 1], [1]), "each of 2 decisions"),
     "key_negative": (lambda tables: Decisions(tables, [0], [-1]), "each of 1 decisions"),
     "nobody_acts": (lambda _: Decisions(_over(), [1], [1]), "nobody is to act at table 1"),
-    "weighed": (lambda tables: _remembering(tables).weigh(-1, len, np.zeros(1)), "number is -1"),
+    "weighed": (lambda tables: _remembering(tables).weigh(-1, None), "number is -1"),
+    "unweighed_history": (
+        lambda tables: Decisions(tables, [0], [1]).history(),
+        "no history is kept",
+    ),
     "drawn_with_past": (lambda tables: _remembering(tables).draw_with_past(0), "number is 0"),
     "drawn_numbers": (
         lambda tables: Decisions(tables, [0, 1], [1, 2]).draw_chosen(np.zeros((3, 1), int)),

@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 
 import kille_env
-from env.players import Recalling
 from kille_env.core.batch import Batch
 from kille_env.errors import IllegalActionError, KilleError, PolicyError
-from kille_env.play.decisions import Decisions
-from kille_env.play.policy import Player, UniformPolicy
+from kille_env.play.decisions import Decisions, History
+from kille_env.play.policy import Policy, UniformPolicy
 from kille_env.play.seating import SeatedPolicies, play_out
 from kille_env.records import Recorder, replay
 
@@ -38,6 +37,19 @@ class Looking:
         drawn = decisions.draw(2)
         hidden = drawn.full_state(np.repeat(decisions.seats, 2)).reshape(len(decisions), 2, -1)
         return Leaning().probabilities(hidden.sum(axis=1), decisions.mask)
+
+
+class Recurring:
+    """Leans by a running hash of what its seat has seen and done in the deal."""
+
+    name, remembers = "recurring", True
+
+    def decide(self, decisions: Decisions) -> np.ndarray:
+        past, state = decisions.history(), np.zeros(len(decisions), np.int64)
+        for which, seen, action in zip(past.decision, past.observation, past.action, strict=True):
+            state[which] = (state[which] * 3 + seen.sum(dtype=np.int64) + action) % 97
+        now = decisions.observation.sum(axis=1, dtype=np.int64)
+        return Leaning().probabilities((state + now)[:, None], decisions.mask)
 
 
 class Remembering:
@@ -69,8 +81,8 @@ def tables_of(
     return batch
 
 
-def everybody() -> list[Player]:
-    return [Leaning(), UniformPolicy(), Leaning("other", 7), Looking(), Recalling()]
+def everybody() -> list[Policy]:
+    return [Leaning(), UniformPolicy(), Leaning("other", 7), Looking(), Recurring()]
 
 
 def some_seating(count: int, num_players: int, number: int, seed: int = 0) -> np.ndarray:
@@ -220,16 +232,16 @@ def test_players_forget_matches_that_begin_again_from_the_same_seed() -> None:
 
 def test_saved_players_play_on_alike() -> None:
     table: dict[str, Any] = {"game": "knack", "episode": "match"}
-    seating = some_seating(8, 3, 5)
+    seating = some_seating(8, 3, 4)
     batch = tables_of(range(8), **table)
-    players = SeatedPolicies(batch, everybody(), seating)
+    players = SeatedPolicies(batch, everybody()[:4], seating)
     for _ in range(9):
         players.run()
     saved, state = batch.save(), players.state()
     end = play_out(players)
     twin = tables_of(range(8), **table)
     twin.restore(saved)
-    going_on = SeatedPolicies(twin, everybody(), seating)
+    going_on = SeatedPolicies(twin, everybody()[:4], seating)
     going_on.put_back(going_on.checked(state))
     assert play_out(going_on).tobytes() == end.tobytes()
 
@@ -245,6 +257,32 @@ def test_searchers_remember_what_was_decided_before_them() -> None:
     assert sum(map(sum, searcher.counts)) > 0
     with pytest.raises(KilleError, match="remember the deal cannot be saved"):
         players.state()
+
+
+@pytest.mark.parametrize("game", ["byteskille", "krypkille", "knack"])
+def test_the_history_is_what_the_seat_saw_and_did_in_the_deal(game: str) -> None:
+    batch, rng = (
+        tables_of(range(6), 3, game=game, episode="match", restart=True),
+        np.random.default_rng(5),
+    )
+    history, own = History(batch), dict[tuple[int, int, int, int], list[tuple[bytes, bytes, int]]]()
+    compared = 0
+    for _ in range(60):
+        rows, tables = np.flatnonzero(batch.seat >= 0), batch.tables
+        past = Decisions(batch, rows, rows.astype(np.uint64), history).history()
+        actions = (batch.mask * rng.random(batch.mask.shape)).argmax(axis=1)
+        for number, row in enumerate(rows):
+            here = past.decision == number
+            told = zip(past.observation[here], past.mask[here], past.action[here], strict=True)
+            known = [(seen.tobytes(), mask.tobytes(), int(action)) for seen, mask, action in told]
+            deal = row, int(batch.seat[row]), int(tables["matches"][row]), int(tables["deals"][row])
+            assert known == own.get(deal, [])
+            compared += len(known)
+            seen = batch.observation[row].tobytes(), batch.mask[row].tobytes(), int(actions[row])
+            own.setdefault(deal, []).append(seen)
+        history.note(actions)
+        batch.step(actions)
+    assert compared > 50
 
 
 def test_what_is_refused_is_not_remembered() -> None:

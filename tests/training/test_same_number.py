@@ -291,16 +291,6 @@ def made_entry_point(folder: Path) -> tuple[Any, Any]:
     return "linear_player:linear", made_function()[1]
 
 
-class Remembering:
-    """Counts its decisions; what it plays does not depend on them."""
-
-    name, memory_size = "remembering", 1
-
-    def decide(self, known: Any) -> np.ndarray:
-        known.memory = known.memory + np.float32(1)
-        return softmax(scaled_logits(known.observation, known.mask), known.mask)
-
-
 class Reading:
     """Is given what the seat to act knows, as a language model is, and reads what it sees."""
 
@@ -360,7 +350,6 @@ WAYS: dict[str, Any] = {
     "module as a folder": made_kept_module,
     "model as a folder": made_kept_model,
     "entry point": made_entry_point,
-    "player with a memory": lambda: (Remembering(), made_function()[1]),
     "searcher": lambda: (Reading(), made_function()[1]),
     "tabular": made_tabular,
     "policy of OpenSpiel": made_open_spiel,

@@ -9,12 +9,12 @@ import kille_env
 import kille_training as kt
 from kille_env.adapters.open_spiel import Form, Position
 from kille_env.core.spec import Rules
-from kille_env.errors import KilleError, PolicyError
+from kille_env.errors import KilleError
 from kille_env.play.decisions import Decisions
 from kille_env.registry import spec
 from kille_training.evaluation.exact import exact_rows
 from kille_training.solving.grow import build_deal, grow_stage
-from kille_training.solving.policies import as_strategy, strategy_of
+from kille_training.solving.policies import as_strategy
 from kille_training.solving.stages import Stage, known_by
 from kille_training.solving.trees.cfr import CFR
 from kille_training.solving.trees.sequence_game import payoffs_of
@@ -225,21 +225,6 @@ def test_one_door_solves_measures_and_plays_a_small_table(tmp_path) -> None:
     assert kt.nash_conv(uniform_policy, **table).nash_conv == pytest.approx(14.14, abs=0.01)
     with pytest.raises(KilleError, match="krypkille with 4 seats has about"):
         kt.nash_conv("uniform", "krypkille", 4)
-
-
-def test_a_player_that_remembers_is_refused() -> None:
-    stage = grow_stage(2, spec("krypkille").resolve({**SMALLEST, "max_discards": 0}))
-    with pytest.raises(PolicyError, match="remembers the decisions at which it had no choice"):
-        strategy_of(Forgetful(), stage)
-
-
-class Forgetful:
-    """A player with a memory that it does not use."""
-
-    name, memory_size = "forgetful", 1
-
-    def decide(self, decisions: Decisions) -> np.ndarray:
-        return uniform_policy(decisions.observation, decisions.mask)
 
 
 def uniform_policy(observation: np.ndarray, mask: np.ndarray) -> np.ndarray:

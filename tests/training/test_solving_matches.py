@@ -11,7 +11,7 @@ import pytest
 
 import kille_env
 from kille_agents.catalog import load_policy
-from kille_agents.greedy import in_play
+from kille_agents.greedy import with_action_selection
 from kille_agents.metadata import Metadata
 from kille_agents.tabular import TabularMatchPolicy, load_tabular, save_tabular
 from kille_agents.tabular.matches import hand_columns, standing_columns
@@ -413,7 +413,7 @@ def test_a_match_is_measured_by_one_call(two: Solved) -> None:
     player = match_policy_of(strategy, match)
     for policy, play in ((player, "sampled"), (player, "greedy"), (UniformPolicy(), "sampled")):
         found = nash_conv(policy, "byteskille", 2, episode="match", play=play)
-        asked = in_play(policy, play)
+        asked = with_action_selection(policy, play)
         assert found.nash_conv == measured(asked, match).total
         assert found.table.rules == match.rules
         assert "Units per match" in str(found)

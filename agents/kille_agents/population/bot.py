@@ -10,12 +10,12 @@ import numpy as np
 from kille_agents.rules_of_thumb import RuleOfThumb
 from kille_env.core.spec import Rules
 from kille_env.errors import PolicyError
-from kille_env.play.policy import Policy, tables_of, with_uniform
+from kille_env.play.policy import ObservationPolicy, tables_of, with_uniform
 
 TRAIN, HELD_OUT = "train", "held_out"
 SPLITS = (TRAIN, HELD_OUT, "all")
 BY_HAND = "hand-written from its description; untuned"
-Make = Callable[..., Policy]
+Make = Callable[..., ObservationPolicy]
 """Makes a policy for a number of seats and rules."""
 
 
@@ -42,7 +42,7 @@ class Bot:
         """The game that it plays."""
         return self.name.partition("/")[0]
 
-    def player(self, num_players: int, rules: Rules) -> Policy:
+    def player(self, num_players: int, rules: Rules) -> ObservationPolicy:
         """Returns its policy for a table.
 
         Raises:
@@ -61,12 +61,12 @@ class Bot:
 Draft = Callable[[type[RuleOfThumb], str], Bot]
 
 
-class Noisy:
+class Noisy(ObservationPolicy):
     """A policy that does anything legal in a share of its decisions, else what another does."""
 
     name = "noisy"
 
-    def __init__(self, policy: Policy, share: float) -> None:
+    def __init__(self, policy: ObservationPolicy, share: float) -> None:
         self.policy, self.share = policy, share
         self.tables = tables_of(policy)
 
@@ -96,7 +96,7 @@ def draft(
     """
 
     def bot(usual: type[RuleOfThumb], habit: str) -> Bot:
-        def policy(num_players: int, rules: Rules) -> Policy:
+        def policy(num_players: int, rules: Rules) -> ObservationPolicy:
             found = (make or usual)(num_players, rules, **changes)
             return Noisy(found, noise) if noise else found
 

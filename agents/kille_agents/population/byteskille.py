@@ -24,7 +24,7 @@ from kille_agents.rules_of_thumb.habits import Condition, Seen, always
 from kille_agents.tabular import SUFFIX, load_tabular
 from kille_env.cards.pack import Kind
 from kille_env.core.spec import Rules
-from kille_env.play.policy import Policy
+from kille_env.play.policy import ObservationPolicy
 from kille_env.registry import spec
 
 KRANSEN, LILJA_7, VARDSHUS = 2, 9, 15
@@ -79,7 +79,7 @@ def shifted(by: int) -> np.ndarray:
     return np.where(THRESHOLDS > 0, (THRESHOLDS + by).clip(0, VARDSHUS), 0)
 
 
-def solution(num_players: int, rules: Rules) -> Policy | None:
+def solution(num_players: int, rules: Rules) -> ObservationPolicy | None:
     """Returns the solved policy of a table; None where there is none."""
     if rules.game != "byteskille":
         return None
@@ -90,7 +90,7 @@ def solution(num_players: int, rules: Rules) -> Policy | None:
     return None
 
 
-def solved(num_players: int, rules: Rules) -> Policy:
+def solved(num_players: int, rules: Rules) -> ObservationPolicy:
     """Returns the solved policy of a table, or else the rule of thumb."""
     return solution(num_players, rules) or ByteskilleRuleOfThumb(num_players, rules)
 

@@ -167,7 +167,7 @@ def lower_seats(seen: Seen) -> np.ndarray:
 
 
 @kernel
-def choose(seen, mask, numbers, _chance):
+def choose(seen, mask, numbers, _uniform):
     """Chooses as the module's text says, for one decision."""
     phase = first_one(seen, numbers[PHASE], 5)
     if phase == GOK_WAITS:
@@ -225,7 +225,7 @@ class ByteskilleRuleOfThumb(RuleOfThumb):
 
     game = "byteskille"
     what = "swaps what is lower than a threshold by position, table size and what it has seen"
-    kernel: ClassVar = choose
+    chooses: ClassVar = choose
     reads: ClassVar = READS
 
     def __init__(

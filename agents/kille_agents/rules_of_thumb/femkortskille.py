@@ -47,7 +47,7 @@ def enough(seen: Seen, more: float = 0.0) -> np.ndarray:
 
 
 @kernel
-def choose(seen, mask, numbers, _chance):
+def choose(seen, mask, numbers, _uniform):
     """Chooses as the module's text says, for one decision."""
     if first_one(seen, numbers[PHASE], 2) == SPEAK:
         return wanted_if(mask, KNOCKING, _enough(seen, numbers))
@@ -75,5 +75,5 @@ class FemkortskilleRuleOfThumb(RuleOfThumb):
 
     game = "femkortskille"
     what = "knocks with a high hand, keeps the highest card for the fifth trick"
-    kernel: ClassVar = choose
+    chooses: ClassVar = choose
     reads: ClassVar = READS

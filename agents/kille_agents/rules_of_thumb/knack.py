@@ -78,7 +78,7 @@ def tricks_in_hand(seen: Seen) -> np.ndarray:
 
 
 @kernel
-def choose(seen, mask, numbers, _chance):
+def choose(seen, mask, numbers, _uniform):
     """Chooses as the module's text says, for one decision."""
     trump = max(first_one(seen, numbers[TRUMPS], 4), 0)
     if first_one(seen, numbers[PHASE], 2) == JOINING:
@@ -153,5 +153,5 @@ class KnackRuleOfThumb(RuleOfThumb):
 
     game = "knack"
     what = "joins with about a trick in hand, leads trumps, takes a trick when it can be taken"
-    kernel: ClassVar = choose
+    chooses: ClassVar = choose
     reads: ClassVar = READS

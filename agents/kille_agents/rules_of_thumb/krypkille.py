@@ -60,7 +60,7 @@ def chance_of_lowest(seen: Seen) -> np.ndarray:
 
 
 @kernel
-def choose(seen, mask, numbers, _chance):
+def choose(seen, mask, numbers, _uniform):
     """Chooses as the module's text says, for one decision."""
     phase = first_one(seen, numbers[PHASE], 3)
     if phase == DISCARD:
@@ -94,7 +94,7 @@ class KrypkilleRuleOfThumb(RuleOfThumb):
         "keeps one low card and high ones beside it; leads the highest card, declares when all the "
         "others most likely hold a higher one"
     )
-    kernel: ClassVar = choose
+    chooses: ClassVar = choose
     reads: ClassVar = READS
 
     def settings(self) -> list[int]:

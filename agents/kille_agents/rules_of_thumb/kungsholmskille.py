@@ -101,7 +101,7 @@ def chance_of_higher(
 
 
 @kernel
-def choose(seen, mask, numbers, _chance):
+def choose(seen, mask, numbers, _uniform):
     """Chooses as the module's text says, for one decision."""
     phase = first_one(seen, numbers[PHASE], 6)
     if phase in (BUD1, BUD2):
@@ -154,5 +154,5 @@ class KungsholmskilleRuleOfThumb(RuleOfThumb):
 
     game = "kungsholmskille"
     what = "keeps one low card and high ones beside it; shows when it is most likely the lowest"
-    kernel: ClassVar = choose
+    chooses: ClassVar = choose
     reads: ClassVar = READS

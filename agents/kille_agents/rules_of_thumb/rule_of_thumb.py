@@ -6,7 +6,6 @@ by themselves. A player with habits of its own in some phases of the game, as th
 population have, does what the kernel chooses in all others.
 """
 
-from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,12 +13,12 @@ import numpy as np
 from kille_agents.rules_of_thumb.habits import Habit, Seen
 from kille_env.core.spec import Rules, width
 from kille_env.errors import PolicyError
-from kille_env.play.kernels import choices
-from kille_env.play.policy import check_shapes
+from kille_env.play.kernels import PolicyKernel, choices
+from kille_env.play.policy import ObservationPolicy, check_shapes, derived_from_kernel
 from kille_env.registry import Table, spec
 
 
-class RuleOfThumb:
+class RuleOfThumb(ObservationPolicy):
     """A policy that always plays what its game's kernel chooses, but for habits of its own.
 
     Attributes:
@@ -37,8 +36,7 @@ class RuleOfThumb:
     name = "rule_of_thumb"
     game = ""
     what = ""
-    kernel: ClassVar[Any] = None
-    deterministic = True
+    chooses: ClassVar[Any] = None
     reads: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, num_players: int, rules: Rules, **instead: Habit) -> None:
@@ -52,7 +50,7 @@ class RuleOfThumb:
         Raises:
             PolicyError: The rules are another game's, or the class has no kernel.
         """
-        if self.kernel is None:
+        if type(self).chooses is None:
             raise PolicyError(f"{type(self).__name__} has no kernel, which chooses its actions")
         if rules.game != self.game:
             raise PolicyError(
@@ -70,31 +68,41 @@ class RuleOfThumb:
         columns = dict(zip(game.phases[-len(phases) :], phases, strict=True))
         self._instead = [(columns[phase], habit) for phase, habit in instead.items()]
         places = [self._parts[part].start for part in self.reads]
-        self._numbers = np.array([self.num_players, *places, *self.settings()], dtype=np.int64)
+        numbers = np.array([self.num_players, *places, *self.settings()], dtype=np.int64)
+        self._kernel = PolicyKernel(type(self).chooses, numbers, deterministic=True)
 
     @property
     def numbers(self) -> np.ndarray:
-        """What the kernel reads, [K] int64: P, the places of `reads`, and `settings`."""
-        return self._numbers
+        """Constants of the kernel, [K] int64: P, the places of `reads`, and `settings`."""
+        return self._kernel.numbers
 
     def settings(self) -> list[int]:
         """Returns what the kernel reads of this player's settings and rules."""
         return []
 
     @property
-    def choose(self) -> Any:
-        """The kernel; None for a player with habits of its own, and for a subclass without one."""
-        return None if self._instead else vars(type(self)).get("kernel")
+    def kernel(self) -> PolicyKernel | None:  # type: ignore[override]
+        """The kernel; None with habits of its own, and for a subclass without one."""
+        return None if self._instead or "chooses" not in vars(type(self)) else self._kernel
+
+    def __getstate__(self) -> dict[str, Any]:  # a kernel belongs to its module, and has no pickle
+        return {**vars(self), "_kernel": self.numbers}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._kernel = PolicyKernel(
+            type(self).chooses, np.array(state["_kernel"]), deterministic=True
+        )
 
     def see(self, observation: np.ndarray) -> Seen:
         """Returns observations [n, F] as habits read them."""
         return Seen(observation, self._parts, self._action, self.rules)
 
+    @derived_from_kernel
     def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
         """Returns 1 for what it does and 0 for everything else, [N, A]; see `Policy`."""
         check_shapes(self.name, observation, mask, self._width, len(self._action))
-        usual: Any = SimpleNamespace(choose=type(self).kernel, numbers=self.numbers, name=self.name)
-        chosen = choices(usual, observation, mask)
+        chosen = choices(self.name, type(self).chooses, self.numbers, observation, mask)
         for column, habit in self._instead:
             rows = np.flatnonzero(observation[:, column])
             if len(rows):

@@ -5,27 +5,19 @@ the cards lay as in it: the product over their decisions of what a policy says a
 Determinizations are then drawn again by their weights, so no time is lost on unlikely ones.
 """
 
-from typing import cast
-
 import numpy as np
 
 from kille_env.core.batch import Batch
 from kille_env.core.keys import uniforms
 from kille_env.play.decisions import Decisions, Past
-from kille_env.play.policy import (
-    KernelPolicy,
-    Policy,
-    check_probabilities,
-    decides_by_kernel,
-    name_of,
-)
+from kille_env.play.policy import ObservationPolicy, check_probabilities, deterministic_kernel
 
 _WEIGHING = np.uint64(0xBE11EF)
 """Keeps this drawing's random numbers apart from others of the same decision."""
 
 
 def likely_determinizations(
-    decisions: Decisions, number: int, candidates: int, policy: Policy, doubt: float
+    decisions: Decisions, number: int, candidates: int, policy: ObservationPolicy, doubt: float
 ) -> Batch:
     """Draws determinizations as likely as the others' actions make them.
 
@@ -41,14 +33,13 @@ def likely_determinizations(
         once.
     """
     drawn = None
-    if decides_by_kernel(policy):
-        kernel = cast(KernelPolicy, policy)
-        chances = _log_agreements(decisions, number * candidates, kernel, doubt)
+    if deterministic_kernel(policy) is not None:
+        logs = _log_agreements(decisions, number * candidates, policy, doubt)
     else:
         drawn, past = decisions.draw_with_past(number * candidates)
-        chances = _log_chances(past, drawn.num_tables, policy, doubt)
-        chances = chances.reshape(len(decisions), -1)
-    weights = np.exp(chances - chances.max(axis=1, keepdims=True))
+        logs = _log_probabilities(past, drawn.num_tables, policy, doubt)
+        logs = logs.reshape(len(decisions), -1)
+    weights = np.exp(logs - logs.max(axis=1, keepdims=True))
     kept = _systematic(weights, number, decisions.keys)
     if drawn is None:
         return decisions.draw_chosen(kept)
@@ -57,19 +48,21 @@ def likely_determinizations(
 
 
 def _log_agreements(
-    decisions: Decisions, number: int, policy: KernelPolicy, doubt: float
+    decisions: Decisions, number: int, policy: ObservationPolicy, doubt: float
 ) -> np.ndarray:
-    """Returns what `_log_chances` does, [M, number], with a policy that is a kernel."""
-    which, agrees, legal = decisions.weigh(number, policy.choose, policy.numbers, name_of(policy))
+    """Returns what `_log_probabilities` does, [M, number], with a policy that is a kernel."""
+    which, agrees, legal = decisions.weigh(number, policy)
     mixed = (1.0 - doubt) * agrees + doubt / np.maximum(legal, 1)
-    chances = np.zeros((len(decisions), number))
-    np.add.at(chances, which, np.where(legal > 0, np.log(mixed), 0.0))
-    return chances
+    logs = np.zeros((len(decisions), number))
+    np.add.at(logs, which, np.where(legal > 0, np.log(mixed), 0.0))
+    return logs
 
 
-def _log_chances(past: Past, number: int, policy: Policy, doubt: float) -> np.ndarray:
+def _log_probabilities(
+    past: Past, number: int, policy: ObservationPolicy, doubt: float
+) -> np.ndarray:
     """Returns the log probability of the others' actions in each determinization, [number]."""
-    chances = np.zeros(number)
+    logs = np.zeros(number)
     legal = past.mask.sum(axis=1)
     possible = np.flatnonzero(legal > 0)
     if len(possible):
@@ -78,8 +71,8 @@ def _log_chances(past: Past, number: int, policy: Policy, doubt: float) -> np.nd
         check_probabilities(policy.name, answers, mask)
         taken = answers[np.arange(len(possible)), past.action[possible]]
         mixed = (1.0 - doubt) * taken + doubt / legal[possible]
-        np.add.at(chances, past.determinization[possible], np.log(mixed))
-    return chances
+        np.add.at(logs, past.determinization[possible], np.log(mixed))
+    return logs
 
 
 def _systematic(weights: np.ndarray, number: int, keys: np.ndarray) -> np.ndarray:

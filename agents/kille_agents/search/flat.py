@@ -13,7 +13,7 @@ have.
 """
 
 from numbers import Real
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -25,14 +25,7 @@ from kille_env.core.batch import Batch
 from kille_env.core.spec import Rules, is_whole
 from kille_env.errors import PolicyError, did_you_mean, shortened
 from kille_env.play.decisions import Decisions
-from kille_env.play.policy import (
-    Policy,
-    at_table,
-    check_probabilities,
-    has_memory,
-    plays,
-    searches,
-)
+from kille_env.play.policy import ObservationPolicy, answers, at_table, check_probabilities
 from kille_env.registry import Table
 
 DUST = 1e-9
@@ -71,8 +64,8 @@ class FlatSearch:
         num_players: int,
         rules: Rules,
         *,
-        base: Policy | None = None,
-        opponents: Policy | None = None,
+        base: ObservationPolicy | None = None,
+        opponents: ObservationPolicy | None = None,
         determinizations: int = 32,
         margin: float = 2.0,
         deals: int | None = None,
@@ -131,15 +124,17 @@ class FlatSearch:
         if opponents is not None and opponents is not base:
             self.opponents = self._seated("opponents", opponents)
 
-    def _seated(self, role: str, policy: Policy) -> Policy:
-        if not plays(policy):
+    def _seated(self, role: str, policy: ObservationPolicy) -> ObservationPolicy:
+        if not answers(policy):
             given = shortened(policy)
             raise PolicyError(f"{role} is {given}, expected a policy, see kille_agents.as_policy")
-        if searches(policy):
-            raise PolicyError(f"{role} looks ahead itself; pass a policy that does not")
-        if has_memory(policy):
-            raise PolicyError(f"{role} remembers the match; pass a policy that does not")
-        return cast(Policy, at_table(policy, self.rules.game, self.num_players, self.rules))
+        seated = at_table(policy, self.rules.game, self.num_players, self.rules)
+        if not isinstance(seated, ObservationPolicy):
+            raise PolicyError(
+                f"{role} is a search policy, or needs more than an observation; pass one that has "
+                "probabilities(observation, mask)"
+            )
+        return seated
 
     def decide(self, decisions: Decisions) -> np.ndarray:
         """Returns how likely each action is, [M, A]; see `kille_env.play.policy.Decider`.
@@ -160,7 +155,7 @@ class FlatSearch:
         free = np.flatnonzero(mask.sum(axis=1) > 1)
         for part in self._parts(mask[free]):
             rows = free[part]
-            chances[rows] = self._think(decisions.take(rows), chances[rows])
+            chances[rows] = self._think(decisions.select(rows), chances[rows])
         return chances
 
     def _parts(self, mask: np.ndarray) -> list[np.ndarray]:

@@ -5,13 +5,11 @@ decision (`kille_env.play.seating`), so copies of one determinization that begin
 actions differ by these actions as little as possible (common random numbers).
 """
 
-from typing import cast
-
 import numpy as np
 
 from kille_env.core.batch import Batch
 from kille_env.play import rollouts
-from kille_env.play.policy import KernelPolicy, Policy, name_of, share_a_kernel
+from kille_env.play.policy import ObservationPolicy, deterministic_kernel
 from kille_env.play.seating import SeatedPolicies
 
 
@@ -20,7 +18,7 @@ def earnings(
     origins: np.ndarray,
     actions: np.ndarray,
     searchers: np.ndarray,
-    policies: tuple[Policy, Policy],
+    policies: tuple[ObservationPolicy, ObservationPolicy],
     deals: int | None = None,
 ) -> np.ndarray:
     """Plays copies of tables on, each from an action, and returns what each seat earns, [n, P].
@@ -41,13 +39,8 @@ def earnings(
         PolicyError: A player returned what is no distribution over the legal actions.
     """
     base, opponents = policies
-    if share_a_kernel(base, opponents):
-        base, opponents = cast(KernelPolicy, base), cast(KernelPolicy, opponents)
-        numbers = np.stack([base.numbers, opponents.numbers])
-        names = name_of(base), name_of(opponents)
-        return rollouts.earnings(
-            drawn, origins, actions, searchers, deals, base.choose, numbers, names
-        )
+    if rollouts.share_a_kernel(deterministic_kernel(base), deterministic_kernel(opponents)):
+        return rollouts.earnings(drawn, origins, actions, searchers, deals, policies)
     batch = drawn.take(origins)
     seating = np.full((batch.num_tables, batch.num_players), int(base is not opponents))
     seating[np.arange(batch.num_tables), searchers] = 0

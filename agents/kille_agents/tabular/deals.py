@@ -5,14 +5,14 @@ import numpy as np
 from kille_agents.metadata import Metadata
 from kille_agents.tabular.files import Index
 from kille_env.errors import PolicyError
-from kille_env.play.policy import check_probabilities, check_shapes
+from kille_env.play.policy import ObservationPolicy, check_probabilities, check_shapes
 from kille_env.registry import Table
 
 FORMAT = "kille-table 1"
 ARRAYS = ("observations", "probabilities")
 
 
-class TabularPolicy:
+class TabularPolicy(ObservationPolicy):
     """Looks up what it observes.
 
     Attributes:

@@ -14,7 +14,7 @@ from kille_agents.tabular.files import Index
 from kille_env.core.spec import width
 from kille_env.errors import PolicyError
 from kille_env.games.byteskille.rules import Action, Phase
-from kille_env.play.policy import check_probabilities, check_shapes
+from kille_env.play.policy import ObservationPolicy, check_probabilities, check_shapes
 from kille_env.registry import Table, spec
 
 FORMAT = "kille-match-table 1"
@@ -43,7 +43,7 @@ ARRAYS = (
 )
 
 
-class TabularMatchPolicy:
+class TabularMatchPolicy(ObservationPolicy):
     """Looks up how the match stands and what has been seen of the hand.
 
     Attributes:

@@ -12,19 +12,19 @@ from typing import Any
 import cloudpickle
 import numpy as np
 
-from kille_agents.greedy import in_play
+from kille_agents.greedy import with_action_selection
 from kille_agents.identity import DRAWS, UnsteadyError, fingerprint, is_steady
 from kille_env.core.keys import deal_seeds
 from kille_env.errors import ConfigError, KilleError
 from kille_env.play.decisions import Decisions, History
 from kille_env.play.policy import (
-    Player,
+    ObservationPolicy,
     PlayerLike,
+    Policy,
     check_probabilities,
-    has_kernel,
+    kernel_of,
     name_of,
     resolve,
-    searches,
 )
 from kille_env.play.seating import SeatedPolicies, play_out
 from kille_env.registry import Table, make_batch
@@ -98,7 +98,7 @@ def play_shard(
     lineups: Lineups,
     table: Table,
     seed: int,
-    players: Mapping[int, Player],
+    players: Mapping[int, Policy],
     report: Report,
     seconds: float,
 ) -> np.ndarray:
@@ -205,7 +205,7 @@ class Play:
         self.keys = {each.number: each.key for each in self.entrants.values()}
         self.table, self.seed, self.seconds = table, seed, seconds
         self.transfer, self.trust, self.objects = transfer, trust, objects
-        self._players: dict[int, tuple[Player, Player, str]] = {}
+        self._players: dict[int, tuple[Policy, Policy, str]] = {}
         self._warm = True  # in other processes compiling counts for no player
 
     def __getstate__(self) -> dict[str, Any]:
@@ -232,7 +232,7 @@ class Play:
         """Seconds that loading or identifying a player may take."""
         return max(LOADING_LIMIT, self.seconds)
 
-    def _player(self, number: int) -> tuple[Player, Player, str]:
+    def _player(self, number: int) -> tuple[Policy, Policy, str]:
         """Return an entrant's player as it plays and as it was loaded, and where it comes from.
 
         The last is the table that it was made for if it is transferred, and else empty.
@@ -245,7 +245,7 @@ class Play:
             )  # fmt: skip
             player = resolve(moved, table.game, table.num_players, table.rules, trust=self.trust)
             home = next(iter(homes.values()), "")
-            self._players[number] = in_play(player, entrant.play), player, home
+            self._players[number] = with_action_selection(player, entrant.play), player, home
         return self._players[number]
 
     def _identify(self, item: Identify, report: Report) -> Arrays:
@@ -262,7 +262,7 @@ class Play:
         return {name: np.array(text) for name, text in texts.items()}
 
 
-def _recognized(entrant: Entrant, player: Player, table: Table, kept: bool) -> dict[str, str]:
+def _recognized(entrant: Entrant, player: Policy, table: Table, kept: bool) -> dict[str, str]:
     """Return what identifies a player where results are kept, or a remark on it."""
     if comes_with_the_suite(entrant.player):
         return {"fingerprint": own_fingerprint(entrant.player)}
@@ -271,7 +271,8 @@ def _recognized(entrant: Entrant, player: Player, table: Table, kept: bool) -> d
             return {"fingerprint": fingerprint(player, table)}
         except UnsteadyError as error:
             return {"refused": f"{error}, or play without a folder"}
-    steady = searches(player) or has_kernel(player) or is_steady(player, table)
+    searches = not isinstance(player, ObservationPolicy)
+    steady = searches or kernel_of(player) is not None or is_steady(player, table)
     return {} if steady else {"remark": DRAWS}
 
 

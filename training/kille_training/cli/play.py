@@ -13,7 +13,7 @@ from kille_env.registry import Table, spec
 from kille_training.cli import command
 
 if TYPE_CHECKING:
-    from kille_env.play.policy import Player
+    from kille_env.play.policy import Policy
     from kille_env.records import Record
     from kille_training.table.online import Order
 
@@ -81,7 +81,7 @@ def play(
 
 
 def _in_terminal(
-    order: "Order", others: "list[Player]", quiet: bool
+    order: "Order", others: "list[Policy]", quiet: bool
 ) -> "tuple[BaseException | None, Sequence[Record]]":
     from kille_training.table.sitting import Sitting
     from kille_training.table.terminal import Terminal
@@ -93,7 +93,7 @@ def _in_terminal(
 
 
 def _on_page(
-    order: "Order", others: "list[Player]", quiet: bool, *, go_on: bool
+    order: "Order", others: "list[Policy]", quiet: bool, *, go_on: bool
 ) -> "tuple[Order, Sequence[Record]]":
     """Serves a table until it is interrupted; returns its order, which may be one that was kept."""
     from kille_training.table import server

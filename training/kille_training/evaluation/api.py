@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from kille_agents.greedy import PLAYS, in_play
+from kille_agents.greedy import PLAYS, with_action_selection
 from kille_agents.identity import UNSTEADY, remarked
 from kille_env.core import arguments
 from kille_env.errors import ConfigError, PolicyError
@@ -95,7 +95,7 @@ def evaluate(
     if not steady and play == BOTH:
         plays = ("sampled",)  # nothing says what it is likely to do
     for each in plays:
-        in_play(focal, each)  # refuses an unknown one before anything is played
+        with_action_selection(focal, each)  # refuses an unknown one before anything is played
     if exact and not steady:
         raise PolicyError(f"nothing exact is known of {asked.name!r}: {UNSTEADY}")
     if check_reward_function(reward) is not None:
@@ -105,7 +105,7 @@ def evaluate(
     if exact is None and steady and is_exact(num_players, resolved):
         from kille_training.solving.policies import can_be_asked  # loads trees and solvers
 
-        exact = can_be_asked(focal, num_players, resolved)
+        exact = can_be_asked(focal)
     if losses and not exact:
         raise ConfigError("losses are those of an exact NashConv; ask for it too: exact=True")
     nash, lost = None, ()

@@ -19,13 +19,13 @@ from typing import Annotated
 import numpy as np
 from pydantic import AfterValidator
 
-from kille_agents.greedy import PLAYS, in_play
+from kille_agents.greedy import PLAYS, with_action_selection
 from kille_env.core.keys import deal_seeds
 from kille_env.core.spec import Rules
 from kille_env.errors import ConfigError, KilleError
 from kille_env.play.decisions import Decisions
 from kille_env.play.own import Function, paid
-from kille_env.play.policy import Player, decides_by_kernel
+from kille_env.play.policy import Policy, deterministic_kernel
 from kille_env.play.seating import SeatedPolicies, play_out
 from kille_env.registry import make_batch
 from kille_training.labels import most_apart
@@ -112,8 +112,8 @@ def estimates(scores: np.ndarray, largest: float) -> tuple[Estimate, ...]:
 
 
 def payoff(
-    focal: Player,
-    baseline: Player,
+    focal: Policy,
+    baseline: Policy,
     num_players: int,
     rules: Rules,
     *,
@@ -142,8 +142,8 @@ def payoff(
 
 
 def payoff_table(
-    focal: Player,
-    baselines: Sequence[Player],
+    focal: Policy,
+    baselines: Sequence[Policy],
     num_players: int,
     rules: Rules,
     *,
@@ -170,7 +170,7 @@ def payoff_table(
             scores, mixed = deal_scores(focal, baseline, num_players, rules, *how)
             most = most_apart(rules, num_players) if reward is None else float(np.ptp(scores))
             estimate, *by_position = estimates(scores, most)
-            name = in_play(focal, play).name
+            name = with_action_selection(focal, play).name
             row = found[play] = Row(name, play, baseline.name, estimate, tuple(by_position))
             if play == "sampled" and not mixed and len(plays) > 1:
                 found = {DETERMINISTIC: replace(row, play=DETERMINISTIC)}
@@ -181,8 +181,8 @@ def payoff_table(
 
 
 def deal_scores(
-    focal: Player,
-    baseline: Player,
+    focal: Policy,
+    baseline: Policy,
     num_players: int,
     rules: Rules,
     play: str,
@@ -197,7 +197,7 @@ def deal_scores(
         [D, 1 + P] its score in each deal, the mean over all positions and then by position, and
         whether it ever mixed actions.
     """
-    players = [in_play(focal, play), baseline]
+    players = [with_action_selection(focal, play), baseline]
     seeds = deal_seeds(seed, num_players, np.arange(deals))
     scores, mixed = np.empty((deals, 1 + num_players)), False
 
@@ -205,7 +205,7 @@ def deal_scores(
         nonlocal mixed
         mixed |= number == 0 and bool((probabilities.max(axis=1) < 1.0).any())
 
-    watch = None if decides_by_kernel(players[0]) else look
+    watch = None if deterministic_kernel(players[0]) is not None else look
     size = max(1, TABLES // num_players)
     for start in range(0, deals, size):
         block = seeds[start : start + size]
@@ -233,7 +233,7 @@ def beyond_mean(units: np.ndarray) -> np.ndarray:
 
 
 def play_deals(
-    players: Sequence[Player],
+    players: Sequence[Policy],
     rules: Rules,
     seeds: np.ndarray,
     seating: np.ndarray,

@@ -6,24 +6,17 @@ from typing import cast
 
 import numpy as np
 
-from kille_agents.greedy import in_play
+from kille_agents.greedy import with_action_selection
 from kille_agents.identity import UNSTEADY, remarked
 from kille_env.core.spec import Rules
 from kille_env.errors import KilleError, PolicyError
-from kille_env.play.policy import (
-    Player,
-    PlayerLike,
-    Policy,
-    resolve,
-    searches,
-)
+from kille_env.play.policy import ObservationPolicy, PlayerLike, Policy, resolve
 from kille_env.registry import Table, spec
 from kille_training.evaluation.duplicate import DETERMINISTIC
 from kille_training.evaluation.results import ExactNashConv, Loss
 from kille_training.progress import Progress, ignore, part_of
 from kille_training.solving.grow import build_deal
 from kille_training.solving.policies import (
-    Asked,
     greedy_of,
     nash_conv_of,
     policy_of,
@@ -40,13 +33,13 @@ LEAST = 1e-9
 
 
 def measure_exactly(
-    focal: Player,
+    focal: Policy,
     num_players: int,
     rules: Rules,
     plays: Sequence[str],
     most: int,
     progress: Progress | None = None,
-) -> tuple[Player, tuple[ExactNashConv, ...], tuple[Loss, ...]]:
+) -> tuple[Policy, tuple[ExactNashConv, ...], tuple[Loss, ...]]:
     """Return NashConv for each way to play, and where it loses most.
 
     The losses are those of sampled play, or of greedy play if that alone is measured.
@@ -54,20 +47,21 @@ def measure_exactly(
     Also returns the player to play with: for a searcher the table of its answers, so that it is not
     asked again about the same hand, dealt as the second one.
     """
-    deal, asking = build_deal(num_players, rules, recall=searches(focal)), ignore
-    if searches(focal):
+    searches, asking = not isinstance(focal, ObservationPolicy), ignore
+    deal = build_deal(num_players, rules, recall=searches)
+    if searches:
         asking = part_of(progress, f"asking {focal.name}", sum(deal.information_sets))
-    asked = strategies_of(cast(Asked, focal), deal, asking)
+    asked = strategies_of(focal, deal, asking)
     advance = part_of(progress, "measuring exactly", len(plays))
     rows = _rows(focal.name, asked, deal, plays, advance)
-    if searches(focal):
+    if searches:
         focal = policy_of(asked, deal, focal.name)
     played = greedy_of(asked, deal) if tuple(plays) == ("greedy",) else asked
     return focal, tuple(rows), tuple(largest_losses(played, deal, most))
 
 
 def exact_rows(
-    policy: Player,
+    policy: Policy,
     num_players: int,
     rules: Rules,
     plays: Sequence[str],
@@ -87,8 +81,8 @@ def exact_rows(
         PolicyError: The policy returned what is no distribution over the legal actions; the message
             describes the information set.
     """
-    deal = deal or build_deal(num_players, rules, recall=searches(policy))
-    return _rows(policy.name, strategies_of(cast(Asked, policy), deal), deal, plays)
+    deal = deal or build_deal(num_players, rules, recall=not isinstance(policy, ObservationPolicy))
+    return _rows(policy.name, strategies_of(policy, deal), deal, plays)
 
 
 def _rows(
@@ -117,7 +111,7 @@ def _row(name: str, play: str, found: NashConv, num_players: int, rules: Rules) 
     return ExactNashConv(name, play, found.total, *by_seat, stake, table)
 
 
-def match_row(policy: Player, num_players: int, rules: Rules) -> ExactNashConv:
+def match_row(policy: Policy, num_players: int, rules: Rules) -> ExactNashConv:
     """Measures a policy over whole matches; see `exact_rows`.
 
     Raises:
@@ -225,7 +219,7 @@ def nash_conv(
     player = resolve(policy, table.game, table.num_players, table.rules, trust=trust)
     if remarked(player, table) is not player:
         raise PolicyError(f"nothing exact is known of {player.name!r}: {UNSTEADY}")
-    player = in_play(player, play)
+    player = with_action_selection(player, play)
     if table.rules["episode"] == "match":
         row = match_row(player, table.num_players, table.rules)
     else:

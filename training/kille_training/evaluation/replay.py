@@ -24,7 +24,7 @@ from kille_env.errors import RecordError
 from kille_env.pictures.cards import symbols
 from kille_env.pictures.frame import frame
 from kille_env.pictures.style import style
-from kille_env.play.policy import Player, Policy
+from kille_env.play.policy import Policy
 from kille_env.play.seating import SeatedPolicies
 from kille_env.records import Record, Replay, check_record, replay
 from kille_env.registry import load_game
@@ -54,7 +54,7 @@ class Asked(NamedTuple):
     names: Sequence[str] | None = None
     trust: bool = False
 
-    def at(self, game: str, num_players: int, rules: Rules) -> dict[str, Player]:
+    def at(self, game: str, num_players: int, rules: Rules) -> dict[str, Policy]:
         """Returns the players of a table, by name.
 
         Raises:
@@ -127,7 +127,7 @@ class Moment(NamedTuple):
 
 
 def review(
-    record: Record, players: Mapping[str, Player], policy: Policy | None = None
+    record: Record, players: Mapping[str, Policy], policy: Policy | None = None
 ) -> tuple[Replay, list[Moment]]:
     """Plays a record again, and asks players what they would do at every decision.
 
@@ -156,7 +156,7 @@ class _Reviewer:
     """Looks at every moment of a match."""
 
     def __init__(
-        self, record: Record, players: Mapping[str, Player], policy: Policy | None
+        self, record: Record, players: Mapping[str, Policy], policy: Policy | None
     ) -> None:
         self.moments = list[Moment]()
         self._policy, self._names = policy, _names(record)
@@ -218,7 +218,7 @@ class _Page:
     def __init__(self, asked: Asked) -> None:
         self.moments: list[dict[str, Any]] = []
         self._asked = asked
-        self._players: dict[Any, tuple[dict[str, Player], TabularPolicy | None]] = {}
+        self._players: dict[Any, tuple[dict[str, Policy], TabularPolicy | None]] = {}
         self._cards: dict[str, str] = {}
         self._matches: list[dict[str, Any]] = []
         self._starts: list[tuple[int, str]] = []
@@ -244,7 +244,7 @@ class _Page:
 
     def _seated(
         self, num_players: int, rules: Rules
-    ) -> tuple[dict[str, Player], TabularPolicy | None]:
+    ) -> tuple[dict[str, Policy], TabularPolicy | None]:
         """Returns whom to ask at a table, and the solution that says what choices are worth."""
         key = (num_players, rules)
         if key not in self._players:

@@ -20,12 +20,12 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import Field
 
-from kille_agents.greedy import Greedy, in_play
+from kille_agents.greedy import Greedy, with_action_selection
 from kille_env.core import arguments
 from kille_env.core.keys import deal_seeds
 from kille_env.core.spec import Rules
 from kille_env.errors import ConfigError
-from kille_env.play.policy import Player, PlayerLike, Policy, resolve
+from kille_env.play.policy import PlayerLike, Policy, resolve
 from kille_env.registry import Table, spec
 from kille_env.words.text import counted
 from kille_training.evaluation.duplicate import (
@@ -237,7 +237,9 @@ def best_response(
     table, (policy,), transferred = seat(
         [policy], game, num_players, episode, rules, transfer=transfer, trust=trust
     )
-    player = in_play(resolve(policy, table.game, table.num_players, table.rules, trust=trust), play)
+    player = with_action_selection(
+        resolve(policy, table.game, table.num_players, table.rules, trust=trust), play
+    )
     search = Search(
         decisions=decisions,
         seeds=seeds,
@@ -251,7 +253,7 @@ def best_response(
 
 
 def search_response(
-    policy: Player,
+    policy: Policy,
     num_players: int,
     rules: Rules,
     search: Search,
@@ -324,8 +326,8 @@ def _kept_generators() -> Iterator[None]:
 
 
 def gains(
-    response: Player,
-    policy: Player,
+    response: Policy,
+    policy: Policy,
     num_players: int,
     rules: Rules,
     seeds: np.ndarray,
@@ -358,7 +360,7 @@ def gains(
     return np.concatenate(parts)
 
 
-def _alone(policy: Player, num_players: int, rules: Rules, seeds: np.ndarray) -> np.ndarray:
+def _alone(policy: Policy, num_players: int, rules: Rules, seeds: np.ndarray) -> np.ndarray:
     """Returns what a policy earns in each position against copies of itself, [D, P]."""
     seating = np.zeros(num_players, dtype=np.int64)
     blocks = _blocks(seeds, 1)
@@ -378,7 +380,7 @@ def _blocks(seeds: np.ndarray, tables: int) -> list[np.ndarray]:
 
 
 def _learn(
-    policy: Player,
+    policy: Policy,
     num_players: int,
     rules: Rules,
     search: Search,

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from kille_env.errors import ConfigError
 from kille_env.files import write_whole
-from kille_env.play.policy import Player
+from kille_env.play.policy import Policy
 from kille_training.evaluation.api import evaluate
 from kille_training.evaluation.duplicate import PLAYS, Row, known_play, payoff_table
 from kille_training.evaluation.results import Evaluation
@@ -37,7 +37,7 @@ def exact_of(run: Run) -> GrowingCSV:
 class Measurements:
     """Measurements during a run, and the tables that they are appended to."""
 
-    def __init__(self, run: Run, settings: TrainSettings, baselines: Sequence[Player]) -> None:
+    def __init__(self, run: Run, settings: TrainSettings, baselines: Sequence[Policy]) -> None:
         """Grow the tree of a deal, if exact NashConv is asked for and the tree fits into memory."""
         self.settings, self.baselines, self.rules = settings, baselines, settings.table.resolve()
         self.measurements, self.exact, self.deal = measurements_of(run), exact_of(run), None

@@ -1,36 +1,28 @@
 """Policies as strategies of a deal and back, and exact NashConv of any policy.
 
-A policy is asked once for each information set, in a few batches. It sees the observation, which is
-the same at every table of an information set. So is what a player with memory remembers in a hand:
-with perfect recall the seat has come through the same sets of its own. Such a player is asked set
-after set, in the order of the seat's decisions. What it remembers of an earlier hand of the deal
-would make the next one depend on it, so it has no strategy where cards are dealt again. A player
-that looks ahead is asked table by table, if its answers are not random (`keyless`).
+A policy that answers by observation is asked once for each information set, in a few batches; its
+observation is the same at every table of the set. A policy that needs more is asked table by table,
+if its answers are not random (`keyless`).
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, cast
 
 import numpy as np
 
 from kille_agents.metadata import Metadata
 from kille_agents.tabular import TabularPolicy
 from kille_env.core.batch import Batch
-from kille_env.core.spec import Rules
 from kille_env.errors import KilleError, PolicyError
 from kille_env.play.decisions import Decisions
 from kille_env.play.policy import (
-    Decider,
-    Player,
+    ObservationPolicy,
     Policy,
+    as_decider,
     check_probabilities,
     decide,
-    has_memory,
-    searches,
 )
 from kille_env.registry import load_game, spec
 from kille_training.progress import ignore
-from kille_training.solving.size import OWN
 from kille_training.solving.stages import DealStages, Stage
 from kille_training.solving.trees.sequence_game import SequenceGame
 from kille_training.solving.trees.values import (
@@ -41,9 +33,6 @@ from kille_training.solving.trees.values import (
     infoset_reach,
 )
 
-Asked = Policy | Decider
-"""Whoever answers by what a seat sees in a hand."""
-
 BATCH = 1 << 14
 """Information sets per call of a policy."""
 
@@ -51,36 +40,26 @@ AT_ONCE = 64
 """Information sets per call of a searcher, so that progress is seen."""
 
 
-def can_be_asked(policy: Player, num_players: int, rules: Rules) -> bool:
-    """Returns whether a player answers by what a seat sees, so that a tree can hold its answers.
-
-    One with a memory answers by what it has seen in the hand, and where cards can be dealt again in
-    a deal, by the hands before as well, which no tree knows.
-    """
-    if has_memory(policy):
-        return rules.game == OWN and not load_game(OWN).redeals(rules, num_players)
-    return _is_keyless(policy)
-
-
-def _is_keyless(policy: Player) -> bool:
-    return not searches(policy) or getattr(policy, "keyless", False)
+def can_be_asked(policy: Policy) -> bool:
+    """Return whether a tree can hold the answers of a policy: nothing random decides them."""
+    return isinstance(policy, ObservationPolicy) or getattr(policy, "keyless", False)
 
 
 def strategy_of(
-    policies: Asked | Sequence[Asked], stage: Stage, progress: Callable[[int], None] = ignore
+    policies: Policy | Sequence[Policy], stage: Stage, progress: Callable[[int], None] = ignore
 ) -> np.ndarray:
-    """Returns what policies do in a stage, [S].
+    """Return the strategy of policies in a stage, [S].
 
     Args:
         policies: One for all seats, or one for each seat.
         stage: The stage.
-        progress: Called with the information sets that a searcher has answered.
+        progress: Called with the number of information sets that a policy has answered table by
+            table.
 
     Raises:
         PolicyError: There are too few or too many policies; or a policy returns what is not a
-            distribution over the legal actions. The message describes the information set. Or one
-            with a memory is asked about one of several hands.
-        KilleError: One looks ahead and answers at random, or the stage forgets what it may read.
+            distribution over the legal actions. The message describes the information set.
+        KilleError: A policy answers at random, or the stage forgets what it may read.
     """
     seats = policies if isinstance(policies, Sequence) else [policies] * stage.num_players
     if len(seats) != stage.num_players:
@@ -88,89 +67,46 @@ def strategy_of(
             f"{len(seats)} policies for {stage.num_players} seats; expected one or all"
         )
     masks, answers = stage.masks, np.zeros(stage.masks.shape)
-    for policy in {id(policy): policy for policy in seats}.values():  # each once
-        mine = np.array([other is policy for other in seats])
+    for number in {id(policy): number for number, policy in enumerate(seats)}.values():  # once each
+        policy = as_decider(seats[number])
+        mine = np.array([other is seats[number] for other in seats])
         sets = np.flatnonzero(mine[stage.seats])
 
         def describe(row: int, sets: np.ndarray = sets) -> str:
             return f"information set {sets[row]}: {stage.describe(int(sets[row]))}"
 
-        if searches(policy):
-            _ask_searcher(cast(Decider, policy), stage, sets, answers, progress)
-        elif has_memory(policy):
-            _ask_in_order(cast(Decider, policy), stage, sets, answers)
-        else:
+        if isinstance(policy, ObservationPolicy):
             seen = stage.observations[sets], masks[sets]
             actions = spec(stage.rules.game).actions
-            answers[sets] = ask(cast(Policy, policy), *seen, actions, describe)
+            answers[sets] = ask(policy, *seen, actions, describe)
+        else:
+            _ask_at_tables(policy, stage, sets, answers, progress)
     return as_strategy(answers, masks, stage.tree)
 
 
-def _ask_searcher(
-    searcher: Decider,
+def _ask_at_tables(
+    policy: Policy,
     stage: Stage,
     sets: np.ndarray,
     answers: np.ndarray,
     progress: Callable[[int], None],
 ) -> None:
-    """Asks a player that looks ahead; see `_ask_in_order`."""
-    if not _is_keyless(searcher):
+    """Fill in the answers of a policy that needs more than an observation, at `sets` [K]."""
+    if not can_be_asked(policy):
         raise KilleError(
-            f"{searcher.name} looks ahead, and no tree can hold what a search would do everywhere; "
+            f"{policy.name} looks ahead, and no tree can hold what a search would do everywhere; "
             "measure it with exact=False"
         )
     if stage.forgets:
         raise KilleError(
-            f"{searcher.name} can tell the cards that it drew from those that it was dealt, and "
+            f"{policy.name} can tell the cards that it drew from those that it was dealt, and "
             "this tree cannot: grow it with recall=True"
         )
     decisions = Decisions(tables_of(stage), sets, np.zeros(len(sets), np.uint64))
     for begin in range(0, len(sets), AT_ONCE):
         some = np.arange(len(sets))[begin : begin + AT_ONCE]
-        answers[sets[some]] = decide(searcher, decisions.take(some))
+        answers[sets[some]] = decide(policy, decisions.select(some))
         progress(len(some))
-
-
-def _ask_in_order(player: Decider, stage: Stage, sets: np.ndarray, answers: np.ndarray) -> None:
-    """Asks a player with memory in some information sets; fills in its rows of `answers`, [I, A].
-
-    Args:
-        player: The player.
-        stage: The stage.
-        sets: [K] all information sets of the seats that it plays.
-        answers: [I, A] float64.
-
-    Raises:
-        PolicyError: The stage is one of several hands of a deal, or the player returned what is no
-            distribution over the legal actions.
-    """
-    if stage.forced or stage.forgets:
-        raise PolicyError(
-            f"{player.name} remembers the decisions at which it had no choice, and the tree of "
-            f"{stage.rules.game} has none of them; measure it with exact=False"
-        )
-    if stage.dealt_again:
-        raise PolicyError(
-            f"{player.name} remembers the hands before a granted question, and the tree of a hand "
-            "does not know them; measure with fraga: off"
-        )
-    before = sets_before(stage.tree)
-    place = np.full(len(answers), -1)  # of each set among those asked last, which lie before these
-    size, tables = cast(Any, player).memory_size, tables_of(stage)
-    memory = np.zeros((1, size), np.float32)  # of who has seen nothing, for -1
-    due = sets[before[sets] < 0]
-    while len(due):
-        known = memory[place[before[due]]]
-        memory = np.empty((len(due), size), np.float32)
-        for begin in range(0, len(due), BATCH):
-            some = slice(begin, begin + BATCH)
-            keys = np.zeros(len(known[some]), np.uint64)
-            decisions = Decisions(tables, due[some], keys, memory=known[some])
-            answers[due[some]] = decide(player, decisions)
-            memory[some] = decisions.memory
-        place[:] = -1
-        place[due] = np.arange(len(due))
-        due = sets[(before[sets] >= 0) & (place[before[sets]] >= 0)]
 
 
 def tables_of(stage: Stage) -> Batch:
@@ -182,14 +118,8 @@ def tables_of(stage: Stage) -> Batch:
     return batch
 
 
-def sets_before(tree: SequenceGame) -> np.ndarray:
-    """Returns each seat's own information set before each of its sets, [I] int64; -1 for none."""
-    last = tree.before[tree.ways[:-1]]  # before a forgetful set: one of those that lead there
-    return np.where(last < 0, -1, tree.first.searchsorted(last, side="right") - 1)
-
-
 def ask(
-    policy: Policy,
+    policy: ObservationPolicy,
     observations: np.ndarray,
     masks: np.ndarray,
     actions: Sequence[str],
@@ -241,7 +171,7 @@ def as_strategy(answers: np.ndarray, masks: np.ndarray, tree: SequenceGame) -> n
 
 
 def strategies_of(
-    policies: Asked | Sequence[Asked],
+    policies: Policy | Sequence[Policy],
     deal: DealStages,
     progress: Callable[[int], None] = ignore,
 ) -> tuple[np.ndarray, ...]:
@@ -255,7 +185,7 @@ def greedy_of(strategies: Sequence[np.ndarray], deal: DealStages) -> tuple[np.nd
     return tuple(greedy(stage.tree, one) for stage, one in zip(stages, strategies, strict=True))
 
 
-def nash_conv(policies: Asked | Sequence[Asked], deal: DealStages) -> NashConv:
+def nash_conv(policies: Policy | Sequence[Policy], deal: DealStages) -> NashConv:
     """Returns what each seat could gain against the others, exactly.
 
     Args:

@@ -7,7 +7,7 @@ import numpy as np
 from kille_agents.catalog import as_policy
 from kille_env.core.spec import Rules
 from kille_env.errors import PolicyError
-from kille_env.play.policy import Player
+from kille_env.play.policy import Policy
 
 
 def one_per_seat(names: Sequence[str], places: int) -> list[str]:
@@ -26,7 +26,7 @@ def one_per_seat(names: Sequence[str], places: int) -> list[str]:
 
 def players_named(
     names: Sequence[str], game: str, num_players: int, rules: Rules, *, trust: bool = False
-) -> list[Player]:
+) -> list[Policy]:
     """Returns players by name or path; one that is named several times is one object.
 
     Args:
@@ -46,7 +46,7 @@ def players_named(
     return [made[name] for name in names]
 
 
-def seating_of(by_seat: Sequence[Player | None]) -> tuple[list[Player], np.ndarray]:
+def seating_of(by_seat: Sequence[Policy | None]) -> tuple[list[Policy], np.ndarray]:
     """Returns players, each once, and who of them sits in each seat.
 
     Args:

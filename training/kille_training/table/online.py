@@ -22,7 +22,7 @@ from kille_env.errors import KilleError, did_you_mean, shortened
 from kille_env.extras import needs
 from kille_env.files import read_json, write_whole
 from kille_env.pictures.frame import frame
-from kille_env.play.policy import Player
+from kille_env.play.policy import Policy
 from kille_env.records import Record, parse_record
 from kille_env.registry import list_games, load_game, spec
 from kille_env.words.view import Change
@@ -92,7 +92,7 @@ def read_order(said: Mapping[str, Any], *, files: bool = False) -> Order:
     return Order(facts.name, tuple(by_seat), facts.resolve(rules), int(seed))
 
 
-def players_for(order: Order) -> list[Player]:
+def players_for(order: Order) -> list[Policy]:
     """Return [P - 1] the players of an order; one named several times is one object."""
     seats = len(order.opponents) + 1
     return players_named(order.opponents, order.game, seats, order.rules)
@@ -112,7 +112,7 @@ class Table:
         news: One event per open stream, set when there may be something to send.
     """
 
-    def __init__(self, order: Order, opponents: list[Player], keep: Path | None = None) -> None:
+    def __init__(self, order: Order, opponents: list[Policy], keep: Path | None = None) -> None:
         """Set the table; `open` begins. The match is kept in the file `keep`, if given."""
         self.order, self.game = order, load_game(order.game)
         self.frames: list[dict[str, Any]] = []
@@ -263,7 +263,7 @@ class Table:
 
     async def _open(self, kept: list[Record]) -> None:
         order = self.order
-        by_seat: list[Player | None] = [None, *self._opponents]
+        by_seat: list[Policy | None] = [None, *self._opponents]
         try:
             for number, step in enumerate(_preparations(order, self._opponents)):
                 self.preparing = number
@@ -425,7 +425,7 @@ def _question(sitting: Sitting) -> dict[str, Any]:
     }
 
 
-def _preparations(order: Order, opponents: list[Player]) -> list[Callable[[], Any]]:
+def _preparations(order: Order, opponents: list[Policy]) -> list[Callable[[], Any]]:
     """Return the steps that compile a game's kernels before its first match."""
     made: list[Sitting] = []
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from kille_env.core.spec import Rules
-from kille_env.play.policy import Player, name_of
+from kille_env.play.policy import Policy, name_of
 from kille_env.play.seating import SeatedPolicies, play_out
 from kille_env.records import Record, Recorder
 from kille_env.registry import make_batch
@@ -13,7 +13,7 @@ TABLES_AT_ONCE = 500
 """Bounds the memory; changes no match."""
 
 
-def matches_of(game: str, rules: Rules, by_seat: list[Player], seeds: range) -> Iterator[Record]:
+def matches_of(game: str, rules: Rules, by_seat: list[Policy], seeds: range) -> Iterator[Record]:
     """Plays a match for each seed, many at once, and returns their records in order."""
     players, seating = seating_of(by_seat)
     names = [name_of(player) for player in by_seat]

@@ -51,7 +51,7 @@ from kille_env.errors import KilleError, shortened
 from kille_env.files import parse_json, read_json, write_whole
 from kille_env.pictures.cards import symbols
 from kille_env.pictures.style import style
-from kille_env.play.policy import Player
+from kille_env.play.policy import Policy
 from kille_env.records import Record
 from kille_env.registry import list_games, spec
 from kille_training.pages.page import css, render
@@ -131,7 +131,7 @@ class House:
         return None if self._keep is None else self._keep / "table.json"
 
     def set_up(
-        self, order: Order, opponents: list[Player] | None = None, *, go_on: bool = False
+        self, order: Order, opponents: list[Policy] | None = None, *, go_on: bool = False
     ) -> None:
         """Opens a table in place of the one that is there.
 
@@ -421,7 +421,7 @@ def _facts(game: str) -> dict[str, Any]:
     }
 
 
-def _players_again(order: Order) -> list[Player]:
+def _players_again(order: Order) -> list[Policy]:
     """Returns the players of a match that waits."""
     try:
         return players_for(order)

@@ -8,7 +8,7 @@ import numpy as np
 from kille_env.core.spec import Rules
 from kille_env.core.table import OVER
 from kille_env.errors import IllegalActionError, KilleError, RulesError
-from kille_env.play.policy import Player, has_memory, name_of
+from kille_env.play.policy import Policy, name_of
 from kille_env.play.seating import SeatedPolicies
 from kille_env.records import Record, Recorder
 from kille_env.registry import make_batch
@@ -41,7 +41,7 @@ class Sitting:
         self,
         game: str,
         rules: Rules,
-        by_seat: Sequence[Player | None],
+        by_seat: Sequence[Policy | None],
         *,
         seed: int,
         watch: Callable[[Any, Any], None] | None = None,
@@ -122,8 +122,6 @@ class Sitting:
             if seat == self.person:
                 self.act(action)
                 continue
-            if any(player is not None and has_memory(player) for player in self.by_seat):
-                self._players.actions()  # a player with a memory has to see the match again
             self._step(np.array([action]))
 
     def outcome(self) -> tuple[str, list[tuple[str, str]]]:

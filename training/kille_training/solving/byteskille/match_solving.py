@@ -19,7 +19,7 @@ from kille_agents.tabular import TabularMatchPolicy
 from kille_agents.tabular.matches import hand_columns, standing_columns
 from kille_env.errors import KilleError, PolicyError
 from kille_env.games.byteskille.rules import Action
-from kille_env.play.policy import Policy, has_memory, searches
+from kille_env.play.policy import ObservationPolicy, Policy, as_decider
 from kille_env.registry import spec
 from kille_training.solving.byteskille.matches import STATE, Match, MatchStrategy, State
 from kille_training.solving.policies import as_strategy, ask
@@ -313,10 +313,11 @@ def match_strategy_of(policy: Policy, match: Match) -> MatchStrategy:
     states it is asked about one of their tables.
 
     Raises:
-        PolicyError: It returns what is not a distribution over the legal actions; or it looks ahead
-            or remembers, so that what it does does not follow from what it sees.
+        PolicyError: It returns what is not a distribution over the legal actions; or it needs more
+            than an observation.
     """
-    if has_memory(policy) or searches(policy):
+    policy = as_decider(policy)
+    if not isinstance(policy, ObservationPolicy):
         raise PolicyError(
             f"{policy.name} remembers or looks ahead; only policies that answer by what they see "
             "alone are measured exactly in matches"
