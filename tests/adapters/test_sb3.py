@@ -191,26 +191,6 @@ def test_nobody_to_follow_is_an_error() -> None:
         venv.follow(learner(one_seat(4, rules={"stake": 4})))
 
 
-def test_a_model_that_remembers_plays_the_others_with_its_memory() -> None:
-    from kille_env.adapters.sb3_asking import SB3Policy
-
-    venv = SeatVecEnv("knack", 4, 3, seed=5, opponents="self", illegal="lose")
-    model = RecurrentPPO("MlpLstmPolicy", venv, n_steps=8, device="cpu")
-    model.learn(32)
-    assert venv.live.memory_size == 2 * 256
-    player = SB3Policy(model).at_table("knack", 3)
-    twin = SeatVecEnv("knack", 4, 3, seed=5, opponents=player, illegal="lose")
-    again = SeatVecEnv("knack", 4, 3, seed=5, opponents="self", illegal="lose")
-    again.follow(model)
-    for first, second in [(twin.reset(), again.reset())]:
-        assert np.array_equal(first, second)
-    for _ in range(30):
-        actions = twin.action_masks().argmax(axis=1)
-        found, wanted = twin.step(actions), again.step(actions)
-        assert all(np.array_equal(a, b) for a, b in zip(found[:3], wanted[:3], strict=True))
-    assert again.state()["memory"].any()
-
-
 # What a native environment owes the library.
 
 

@@ -2,7 +2,6 @@
 
 import json
 import zipfile
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -17,9 +16,9 @@ from env.players import decisions as shown
 from kille_agents import as_policy
 from kille_agents.catalog import load_policy
 from kille_env.adapters.gym import KilleEnv
-from kille_env.adapters.sb3_asking import MEMBER, Asking, SB3Policy
+from kille_env.adapters.sb3_asking import MEMBER, Asking
 from kille_env.errors import PolicyError
-from kille_env.play.policy import check_probabilities, has_memory
+from kille_env.play.policy import check_probabilities
 from kille_env.registry import spec
 from kille_env.sb3 import save
 
@@ -75,28 +74,6 @@ def test_what_is_no_model_is_refused(tmp_path, decisions):
         load_policy(tmp_path / "model.zip", "byteskille", 3, RULES, trust=True)
     with pytest.raises(PolicyError, match=r"RecurrentPPO remembers.*as_policy"):
         at_three(RecurrentPPO("MlpLstmPolicy", table(), device="cpu")).probabilities(*decisions)
-
-
-@pytest.mark.parametrize("layers", [1, 2])
-def test_a_model_with_memory_plays_as_its_library_does(tmp_path, decisions, layers):
-    kwargs = {"n_lstm_layers": layers, "lstm_hidden_size": 8, "net_arch": [8]}
-    model = RecurrentPPO("MlpLstmPolicy", table(), seed=1, device="cpu", policy_kwargs=kwargs)
-    save(model, tmp_path / "model.zip")
-    player = load_policy(tmp_path / "model.zip", "byteskille", 3, RULES, trust=True)
-    assert isinstance(player, SB3Policy) and has_memory(player)
-    assert player.memory_size == SB3Policy(model).memory_size == 2 * layers * 8
-    memory, states = np.zeros((50, player.memory_size), np.float32), None
-    for turn in (0, 7, 21):
-        seen, mask = (np.roll(part, turn, axis=0) for part in decisions)
-        asked = SimpleNamespace(observation=seen, mask=mask, memory=memory)
-        chances, memory = player.decide(asked), asked.memory
-        check_probabilities("sb3", chances, mask)
-        chosen, states = model.predict(seen, states, deterministic=True)
-        legal = mask[np.arange(50), chosen] != 0
-        assert np.array_equal(chances.argmax(axis=1)[legal], chosen[legal])
-        assert states is not None
-        library = np.stack(states).transpose(2, 0, 1, 3).reshape(50, -1)
-        np.testing.assert_allclose(memory, library, atol=1e-6)
 
 
 @pytest.mark.parametrize(
