@@ -8,7 +8,7 @@
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   while (walker.nextNode()) {
     const node = walker.currentNode, parent = node.parentElement, text = node.textContent.trim();
-    if (!text || !shown(parent) || parent.closest('dialog:not([open]), script, select, aside, #tip, .symbols')) continue;
+    if (!text || !shown(parent) || parent.closest('dialog:not([open]), script, select, aside, #tip, .symbols, .sr')) continue;
     const range = document.createRange(); range.selectNodeContents(node);
     const clip = getComputedStyle(parent).overflow === 'hidden' ? parent.getBoundingClientRect() : null;
     for (const box of range.getClientRects()) {

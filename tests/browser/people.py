@@ -12,7 +12,7 @@ ORDER = """async ([order, speed]) => {
     });
     if (!answer.ok) throw new Error(await answer.text());
 }"""
-ASKED = """() => [...document.querySelectorAll('#choices > *')].some((one) => !one.disabled)
+ASKED = """() => document.querySelector('#choices > :is(button, a)') !== null
     || document.querySelector('.hand [aria-pressed]') !== null"""
 
 
@@ -36,7 +36,7 @@ def phase(page: Page) -> str:
 
 def click(page: Page) -> None:
     """Makes the first choice with the pointer, or a finger: with a card where that is possible."""
-    button = page.locator("#choices > :not(:disabled)")
+    button = page.locator("#choices > :is(button, a)")
     if button.count() == 0:
         card = page.locator(".hand .card:not(.no)").first
         if page.evaluate("navigator.maxTouchPoints > 0"):

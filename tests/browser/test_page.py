@@ -11,7 +11,8 @@ from playwright.sync_api import Dialog, Page, expect
 
 from browser.looks import faults
 from browser.machine import SCREENS, serving
-from browser.people import open_table, phase, phases, press
+from browser.people import click, open_table, phase, phases, press
+from kille_env.registry import list_games, spec
 from kille_training.table import online
 from kille_training.table.sitting import Sitting
 
@@ -58,6 +59,101 @@ def test_a_game_is_begun_from_the_start_page(fresh: Site, open_page: OpenPage) -
     assert asked == ["Your match of Knack is not over. Begin Byteskille, and lose it?"]
     page.locator("a.go").click()
     expect(page.locator("h1")).to_have_text("Knack")
+
+
+def test_every_game_of_the_start_page_has_a_button_of_its_own_name(
+    fresh: Site, open_page: OpenPage
+) -> None:
+    page = open_page()
+    url, token = fresh
+    page.goto(f"{url}/?token={token}")
+    for game in list_games():
+        button = page.get_by_role("button", name=f"Play {spec(game).title}", exact=True)
+        expect(button).to_be_visible()
+    knack = page.locator('[data-game="knack"]')
+    expect(knack).to_contain_text("a match of 4: 4 deals, about 1 minute")
+
+
+def test_a_result_says_why_on_every_screen(site: Site, open_page: OpenPage) -> None:
+    for screen in SCREENS:
+        page = open_page(screen)
+        open_table(page, site, game="femkortskille", players=4, rules=MATCH)
+        assert [*phases(page, click)][-1] == "result"
+        expect(page.locator("#hint")).to_contain_text("beat your cuckoo in the last trick")
+        assert faults(page) == [] and page.locator(".won").count() == 0
+        page.context.close()
+
+
+def test_a_win_is_celebrated(site: Site, open_page: OpenPage) -> None:
+    page = open_page("flat")
+    open_table(page, site, game="femkortskille", players=4, rules=MATCH, seed=3)
+    assert [*phases(page, click)][-1] == "result"
+    expect(page.locator(".won #event")).to_have_text("You win 3.")
+    assert faults(page) == []
+    page.locator("#choices > *").first.click()
+    expect(page.locator(".won")).to_have_count(0)
+
+
+def test_too_many_cards_to_change_say_how_many_may_go(site: Site, open_page: OpenPage) -> None:
+    page = open_page("phone")
+    open_table(page, site, game="kungsholmskille", players=4, rules=MATCH)
+    for _ in phases(page, click):
+        if page.locator("#question").inner_text() == "Change up to 2 cards?":
+            break
+    for number in range(3):
+        page.locator(".hand .card").nth(number).tap()
+    expect(page.get_by_role("alert")).to_have_text("At most 2 cards")
+    assert faults(page) == []
+    page.locator(".hand .card").nth(1).tap()
+    expect(page.get_by_role("alert")).to_have_count(0)
+    expect(page.locator("#choices > .go")).to_have_text("Change the mask and 7")
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+def test_plates_without_cards_fill_their_places(
+    site: Site, open_page: OpenPage, screen: str
+) -> None:
+    page = open_page(screen)
+    open_table(page, site, game="femkortskille", players=8, rules=MATCH)
+    for now in phases(page, click):
+        if now == "asked" and page.locator(".crowd .out").count():
+            break
+    left = "(one) => one.getBoundingClientRect().left"
+    offset = f"(seats) => seats.map((seat) => ({left})(seat.lastChild) - ({left})(seat))"
+    assert set(page.locator(".crowd .seat").evaluate_all(offset)) == {0}
+
+
+def test_focus_stays_in_the_game_after_every_choice(site: Site, open_page: OpenPage) -> None:
+    page = open_page()
+    open_table(page, site, game="kungsholmskille", players=3, rules=MATCH)
+
+    def tab(page: Page) -> None:
+        buttons, cards = page.locator("#choices > button"), page.locator(".hand .card:not(.no)")
+        (buttons if buttons.count() else cards).first.focus()
+        page.keyboard.press("Enter")
+
+    focused = "document.activeElement.closest('#dock, #hand') !== null"
+    stops = phases(page, tab)
+    next(stops)
+    for now in stops:
+        assert page.evaluate(focused), now
+
+
+def test_what_is_seen_is_also_read_out(site: Site, open_page: OpenPage) -> None:
+    page = open_page()
+    open_table(page, site, game="knack", players=4, rules=MATCH)
+    phase(page)
+    expect(page.get_by_role("main")).to_have_count(1)
+    assert "paragraph: David , deals , 3 cards" in page.locator("#seats").aria_snapshot()
+    assert "paragraph: You , to act" in page.locator("#me").aria_snapshot()
+
+
+def test_trumps_are_plain_to_see(site: Site, open_page: OpenPage) -> None:
+    page = open_page("phone")
+    open_table(page, site, game="knack", players=4, rules=MATCH)
+    phase(page)
+    expect(page.locator(".trumps")).to_have_text("trumps ♠")
+    assert page.locator(".trumps").evaluate("one => getComputedStyle(one).fontSize") == "16px"
 
 
 def test_reload_back_and_a_second_tab_show_the_same(site: Site, open_page: OpenPage) -> None:
@@ -226,6 +322,10 @@ def test_the_rules_are_one_click_away(site: Site, open_page: OpenPage, screen: s
     expect(page.locator("#sheet")).to_be_visible()
     assert page.evaluate("document.querySelector('#sheet').scrollTop") == 0
     page.locator("#sheet summary").click()
+    page.locator("#sheet").evaluate("sheet => sheet.scrollTo(0, sheet.scrollHeight)")
+    exit_ = page.get_by_role("button", name="Back to the table")
+    box = exit_.bounding_box()
+    assert box and 0 <= box["y"] < SCREENS[screen][1] - box["height"]
     text = page.locator("#sheet").inner_text()
     assert not re.search(r"\b([TJQKA6-9][CDHS]|L\d+)\b|\*|_|human|units|seat \d", text)
     page.keyboard.press("Escape")

@@ -8,13 +8,28 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 import httpx
+import numpy as np
 import pytest
 
+from kille_agents.catalog import as_policy
 from kille_env.errors import KilleError, PolicyError
 from kille_env.play.policy import UniformPolicy
+from kille_env.registry import list_games, spec
 from kille_training.table import online, server
 from kille_training.table.online import read_order
+from kille_training.table.recording import matches_of
 from reference.served import served
+
+
+@pytest.mark.parametrize("game", list_games())
+def test_the_start_page_says_how_long_a_match_is(game):
+    rules = spec(game).resolve({"episode": "match"})
+    steady = as_policy("rule_of_thumb", game, 4, rules)
+    played = [len(m["deals"]) for m in matches_of(game, rules, [steady] * 4, range(200))]
+    least, most, _ = server.MATCHES[game]
+    assert [least, most] == np.percentile(played, [10, 90], method="nearest").tolist()
+    assert server._length(2, 3, 1) == "2 to 3 deals, about 1 minute"
+    assert server._length(1, 1, 6) == "1 deal, about 6 minutes"
 
 
 @contextmanager

@@ -54,6 +54,7 @@ from kille_env.pictures.style import style
 from kille_env.play.policy import Policy
 from kille_env.records import Record
 from kille_env.registry import list_games, spec
+from kille_env.words.text import counted
 from kille_training.pages.page import css, render
 from kille_training.table.names import LABELS, label_of
 from kille_training.table.online import (
@@ -93,7 +94,11 @@ FACES = {
     "krypkille": ("KR", "L8", "HU"), "knack": ("9C", "KH", "AS"),
     "femkortskille": ("L5", "VH", "KI"),
 }  # fmt: skip
-MINUTES = {"byteskille": 5, "kungsholmskille": 8, "krypkille": 10, "knack": 6, "femkortskille": 6}
+MATCHES = {
+    "byteskille": (2, 3, 1), "kungsholmskille": (1, 2, 1), "krypkille": (8, 14, 6),
+    "knack": (4, 4, 1), "femkortskille": (1, 1, 1),
+}  # fmt: skip
+"""Deals of four out of five matches among four steady players, fewest and most, and minutes."""
 
 
 class House:
@@ -410,7 +415,7 @@ def _facts(game: str) -> dict[str, Any]:
         "name": game,
         "title": facts.title,
         "sentence": SENTENCES.get(game, ("",))[0],
-        "minutes": MINUTES.get(game),
+        "match": _length(*MATCHES[game]) if game in MATCHES else "",
         "least": facts.min_players,
         "most": facts.max_players,
         "usual": min(4, facts.max_players),
@@ -419,6 +424,13 @@ def _facts(game: str) -> dict[str, Any]:
         "cards": Markup(symbols(codes)),
         "codes": codes,
     }
+
+
+def _length(least: int, most: int, minutes: int) -> str:
+    """Return the length of a match in words, "2 to 3 deals, about 1 minute"."""
+    deals = f"{least} to {most}" if least < most else str(least)
+    spent = counted(minutes, "minute", "minutes")
+    return f"{deals} {'deal' if most == 1 else 'deals'}, about {spent}"
 
 
 def _players_again(order: Order) -> list[Policy]:

@@ -178,8 +178,9 @@
     const seats = table.frame?.seats ?? [];
     $("standings").textContent = seats.map(({chips}, seat) => `${table.names[seat]} ${chips}`).join(" · ");
     marked = [];
-    [$("question").textContent, $("hint").textContent] = ["", ""];
-    $("choices").replaceChildren();
+    ask("", []);
+    $("hint").textContent = "";
+    document.body.classList.remove("won");
     for (const card of places()) {
       card.classList.remove("no", "up");
       card.removeAttribute("aria-pressed");
@@ -200,6 +201,7 @@
   }
 
   function ask(question, buttons) {
+    const focused = $("choices").contains(document.activeElement);
     $("question").textContent = question;
     $("choices").replaceChildren(...buttons.map(([label, act, go]) => {
       const button = make(typeof act === "string" ? "a" : "button", `${typeof act === "string" ? "button" : ""} ${go ? "go" : ""}`, label);
@@ -207,6 +209,7 @@
       else button.addEventListener("click", act);
       return button;
     }));
+    if (focused) $("dock").focus({preventScroll: true}); // Tab leads to the new choices
   }
 
   function atEnd() {
@@ -226,9 +229,11 @@
     const {text, rows, matches, cut} = state.results;
     watching = false;
     if (state.seen < state.version) send("/see", {version: state.seen = state.version});
-    table.say(text, rows.length > 8 ? "" : [verdict, cut ? "The match was cut off." : "", matches > 1 ? `${matches} matches so far.` : ""].filter(Boolean).join(" "));
+    table.say(text);
     table.results(rows, matches > 1);
+    document.body.classList.toggle("won", text.startsWith("You win"));
     ask("", [["Play again", () => send("/again"), true], ["See the replay", "/replay"], ["To the games", "/"]]);
+    $("hint").textContent = [verdict, cut ? "The match was cut off." : "", matches > 1 ? `${matches} matches so far.` : ""].filter(Boolean).join(" ");
   }
 
   function decide() {
@@ -280,12 +285,13 @@
     const found = sets() || marked.length ? fitting(marked) : [];
     const others = state.asked.choices.filter(({cards, text}) => !cards.length && !text.startsWith("discard"));
     ask($("question").textContent, [...found, ...others].map((choice) => [choice.label, () => choose(choice), found.length === 1 && marked.length > 0]));
-    const cue = !found.length ? (marked.length ? "Not these cards" : touch ? "Choose a card" : "Click a card to play it") : sets() && !marked.length ? "Or choose cards to change" : "";
-    if (cue) {
-      const wait = make("button", "", cue);
-      wait.disabled = true;
-      $("choices")[found.length ? "append" : "prepend"](wait);
-    }
+    const most = Math.max(...state.asked.choices.map(({cards}) => cards.length));
+    const wrong = marked.length > most ? `At most ${most} ${most === 1 ? "card" : "cards"}` : "Not these cards";
+    const cue = !found.length ? (marked.length ? wrong : touch ? "Choose a card" : "Click a card to play it") : sets() && !marked.length ? "Or choose cards to change" : "";
+    if (!cue) return;
+    const word = make("p", "cue", cue);
+    if (marked.length) word.setAttribute("role", "alert");
+    $("choices")[found.length ? "append" : "prepend"](word);
   }
 
   function pick(card, again) {
@@ -325,7 +331,7 @@
   }
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.altKey || event.metaKey || event.target.closest("select, input, summary, dialog")) return;
-    const buttons = [...$("choices").children].filter((button) => !button.disabled);
+    const buttons = [...$("choices").querySelectorAll("button, a")];
     const number = Number(event.key) - 1;
     const cards = state?.asked?.choices.some(({cards: named}) => named.length) && !held && !queue.length;
     if (event.key === "Enter" && !event.target.closest("button, a")) (buttons.find((button) => button.classList.contains("go")) ?? (buttons.length === 1 ? buttons[0] : null))?.click();

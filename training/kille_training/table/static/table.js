@@ -15,6 +15,13 @@ function make(tag, className = "", text = "") {
   return element;
 }
 
+/** Text that is seen and not read out; words beside it say the same. */
+function unread(tag, text) {
+  const element = make(tag, "", text);
+  element.setAttribute("aria-hidden", "true");
+  return element;
+}
+
 class KilleTable {
   constructor(cardNames, faces = cardNames) {
     this.cardNames = cardNames; // by code, what a card is called
@@ -49,11 +56,16 @@ class KilleTable {
     const short = frame.calls.filter(([, words]) => words.length <= LONGEST_CALL);
     for (const call of short.reverse()) this.said.set(call[0], [call, performance.now()]); // the first of each
     const stock = this.names.length > 8 ? frame.piles.filter(([place]) => place === "talon") : [];
-    this.#at("title").textContent = [frame.title, ...stock.map(([, count]) => `stock ${count}`)].join(" · ");
+    const facts = [...(frame.title ? frame.title.split(" · ") : []), ...stock.map(([, count]) => `stock ${count}`)];
+    this.#at("title").replaceChildren(...facts.flatMap((fact, i) => {
+      const trumps = fact.startsWith("trumps ");
+      const told = trumps ? make("b", `trumps ${/[♥♦]/.test(fact) ? "red" : ""}`, fact) : fact;
+      return i && !trumps ? [" · ", told] : [" ", told];
+    }));
     const laid = frame.strip.some(([, place]) => place.startsWith("open"));
     document.body.classList.toggle("ended", frame.verdict !== "" || laid);
     this.#seats();
-    this.#middle();
+    this.#middle(facts.find((fact) => fact.startsWith("pot ")));
     this.#own();
     this.say(...(event ?? eventOf(frame)));
     this.#fit();
@@ -109,22 +121,28 @@ class KilleTable {
     const call = !verdict && heard && said;
     const room = this.names.length <= 5; // else the line in the middle says it
     const item = make("li", "seat");
-    item.classList.toggle("turn", number === turn && !verdict);
+    const acts = number === turn && !verdict;
+    item.classList.toggle("turn", acts);
+    if (acts) item.setAttribute("aria-current", "true");
     item.classList.toggle("out", !seat.present);
     item.classList.toggle("say", Boolean(call));
     item.classList.toggle("left", number === this.next);
     const shown = kept(seat.cards, strip);
     if (single && number !== this.you) item.append(...shown.map((card) => this.card(...card)));
-    if (!single && number !== this.you && shown.some(([, code]) => code)) {
-      const open = item.appendChild(make("div", "mini"));
+    if (!single && number !== this.you && (shown.some(([, code]) => code) || (room && seat.present))) {
+      const open = item.appendChild(make("div", shown.some(([, code]) => code) ? "mini" : "mini backs"));
       open.append(...shown.map((card) => this.card(...card)));
     }
     const plate = make("div", "plate"), top = make("p"), below = make("p");
     plate.dataset.key = `seat ${number}`;
     if (call) plate.dataset.tip = `“${call[1]}”: ${call[2]}`;
-    if (number === dealer) plate.append(make("i", "", "D"));
+    if (number === dealer) plate.append(unread("i", "D"));
     top.append(make("b", "", this.names[number]));
-    if (!single && number !== this.you && shown.length && seat.present) top.append(make("s", "", `▮${shown.length}`));
+    if (number === dealer) top.append(make("small", "sr", ", deals"));
+    if (acts) top.append(make("small", "sr", ", to act"));
+    if (!single && number !== this.you && shown.length && seat.present) {
+      top.append(unread("s", `▮${shown.length}`), make("small", "sr", `, ${shown.length} ${shown.length === 1 ? "card" : "cards"}`));
+    }
     below.append(make("span", "", call && room ? `“${call[1]}”` : seat.status || (seat.present ? "" : "out")), make("em", "", seat.chips));
     plate.append(top, below);
     item.append(plate);
@@ -143,7 +161,7 @@ class KilleTable {
     return card;
   }
 
-  #middle() {
+  #middle(pot) {
     const {strip, piles} = this.frame;
     const list = this.#at("strip");
     list.className = "strip";
@@ -155,19 +173,25 @@ class KilleTable {
       if (word) item.append(make("span", "", word));
       return item;
     }));
-    const crowded = this.names.length > 8 || strip.length > 0;
-    this.#at("piles").replaceChildren(...(crowded ? [] : piles.map(([place, count, top]) => {
+    const around = this.names.length > 8 ? [] : piles.filter(([place]) => !strip.length || place === "turned up");
+    this.#at("piles").classList.toggle("aside", strip.length > 0); // where the screen has room for it
+    this.#at("piles").replaceChildren(...around.map(([place, count, top]) => {
       const pile = make("div", "pile");
       pile.append(this.card(place, top), make("span", "", place === "turned up" ? "trumps" : `${PILES[place] ?? place} ${count}`));
       return pile;
-    })));
+    }));
+    if (!pot || strip.length || this.names.length > 8) return;
+    const chips = this.#at("piles").appendChild(make("div", "pile pot"));
+    chips.append(unread("i", pot.slice(4)), make("span", "", pot));
   }
 
   #own() {
-    const {seats, strip} = this.frame;
+    const {seats, strip} = this.frame, hand = this.#at("hand");
     const cards = kept(seats[this.you].cards, strip);
+    const focused = hand.contains(document.activeElement) && document.activeElement.dataset.key;
     this.#at("own").style.setProperty("--cards", Math.max(cards.length, 1));
-    this.#at("hand").replaceChildren(...cards.map((card) => this.card(...card, this.tag)));
+    hand.replaceChildren(...cards.map((card) => this.card(...card, this.tag)));
+    if (focused) (hand.querySelector(`[data-key="${focused}"]`) ?? this.#at("dock"))?.focus({preventScroll: true});
     this.#at("me").replaceChildren(this.#seat(this.you, this.#single()));
   }
 
@@ -176,10 +200,11 @@ class KilleTable {
     const list = this.#at("strip"), middle = this.#at("middle"), number = list.children.length;
     if (!number || !list.classList.contains("strip")) return;
     const words = this.frame.strip.some(([, , , word]) => word) ? 18 : 0;
-    const [width, height] = [middle.clientWidth - 16, middle.clientHeight - this.#at("event").offsetHeight - 20];
+    const aside = this.#at("piles").offsetWidth; // on both sides, so that the cards stay in the middle
+    const [width, height] = [middle.clientWidth - 16 - 2 * (aside && aside + 32), middle.clientHeight - this.#at("event").offsetHeight - 20];
     let [best, rows] = [0, 1];
     for (const r of [1, 2, 3]) {
-      const w = Math.min(width / Math.ceil(number / r) - 8, 0.69 * (height / r - 30 - words), 96);
+      const w = Math.min(width / Math.ceil(number / r) - 8, 0.69 * (height / r - 30 - words), innerWidth < 900 ? 96 : 144);
       if (w > best + 4) [best, rows] = [w, r];
     }
     list.style.setProperty("--w", `${Math.max(Math.floor(best), 20)}px`);
