@@ -12,6 +12,7 @@
         ├── RecordError             a record that breaks the notation
         ├── PolicyError             a policy that cannot be loaded, or does not fit the table
         ├── ConfigError             a setting that is not possible
+        ├── FileError               a path that cannot be written (and an OSError)
         └── MissingLibraryError     a library that is not installed (and a ModuleNotFoundError)
 """
 
@@ -56,20 +57,24 @@ class IllegalActionError(KilleError):
     """The rules do not allow the action at this point."""
 
 
-class RecordError(KilleError):
-    """A record breaks the notation."""
-
-
 class PolicyError(KilleError):
     """A policy cannot be loaded, or was made for another game, rule set or table size."""
 
 
-class MissingLibraryError(ModuleNotFoundError, KilleError):
-    """A library that this use needs is not installed; the message has the line that installs it."""
+class RecordError(KilleError):
+    """A record breaks the notation."""
 
 
 class ConfigError(KilleError):
     """A configuration has an unknown key or an impossible value."""
+
+
+class FileError(KilleError, OSError):
+    """A file or folder cannot be written."""
+
+
+class MissingLibraryError(ModuleNotFoundError, KilleError):
+    """An optional library is not installed; the message has the line that installs it."""
 
 
 def illegal_choice(name: str, action: int, legal: Iterable[int]) -> PolicyError:
@@ -77,7 +82,7 @@ def illegal_choice(name: str, action: int, legal: Iterable[int]) -> PolicyError:
 
     Args:
         name: The policy's name.
-        action: What its kernel returned.
+        action: The action.
         legal: The legal actions.
     """
     return PolicyError(
@@ -87,16 +92,16 @@ def illegal_choice(name: str, action: int, legal: Iterable[int]) -> PolicyError:
 
 
 def did_you_mean(word: Any, known: Iterable[str]) -> str:
-    """Returns "Did you mean ...?" if a known word is close, and the whole list otherwise."""
+    """Return "Did you mean ...?" if a known word is close, and the whole list otherwise."""
     names = sorted(map(str, known))
     if not names:
         return "There is nothing to choose from."
     close = get_close_matches(word[:100], names, n=1) if isinstance(word, str) else []
-    return f"Did you mean {close[0]!r}?" if close else f"Possible are: {', '.join(names)}."
+    return f"Did you mean {close[0]!r}?" if close else f"Choose one of: {', '.join(names)}."
 
 
 def shortened(value: Any, most: int = 200) -> str:
-    """Returns any value as an error shows it, on one line of at most `most` characters."""
+    """Return the representation of a value on one line of at most `most` characters."""
     try:
         text = " ".join(repr(value).split("\n"))
     except (ValueError, RecursionError):  # a number of 5,000 digits; lists nested a thousand deep

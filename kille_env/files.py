@@ -12,45 +12,70 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from kille_env.errors import KilleError, shortened
+from kille_env.errors import FileError, KilleError, shortened
 
 MOST_JSON, MOST_LEVELS = 64 << 20, 64
 """Bytes of a text of JSON, and levels of nesting in it, at most."""
 MOST_ARRAYS = 2 << 30
 """Bytes of the arrays of one file, unpacked, at most."""
 BROKEN = (OSError, ValueError, KeyError, TypeError, AttributeError)
-"""What reading a broken file of arrays and JSON may raise."""
+"""Errors that reading a broken file of arrays and JSON may raise."""
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Turn an `OSError` about a path to write into a `FileError` that names it."""
+    try:
+        yield
+    except (FileError, BrokenPipeError):  # the end of `| head` is no fault
+        raise
+    except OSError as error:
+        reason = error.strerror or error
+        raise FileError(
+            f"{path} cannot be written: {reason}; name another place, or make this one writable"
+        ) from error
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder and those above it, if they are missing.
+
+    Raises:
+        FileError: It cannot be made.
+    """
+    with writing(path):
+        path.mkdir(parents=True, exist_ok=True)
 
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[BinaryIO]:
-    """Opens a file for writing that appears at its place, whole, when the block ends without error.
+    """Open a file for writing that appears at its place, whole, when the block ends without error.
 
     Args:
-        path: Where the file is to be; its folder exists.
+        path: Path of the file; its folder exists.
 
     Raises:
-        OSError: The file cannot be written; what was there before stays as it was.
+        FileError: The file cannot be written; one that was there before stays as it was.
     """
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            yield file
-            os.fchmod(file.fileno(), 0o644)
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    with writing(path):
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                yield file
+                os.fchmod(file.fileno(), 0o644)
+            Path(temporary).replace(path)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Writes a file whole or not at all; see `whole_file`."""
+    """Write a file whole or not at all; see `whole_file`."""
     with whole_file(path) as file:
         file.write(data)
 
 
 def write_arrays(path: Path, about: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
-    """Writes arrays and what they are, as JSON can hold it; equal content gives equal bytes."""
+    """Write arrays and a description, as JSON can hold it; equal content gives equal bytes."""
     line = np.frombuffer(json.dumps(about, sort_keys=True).encode(), dtype=np.uint8)
     buffer = io.BytesIO()
     np.savez_compressed(buffer, about=line, **arrays)
@@ -58,7 +83,7 @@ def write_arrays(path: Path, about: Mapping[str, Any], arrays: Mapping[str, Any]
 
 
 def read_arrays(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """Reads what `write_arrays` has written; nothing in the file can run.
+    """Read a file of `write_arrays`; nothing in the file can run.
 
     Raises:
         Exception: One of `BROKEN`: the file is missing, too large, or holds something else.
@@ -78,12 +103,12 @@ def read_arrays(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         raise KilleError(f"its arrays cannot be read ({shortened(str(error))})") from None
     about = parse_json(bytes(arrays.pop("about")))
     if not isinstance(about, dict):
-        raise KilleError(f"what it is for is {shortened(about)}, expected an object")
+        raise KilleError(f"its description is {shortened(about)}, expected an object")
     return about, arrays
 
 
 def read_bytes(path: Path, most: int) -> bytes:
-    """Reads a file of at most `most` bytes.
+    """Read a file of at most `most` bytes.
 
     Raises:
         KilleError: It is larger.
@@ -95,7 +120,7 @@ def read_bytes(path: Path, most: int) -> bytes:
 
 
 def read_json(path: Path) -> Any:
-    """Reads a file of JSON; see `parse_json`.
+    """Read a file of JSON; see `parse_json`.
 
     Raises:
         KilleError: It is too large, nested too deeply, or not JSON.
@@ -105,7 +130,7 @@ def read_json(path: Path) -> Any:
 
 
 def parse_json(text: str | bytes, **hooks: Any) -> Any:
-    """Parses JSON that somebody else may have written.
+    """Parse JSON of any origin.
 
     Args:
         text: The text, in UTF-8 if it is bytes.

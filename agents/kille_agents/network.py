@@ -28,7 +28,7 @@ from kille_agents.perceptron import ACTIVATIONS, Activation, forward
 from kille_env.core.floats import seat_layout
 from kille_env.core.spec import width
 from kille_env.errors import KilleError, PolicyError, shortened
-from kille_env.files import MOST_ARRAYS, read_bytes, read_json, write_whole
+from kille_env.files import MOST_ARRAYS, make_folder, read_bytes, read_json, write_whole
 from kille_env.play.policy import ObservationPolicy, check_shapes, masked_best, masked_softmax
 from kille_env.registry import Table, spec
 
@@ -272,7 +272,7 @@ def _activations(metadata: NetworkMetadata) -> list[Activation]:
 
 def save_network(policy: NetworkPolicy, folder: Path) -> Path:
     """Writes a policy into a folder, each file whole or not at all; returns the specification."""
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     weights = save(policy.weights)
     digest = hashlib.sha256(weights).hexdigest()
     content = {"format": FORMAT, "weights_sha256": digest, **asdict(policy.metadata)}

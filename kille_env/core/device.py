@@ -8,7 +8,6 @@ Numba's GPU support is the distribution numba-cuda, which is imported here and n
 """
 
 import math
-import sys
 from collections.abc import Sequence
 from functools import cache
 from importlib.metadata import version
@@ -28,6 +27,7 @@ from kille_env.core.spec import Rules
 from kille_env.core.table import OVER
 from kille_env.errors import IllegalActionError, KilleError, shortened
 from kille_env.extras import needs
+from kille_env.streams import say
 
 with needs("gpu"):
     import numba_cuda  # pyright: ignore[reportMissingImports]
@@ -129,7 +129,7 @@ def on_device(template: Any, functions: dict[str, Any], name: str = "") -> Any:
     made, folder = cuda.jit(function), kernel_folder(key)
     if folder:
         if name and not any(folder.iterdir()):
-            print(f"kille-env: compiling {name} for the GPU (once) ...", file=sys.stderr)
+            say(f"kille-env: compiling {name} for the GPU (once) ...")
         before, config.CACHE_DIR = config.CACHE_DIR, str(folder)
         try:
             made.enable_caching()

@@ -10,7 +10,6 @@ import gc
 import hashlib
 import os
 import shutil
-import sys
 import tempfile
 import threading
 import time
@@ -24,6 +23,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 import platformdirs
+
+from kille_env.streams import say
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -119,11 +120,10 @@ def _unwritable() -> list[OSError]:
 def _say_unwritable(error: OSError) -> None:
     """Says on standard error, once, that there is no cache."""
     if not _unwritable():
-        print(
+        say(
             f"kille-env: compiled code cannot be kept ({error.strerror}: {cache_base()}); "
             "continuing without, so the next start compiles again. Free some space, or set "
-            "KILLE_CACHE_DIR to another folder.",
-            file=sys.stderr,
+            "KILLE_CACHE_DIR to another folder."
         )
     _unwritable().append(error)
 
@@ -277,7 +277,7 @@ def announce_compilation(name: str) -> Iterator[None]:
         if not started:
             started.append(time.perf_counter())
             gc.disable()
-            print(f"kille-env: compiling {name} (once; later starts are warm) ...", file=sys.stderr)
+            say(f"kille-env: compiling {name} (once; later starts are warm) ...")
 
     try:
         with _compiler().before_compiling(start):
@@ -287,4 +287,4 @@ def announce_compilation(name: str) -> Iterator[None]:
             gc.enable()
     if started:
         took = time.perf_counter() - started[0]
-        print(f"kille-env: {name} compiled in {took:.1f} s", file=sys.stderr)
+        say(f"kille-env: {name} compiled in {took:.1f} s")

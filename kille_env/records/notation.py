@@ -9,13 +9,14 @@ same bytes.
 import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, BinaryIO, NoReturn
 
 from kille_env.core.game import Game
 from kille_env.core.spec import Rules
 from kille_env.errors import CardError, RecordError, RulesError, did_you_mean, shortened
-from kille_env.files import whole_file
+from kille_env.files import whole_file, writing
 from kille_env.registry import list_games, load_game
 from kille_env.words.text import counted, printable
 
@@ -173,17 +174,21 @@ def write_records(records: Iterable[Mapping[str, Any]], path: str | Path) -> int
     Raises:
         RecordError: A record breaks the notation.
         CardError: A deck is impossible.
-        OSError: The file cannot be written.
+        FileError: The file cannot be written.
     """
     path = Path(path)
-    replaced = path.is_file() or not path.exists()  # a pipe or a terminal cannot be
     number = 0
-    with whole_file(path) if replaced else path.open("wb") as file:
+    with writing(path), _opened(path) as file:
         for record in records:
             check_record(record)
             file.write(format_record(record).encode() + b"\n")
             number += 1
     return number
+
+
+def _opened(path: Path) -> AbstractContextManager[BinaryIO]:
+    """Open a file that is replaced as a whole; a pipe or a terminal cannot be."""
+    return whole_file(path) if path.is_file() or not path.exists() else path.open("wb")
 
 
 def _no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

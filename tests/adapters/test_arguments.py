@@ -91,7 +91,7 @@ def test_options_of_one_form_alone_are_refused_too() -> None:
 
 @pytest.mark.parametrize("mode", [np.zeros(2), [], 3, "Sometimes"])
 def test_an_impossible_autoreset_mode_is_refused(mode: Any) -> None:
-    with pytest.raises(RulesError, match=r"autoreset_mode is .* Possible are: .*NextStep"):
+    with pytest.raises(RulesError, match=r"autoreset_mode is .* Choose one of: .*NextStep"):
         SeatVectorEnv("byteskille", 2, autoreset_mode=mode)
 
 

@@ -74,7 +74,7 @@ def test_stable_baselines_learns_from_scaled_features_unless_told_otherwise(form
                 assert last.dtype == np.float32
                 assert np.array_equal(last, same["terminal_observation"] * scale)
     assert ended
-    with pytest.raises(RulesError, match=r"Possible are: box, float, seats"):
+    with pytest.raises(RulesError, match=r"Choose one of: box, float, seats"):
         make("knack", 4, observation="dict")
 
 

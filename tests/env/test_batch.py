@@ -357,7 +357,7 @@ def test_a_whole_pack_can_be_given():
     [
         (["L5", "L5", "L5"], "card 2 of the deck is one L5 too many"),
         (["L5", "L13"], "'L13' is not a card. Did you mean 'L"),
-        (["L5", "xx"], "Possible are"),
+        (["L5", "xx"], "Choose one of"),
         ("L5 L6", "a list of card codes"),
         ([1, 2], "1 is not a card"),
         ([["L5"], ["L6"], ["L7"]], "3 decks for 4 tables"),

@@ -15,7 +15,7 @@ def test_byteskille_is_there():
 def test_an_unknown_game_is_refused_with_a_suggestion():
     with pytest.raises(errors.UnknownGameError, match="Did you mean 'byteskille'"):
         kille_env.make_batch("bytekille")
-    with pytest.raises(errors.UnknownGameError, match=r"Possible are: .*byteskille"):
+    with pytest.raises(errors.UnknownGameError, match=r"Choose one of: .*byteskille"):
         kille_env.spec("chess")
 
 
@@ -54,7 +54,7 @@ def test_every_error_is_a_kille_error_and_a_value_error():
 
 def test_did_you_mean_names_one_or_all():
     assert errors.did_you_mean("stak", ["stake", "ante"]) == "Did you mean 'stake'?"
-    assert errors.did_you_mean("zzz", ["stake", "ante"]) == "Possible are: ante, stake."
+    assert errors.did_you_mean("zzz", ["stake", "ante"]) == "Choose one of: ante, stake."
     assert errors.did_you_mean("zzz", []) == "There is nothing to choose from."
 
 

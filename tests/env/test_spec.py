@@ -76,11 +76,11 @@ def test_every_value_reaches_the_kernels():
 @pytest.mark.parametrize(
     ("rules", "message"),
     [
-        ("swedish", "no preset 'swedish'. Possible are: svensk, wikipedia"),
+        ("swedish", "no preset 'swedish'. Choose one of: svensk, wikipedia"),
         ("wikipeda", "no preset 'wikipeda'. Did you mean 'wikipedia'"),
         ({"preset": "x"}, "no preset 'x'"),
         ({"stakes": 2}, "no switch 'stakes'. Did you mean 'stake'"),
-        ({"qqq": 2}, "no switch 'qqq'. Possible are: ante, "),
+        ({"qqq": 2}, "no switch 'qqq'. Choose one of: ante, "),
         ({"episode": "hand"}, "'episode' is 'hand', expected 'match' or 'deal'"),
         ({"ante": "never"}, "switch 'ante' is 'never', expected 'pot' or 'deal'"),
         ({"ante": None}, "switch 'ante' is None, expected 'pot' or 'deal'"),

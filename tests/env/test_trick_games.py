@@ -78,7 +78,7 @@ def test_cards_are_dealt_one_by_one_from_forehand(game, dealt):
         ("knack", {"bets": [3.0]}, r"'bets' holds 3\.0"),
         ("knack", {"bets": [*range(3, 48, 3)]}, "15 different amounts; expected at most 14"),
         ("knack", {"bets": [3 * 10**12]}, "add up to 3000000000000; expected at most 10{12}"),
-        ("knack", {"pot": 3}, r"no key 'pot'\. Possible are: bets, remainder_to"),
+        ("knack", {"pot": 3}, r"no key 'pot'\. Choose one of: bets, remainder_to"),
         ("knack", {"remainder_to": 3}, "'remainder_to' is 3; expected a seat from 0 to 2"),
         ("knack", {"remainder_to": None}, "'remainder_to' is None; expected a seat"),
         ("knack", {"bets": [6], "remainder_to": True}, "'remainder_to' is True; expected a seat"),

@@ -8,6 +8,7 @@ from itertools import combinations, pairwise
 import numpy as np
 import pytest
 
+from kille_env.errors import FileError
 from kille_env.files import read_arrays, write_arrays
 from kille_env.registry import Table
 from kille_training.arena import store as arena_store
@@ -214,11 +215,11 @@ def test_a_full_disk_leaves_what_was_there(store, monkeypatch):
     store.write()
     before = store.path.read_bytes()
 
-    def full(*_):
+    def full(*_, **__):
         raise OSError("disk full")
 
-    monkeypatch.setattr(arena_store, "write_arrays", full)
-    with pytest.raises(StoreError, match="cannot be written: disk full"):
+    monkeypatch.setattr("kille_env.files.tempfile.mkstemp", full)
+    with pytest.raises(FileError, match=r"results.npz cannot be written: disk full; name another"):
         store.write()
     assert store.path.read_bytes() == before
 

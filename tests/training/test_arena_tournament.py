@@ -517,3 +517,10 @@ def test_from_python_the_plan_is_said_and_ctrl_c_says_how_to_resume(tmp_path, mo
     for out, how in ((tmp_path / "t", "the same call, with out='.*t', resumes"), (None, "out=")):
         with pytest.raises(KeyboardInterrupt, match=how):
             play_tournament(["rule_of_thumb", "uniform"], out=out, **words)
+
+
+def test_the_command_takes_seats_and_suggests_where_a_key_stands(tmp_path, capsys):
+    assert command(tmp_path, "--players", "2", matchmaking={"deals": 4}) == 0
+    assert "2 seats" in capsys.readouterr().out
+    assert command(tmp_path, deals=4) == 1
+    assert "deals is an unknown key. Did you mean 'matchmaking.deals'?" in capsys.readouterr().err

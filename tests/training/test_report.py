@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("matplotlib")
 
-from kille_env.errors import KilleError
+from kille_env.errors import FileError
 from kille_env.registry import Table, spec
 from kille_training.evaluation.duplicate import Estimate, Row
 from kille_training.evaluation.results import ExactNashConv
@@ -114,5 +114,5 @@ def test_a_logarithmic_chart_gives_each_power_of_ten_as_much_room():
 
 
 def test_a_page_that_cannot_be_written_says_where_else_it_could_be(tmp_path):
-    with pytest.raises(KilleError, match=r"cannot write the page .*run the same command again"):
+    with pytest.raises(FileError, match=r"report.html cannot be written: .*name another place"):
         page.write(tmp_path / "missing" / "report.html", b"")

@@ -24,17 +24,17 @@ if TYPE_CHECKING:
     from kille_training.solving.solve import solve
 
 _NAMES = {
-    "train": "kille_training.learn.training:train",
-    "evaluate": "kille_training.evaluation.api:evaluate",
-    "nash_conv": "kille_training.evaluation.exact:nash_conv",
-    "best_response": "kille_training.learn.best_response:best_response",
-    "export_efg": "kille_training.solving.export:export_efg",
-    "solve": "kille_training.solving.solve:solve",
-    "play_tournament": "kille_training.arena.tournament:play_tournament",
-    "compare": "kille_training.arena.compare:compare",
-    "NashConvCallback": "kille_training.learn.callbacks:NashConvCallback",
+    "train": ("learn.training", "train"),
+    "evaluate": ("evaluation.api", "measure"),
+    "nash_conv": ("evaluation.exact", "measure"),
+    "best_response": ("learn.best_response", "train"),
+    "export_efg": ("solving.export", "measure"),
+    "solve": ("solving.solve", "measure"),
+    "play_tournament": ("arena.tournament", "measure"),
+    "compare": ("arena.compare", "measure"),
+    "NashConvCallback": ("learn.callbacks", "train"),
 }
-"""Everything and where it is defined ("module:name"); imported when it is first used."""
+"""By name the module that defines it, imported at first use, and the extra that it needs."""
 
 __all__ = [
     "NashConvCallback",
@@ -50,18 +50,18 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Imports what it is asked for."""
+    """Import a public name at its first use."""
     if name not in _NAMES:
         raise AttributeError(f"module 'kille_training' has no attribute {name!r}")
-    module, _, function = _NAMES[name].partition(":")
+    module, extra = _NAMES[name]
     from kille_env.extras import needs  # importing this package imports nothing heavy
 
-    with needs("train"):
-        found = getattr(importlib.import_module(module), function)
-    globals()[name] = found
-    return found
+    with needs(extra):
+        public = getattr(importlib.import_module(f"{__name__}.{module}"), name)
+    globals()[name] = public
+    return public
 
 
 def __dir__() -> list[str]:
-    """Names everything, what is imported later included."""
+    """Return all public names, imported or not."""
     return sorted([*globals(), *_NAMES])

@@ -22,13 +22,13 @@ def score_of(game: str) -> str:
     return EARNED if spec(game).zero_sum else BEYOND_BASELINE
 
 
-def unit_of(episode: object) -> str:
+def episode_noun(episode: object) -> str:
     """Returns the name of one observation: "deal" or "match"."""
     return "match" if episode == "match" else "deal"
 
 
 def plural_of(unit: str) -> str:
-    """Returns the plural of `unit_of`."""
+    """Returns the plural of `episode_noun`."""
     return "matches" if unit == "match" else "deals"
 
 
@@ -37,7 +37,7 @@ def measure_of(game: str, episode: str) -> str:
 
     It is a gain where the rewards of the game do not sum to zero.
     """
-    return f"{'units' if spec(game).zero_sum else 'gain'} per {unit_of(episode)}"
+    return f"{'units' if spec(game).zero_sum else 'gain'} per {episode_noun(episode)}"
 
 
 def position_names(num_players: int) -> list[str]:

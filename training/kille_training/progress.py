@@ -1,6 +1,5 @@
-"""How long jobs report their progress, and the bars that show it by default."""
+"""Progress of long jobs: the callback, and the bars that show it by default."""
 
-import sys
 import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
@@ -8,6 +7,7 @@ from typing import Any, Protocol, Self
 
 from tqdm import tqdm
 
+from kille_env.streams import is_terminal, standard_error
 from kille_env.words.text import printable
 
 Progress = Callable[[str, int, int], None]
@@ -21,24 +21,24 @@ SECONDS_BETWEEN = 0.1, 10.0
 """Least seconds between two texts in place on a terminal, and between two lines elsewhere."""
 
 NOTHING_WRITTEN = "nothing was written"
-"""What an interruption says that left nothing behind."""
+"""The message of an interruption that left nothing behind."""
 
 
 class Described(Protocol):
-    """An intermediate result that can say where it stands."""
+    """An intermediate result that can describe itself."""
 
     def describe(self) -> str:
-        """Returns a line of text."""
+        """Return a line of text."""
         ...
 
 
 def ignore(*progress: object) -> None:
-    """Stands for nobody who wants to know."""
+    """A progress callback that does nothing."""
 
 
 @contextmanager
 def resumable(how: str, begun: Callable[[], bool] = lambda: True) -> Generator[None]:
-    """Makes Ctrl-C say how to resume, if there is anything to resume."""
+    """Make Ctrl-C say how to resume, if there is anything to resume."""
     try:
         yield
     except KeyboardInterrupt as error:
@@ -49,7 +49,7 @@ def resumable(how: str, begun: Callable[[], bool] = lambda: True) -> Generator[N
 def part_of(
     progress: Progress | None, job: str, total: int, done: int = 0
 ) -> Callable[[int], None]:
-    """Returns a function that is called with parts done of one job; `done` were done before."""
+    """Return a callback for the parts of one job, of which `done` were done before."""
     if progress is None:
         return ignore
     progress(job, done, total)
@@ -57,30 +57,31 @@ def part_of(
 
 
 def teller(progress: Progress | None) -> Callable[[str], None]:
-    """Returns what shows a sentence beside the progress: `say` of a callback that has one."""
+    """Return the function that shows a sentence beside the progress: a callback's `say`, if any."""
     return getattr(progress, "say", ignore)
 
 
 def shown(progress: Progress | None) -> Progress:
-    """Returns a progress callback: for None, bars in terminals and notebooks, nothing elsewhere."""
+    """Return a progress callback: for None, bars in terminals and notebooks, nothing elsewhere."""
     return Bars() if progress is None else progress
 
 
 class Bars:
-    """Shows one job after another as a bar on standard error; open it as a context to end the last.
+    """Bars on standard error, one job after another; open it as a context to end the last.
 
     Nothing is shown but in terminals and notebooks, unless lines are asked for.
     """
 
     def __init__(self, lines: bool = False) -> None:
-        """Shows nothing until the first call.
+        """Show nothing until the first call.
 
         Args:
-            lines: Whether bars stay when they are full, and where there is no terminal a line says
-                which job has begun, and now and then how far it is.
+            lines: Whether bars stay when they are full, and lines take their place where there is
+                no terminal: when a job begins, and now and then after that.
         """
-        notebook = type(sys.stderr).__module__.startswith("ipykernel")
-        self.visible, self.lines = notebook or sys.stderr.isatty(), lines
+        stream = standard_error()
+        notebook = type(stream).__module__.startswith("ipykernel")
+        self.visible, self.lines = notebook or is_terminal(stream), lines
         self._job, self._done, self._said = "", 0, 0.0
         self._bar: Any = None
 
@@ -91,13 +92,13 @@ class Bars:
         self._end()
 
     def __call__(self, job: str, parts: int, total: int) -> None:
-        """Shows that more parts of a job are done; a new job begins with its first call."""
+        """Show that more parts of a job are done; a new job begins with its first call."""
         begins = job != self._job
         if begins:
             self._end()
             self._job, self._said = job, time.monotonic()
             if self.visible:
-                # What was done before it resumed counts for no rate.
+                # Parts that were done before it resumed would distort the rate.
                 self._bar = tqdm(
                     total=total, initial=parts, desc=job, leave=self.lines,
                     delay=SECONDS_BEFORE_BAR, dynamic_ncols=True,
@@ -114,7 +115,7 @@ class Bars:
             self._end()
 
     def described(self, found: Described) -> None:
-        """Shows an intermediate result: in place of a bar, elsewhere a line if asked for."""
+        """Show an intermediate result: in place of a bar, elsewhere a line if asked for."""
         if not self._is_time():
             return
         if not self.visible:
@@ -126,9 +127,10 @@ class Bars:
         self._bar.set_description_str(f"{printable(found.describe())} ...")
 
     def say(self, line: str) -> None:
-        """Shows a line above the bar; nothing where no bars and no lines are shown."""
-        if self.visible or self.lines:
-            tqdm.write(line, file=sys.stderr)
+        """Show a line above the bar; nothing where no bars and no lines are shown."""
+        stream = standard_error()
+        if stream is not None and (self.visible or self.lines):
+            tqdm.write(line, file=stream)
 
     def _is_time(self) -> bool:
         now, between = time.monotonic(), SECONDS_BETWEEN[not self.visible]

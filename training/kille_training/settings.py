@@ -16,7 +16,7 @@ import json
 import platform
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import field, fields
+from dataclasses import field, fields, is_dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Annotated, Any, TypeVar, dataclass_transform, get_type_hints
@@ -335,6 +335,8 @@ def _refusal(cls: Any, error: Invalid) -> KilleError:
     if found["type"] == "unexpected_keyword_argument":
         for name in path:
             cls = get_type_hints(cls)[name]
+        if below := _keys_below(cls, str(last)):
+            return ConfigError(f"{key} is an unknown key. Did you mean {below[0]!r}?")
         known = [each.name for each in fields(cls)]
         return ConfigError(f"{key} is an unknown key. {did_you_mean(last, known)}")
     if found["type"] == "missing":
@@ -343,6 +345,16 @@ def _refusal(cls: Any, error: Invalid) -> KilleError:
     for theirs, ours in _COMPARED.items():
         expected = expected.replace(theirs, ours)
     return ConfigError(f"{key} is {shortened(found['input'])}, expected {expected}")
+
+
+def _keys_below(cls: Any, key: str) -> list[str]:
+    """Return the dotted keys of a name that stands in a group of settings, one level down."""
+    groups = {name: hint for name, hint in get_type_hints(cls).items() if is_dataclass(hint)}
+    return [
+        f"{name}.{key}"
+        for name, group in groups.items()
+        if key in (each.name for each in fields(group))
+    ]
 
 
 _WORDS = {

@@ -35,7 +35,7 @@ def tabular_name(path: Path) -> str:
 def write_arrays(path: Path, about: Mapping[str, Any], arrays: Mapping[str, Any]) -> Path:
     """Writes arrays and what they are for, whole or not at all; returns the path, with `.npz`."""
     path = path if path.suffix == SUFFIX else path.with_name(path.name + SUFFIX)
-    path.parent.mkdir(parents=True, exist_ok=True)
+    files.make_folder(path.parent)
     files.write_arrays(path, about, arrays)
     return path
 

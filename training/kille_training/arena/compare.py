@@ -27,7 +27,7 @@ from kille_training.arena.schedule import cohorts_of, round_robin
 from kille_training.arena.store import FORMAT, Locked, Strict, check_unchanged
 from kille_training.arena.tournament import folder_of, how_to_resume, tidy
 from kille_training.evaluation.duplicate import beyond_mean
-from kille_training.labels import BEYOND_MEAN, SEED, bounds_of, plural_of, uncut_of, unit_of
+from kille_training.labels import BEYOND_MEAN, SEED, bounds_of, episode_noun, plural_of, uncut_of
 from kille_training.learn.runs import seed_runs
 from kille_training.pool import pool_of
 from kille_training.pool.jobs import Failed, Pool
@@ -45,7 +45,7 @@ from kille_training.statistics.sequential import (
 from kille_training.tables import RulesLike, table_of
 
 FILE = "comparison.npz"
-BY = {"deal": 0.005, "match": 0.05}
+MIN_GAIN = {"deal": 0.005, "match": 0.05}
 """Units that are told apart by default, by the kind of episode."""
 BATCH_TABLES = 16_384
 """Tables that are played side by side."""
@@ -95,7 +95,7 @@ class Comparison(Result):
     @property
     def unit(self) -> str:
         """What an observation is: "deal" or "match"."""
-        return unit_of(self.table.rules["episode"])
+        return episode_noun(self.table.rules["episode"])
 
     def as_dict(self) -> dict[str, Any]:
         """Returns it as JSON can hold it."""
@@ -274,11 +274,11 @@ def compare(
             raise ConfigError(f"{names[0]!r} is compared with itself; name two players")
         names[1] += " (2)"
     table = table_of((better, worse), game, num_players, episode, rules)
-    unit = unit_of(table.rules["episode"])
+    unit = episode_noun(table.rules["episode"])
     implied = bounds_of(table.rules, table.num_players)
     least, greatest = map(float, implied if bounds is None else bounds)
     uncut = uncut_of(table.rules, table.num_players) if bounds is None else None
-    by = BY[unit] if by is None else float(by)
+    by = MIN_GAIN[unit] if by is None else float(by)
     hypotheses = Hypotheses(low, low + by, least, greatest, alpha, beta, most, uncut)
     if most == 1:
         raise ConfigError("most is 1; expected 2 deals or more, or 0 for no limit")

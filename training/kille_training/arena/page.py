@@ -18,7 +18,7 @@ from kille_env.words.text import listed
 from kille_training.arena.results import Standing, TournamentResult
 from kille_training.arena.settings import Folder, TournamentSettings
 from kille_training.arena.store import Store
-from kille_training.labels import BEYOND_MEAN, plural_of, unit_of
+from kille_training.labels import BEYOND_MEAN, episode_noun, plural_of
 from kille_training.pages.page import (
     Scale,
     Verdict,
@@ -230,7 +230,7 @@ def verdict(rows: Sequence[Standing], measure: str) -> Verdict:
 
 def truth(settings: TournamentSettings) -> str:
     """Returns what the intervals are intervals of."""
-    chosen, unit = settings.matchmaking, unit_of(settings.table.episode)
+    chosen, unit = settings.matchmaking, episode_noun(settings.table.episode)
     hero = chosen.hero or "each entrant"
     if chosen.fill == "copies" and chosen.format != "random":
         means = f"tables of {hero} among copies of each other one, and"

@@ -15,7 +15,7 @@ from kille_env.registry import Table
 from kille_env.words.text import printable
 from kille_training.arena.entrants import Entrant
 from kille_training.arena.store import Store
-from kille_training.labels import BEYOND_MEAN, most_apart, unit_of
+from kille_training.labels import BEYOND_MEAN, episode_noun, most_apart
 from kille_training.results import Result, TextTable
 from kille_training.statistics.intervals import Intervals, ScoreRange
 from kille_training.statistics.standings import (
@@ -145,7 +145,7 @@ class TournamentResult(Result):
     @property
     def unit(self) -> str:
         """What an observation is: "deal" or "match"."""
-        return unit_of(self.table.rules["episode"])
+        return episode_noun(self.table.rules["episode"])
 
     @property
     def measure(self) -> str:

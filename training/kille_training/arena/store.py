@@ -19,7 +19,7 @@ from filelock import FileLock, Timeout
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from kille_env.errors import ConfigError, KilleError, shortened
-from kille_env.files import BROKEN, read_arrays, write_arrays
+from kille_env.files import BROKEN, make_folder, read_arrays, write_arrays, writing
 from kille_env.registry import Table
 from kille_training.arena.entrants import MOST_DEALS, OBJECT, Entrant, Number
 from kille_training.arena.play import Shard, cut
@@ -36,7 +36,7 @@ COST = 20.0
 
 
 class StoreError(KilleError):
-    """Results cannot be read or written."""
+    """Results cannot be read, or are those of something else."""
 
 
 class Strict(BaseModel):
@@ -105,6 +105,7 @@ class Locked:
 
         Raises:
             StoreError: There is none, it cannot be read, or another process writes it.
+            FileError: Nothing can be written there.
         """
         self.path = path
         self.config: dict[str, Any] = {}
@@ -117,16 +118,17 @@ class Locked:
                 f"there are no results at {self.path}; start with: kille tournament CONFIG"
             )
         if not readonly:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
+            make_folder(self.path.parent)
             self._lock = FileLock(self.path.with_name(LOCK), timeout=0)
-            try:
-                self._lock.acquire()
-            except Timeout:
-                self._lock = None
-                raise StoreError(
-                    f"a tournament is being played in {self.path.parent}; wait until it has ended, "
-                    "or end it"
-                ) from None
+            with writing(self.path):
+                try:
+                    self._lock.acquire()
+                except Timeout:
+                    self._lock = None
+                    raise StoreError(
+                        f"a tournament is being played in {self.path.parent}; wait until it has "
+                        "ended, or end it"
+                    ) from None
             for left in self.path.parent.glob(f".{self.path.name}.*"):
                 left.unlink()  # of a process that was killed while it wrote
         try:
@@ -173,15 +175,13 @@ class Locked:
         """Write the file, whole.
 
         Raises:
-            StoreError: It was opened for reading only, or cannot be written.
+            StoreError: It was opened for reading only.
+            FileError: It cannot be written.
         """
         if self._lock is None:
             raise StoreError(f"{self.path} is not open for writing")
         begun = time.monotonic()
-        try:
-            write_arrays(self.path, *self._save())
-        except OSError as error:
-            raise StoreError(f"{self.path} cannot be written: {error}") from error
+        write_arrays(self.path, *self._save())
         self._written = time.monotonic()
         self._cost = self._written - begun
 

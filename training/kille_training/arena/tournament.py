@@ -7,11 +7,9 @@ runs/NAME/
   report.html       the page
 """
 
-import sys
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from functools import partial
 from pathlib import Path
 from shutil import rmtree
 from tempfile import TemporaryDirectory
@@ -22,8 +20,9 @@ from weakref import finalize
 import numpy as np
 
 from kille_env.errors import ConfigError, shortened
-from kille_env.files import write_whole
+from kille_env.files import write_whole, writing
 from kille_env.play.policy import PlayerLike
+from kille_env.streams import say
 from kille_env.words.text import counted, printable
 from kille_training.arena.entrants import Entrant, entrants_of
 from kille_training.arena.page import write_tournament_page
@@ -368,7 +367,7 @@ def play_tournament(
             transfer=transfer,
             workers=workers,
         )
-        told = partial(print, file=sys.stderr) if progress is None else ignore
+        told = say if progress is None else ignore
         with resumable(how_to_resume(out)):
             result = play_in_folder(
                 folder, settings, shown(progress), told,
@@ -423,7 +422,8 @@ def how_to_resume(out: str | Path | None) -> str:
 @contextmanager
 def tidy(path: Path) -> Generator[None]:
     """Remove a new folder again if nothing can be played in it."""
-    new = not path.exists()
+    with writing(path):
+        new = not path.exists()
     try:
         yield
     except BaseException:

@@ -197,7 +197,8 @@ def report(result: dict[str, Any], shown: Iterable[Any], as_json: bool) -> None:
         as_json: Whether to print the object.
     """
     if as_json:
-        ascii_only = not (sys.stdout.encoding or "").lower().startswith("utf")
+        encoding = getattr(sys.stdout, "encoding", None) or ""
+        ascii_only = not encoding.lower().startswith("utf")
         click.echo(json.dumps(result, ensure_ascii=ascii_only, allow_nan=False))
         return
     for thing in shown:

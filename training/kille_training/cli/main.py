@@ -11,6 +11,7 @@ try:
     import io
     import os
     from collections.abc import Sequence
+    from contextlib import ExitStack
     from importlib.util import find_spec
     from pathlib import Path
     from sysconfig import get_path
@@ -39,21 +40,21 @@ COMMANDS = {
     "record": ("record:record", "Let players play, and write the matches down."),
     "replay": ("replay:replay", "Show recorded matches, or check them."),
 }
-"""Every command: where it is ("module:function" in this folder) and what it does."""
+"""Every command: its function ("module:function" in this folder) and its help."""
 
 MOST_CHARACTERS = 2_000
-"""Characters of a complaint, at most: what it names may be of any length."""
+"""Characters of a complaint, at most: a name in it may be of any length."""
 
 
 class LazyGroup(click.Group):
     """A group that imports a command when it is used, so that `kille --help` is fast."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Returns the commands in the order of the table."""
+        """Return the commands in the order of the table."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Imports a command; None if there is no such command."""
+        """Import and return a command; None if there is no such command."""
         if cmd_name not in COMMANDS:
             return None
         module, _, name = COMMANDS[cmd_name][0].partition(":")
@@ -62,13 +63,13 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Finds a command, or suggests one."""
+        """Return a command by its name, or suggest one."""
         if args[0] not in COMMANDS:
             ctx.fail(f"There is no command {args[0]!r}. {did_you_mean(args[0], COMMANDS)}")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Writes the list of commands without importing any."""
+        """Write the list of commands without importing any."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, help_) for name, (_, help_) in COMMANDS.items()])
 
@@ -84,7 +85,7 @@ def kille() -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the command.
+    """Run the `kille` command.
 
     Args:
         arguments: Words of the command line; None takes the process's.
@@ -96,25 +97,37 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def guarded(
-    command: click.Command, arguments: Sequence[str] | None = None, name: str = "kille"
+    command: click.Command, arguments: Sequence[str] | None = None, program: str = "kille"
 ) -> int:
-    """Runs a command; what goes wrong becomes a sentence on standard error.
+    """Run a command; an error becomes a sentence on standard error.
 
     Args:
         command: The command.
         arguments: Words of the command line; None takes the process's.
-        name: What its help calls it.
+        program: Its name in the help.
 
     Returns:
         The exit status: 0, 1 or 130.
     """
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # an ASCII terminal shows å as \\xe5
-            stream.reconfigure(errors="backslashreplace")
+    with ExitStack() as stack:
+        for name in ("stdout", "stderr"):
+            stream = getattr(sys, name)
+            if stream is None or getattr(stream, "closed", False):  # as under pythonw
+                stack.callback(setattr, sys, name, stream)
+                silent = stack.enter_context(Path(os.devnull).open("w", encoding="utf-8"))
+                setattr(sys, name, silent)
+            elif isinstance(stream, io.TextIOWrapper):  # an ASCII terminal shows å as \\xe5
+                stream.reconfigure(errors="backslashreplace")
+        return _status_of(command, arguments, program)
+
+
+def _status_of(command: click.Command, arguments: Sequence[str] | None, program: str) -> int:
+    """Run a command and return its exit status; errors become sentences on standard error."""
     try:
         given = list(sys.argv[1:] if arguments is None else arguments)
-        status = command.main(args=given, prog_name=name, standalone_mode=False, obj=given)
-        sys.stdout.flush()
+        status = command.main(args=given, prog_name=program, standalone_mode=False, obj=given)
+        if flush := getattr(sys.stdout, "flush", None):  # an object in its place may lack it
+            flush()
         return status if isinstance(status, int) else 0
     except (click.Abort, KeyboardInterrupt) as error:
         cause = error.__cause__ if isinstance(error, click.Abort) else error
@@ -152,7 +165,7 @@ def _bounded(message: str) -> str:
 
 
 def _outside(error: BaseException) -> str | None:
-    """Returns the innermost line of the user's own code that an error came from, if any did."""
+    """Return the innermost line of the user's own code that an error came from, if any."""
     ours = [find_spec(name) for name in ("kille_env", "kille_agents", "kille_training")]
     installed = [Path(spec.origin).parent for spec in ours if spec and spec.origin]
     installed += [Path(get_path(name)) for name in ("stdlib", "platstdlib", "purelib", "platlib")]

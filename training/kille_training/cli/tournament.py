@@ -1,4 +1,4 @@
-"""`kille tournament`: which player earns most, by how much, and how sure that is."""
+"""`kille tournament`: rank players by their earnings, with intervals."""
 
 from pathlib import Path
 from typing import Any
@@ -14,15 +14,15 @@ from kille_training.settings import find_settings
 @command.out_option
 @click.option("--seed", type=click.IntRange(min=0), help="Seed of the deals.")
 @command.set_option("matchmaking.deals=5000")
-@click.option(
-    "--transfer", is_flag=True, help="Let players take part that were made for other tables."
-)
+@command.players_option
+@click.option("--transfer", is_flag=True, help="Allow players trained for other tables.")
 @command.trust_option
 @command.json_option
 def tournament(
     config: str,
     out: Path | None,
     overrides: tuple[str, ...],
+    num_players: int | None,
     transfer: bool,
     trust: bool,
     as_json: bool,
@@ -40,6 +40,8 @@ def tournament(
     from kille_training.progress import Bars
 
     values |= {"transfer": transfer or None}
+    if num_players is not None:
+        overrides += (f"table.num_players={num_players}",)
     path = find_settings(config, "tournament")
     result = None
     if path.is_dir():

@@ -31,7 +31,7 @@ from kille_env.registry import load_game
 from kille_env.words.text import labels, listed, printable, signed
 from kille_env.words.view import View
 from kille_training.evaluation.worth import is_solved, worth
-from kille_training.labels import unit_of
+from kille_training.labels import episode_noun
 from kille_training.pages.page import css, render
 
 MOST_MOMENTS = 10_000
@@ -323,7 +323,7 @@ def _refuse_differences(game: Replay, line: int) -> None:
 
 
 def _title(line: int, rules: Rules, num_players: int) -> str:
-    return f"{unit_of(rules['episode'])} {line}, {num_players} players, {rules['preset']}"
+    return f"{episode_noun(rules['episode'])} {line}, {num_players} players, {rules['preset']}"
 
 
 def _where(line: int, deal: int, rules: Rules) -> str:
@@ -402,7 +402,7 @@ def match_lines(record: Record, game: Replay, told: list[str], number: int) -> l
     num_players = record["num_players"]
     who = labels(record.get("names"), num_players)
     rules = f"preset {game.rules['preset']}, episode {game.rules['episode']}"
-    unit = unit_of(game.rules["episode"])
+    unit = episode_noun(game.rules["episode"])
     lines = [f"{unit.capitalize()} {number}: {record['game']}, {num_players} players, {rules}"]
     if record.get("names"):
         lines.append(f"Seats: {', '.join(f'{seat} {name}' for seat, name in enumerate(who))}")

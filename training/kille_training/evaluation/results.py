@@ -15,10 +15,10 @@ from kille_training.labels import (
     BEYOND_MEAN,
     EARNED,
     OWN_REWARD,
+    episode_noun,
     measure_of,
     plural_of,
     position_names,
-    unit_of,
 )
 from kille_training.results import Result, TextTable
 
@@ -93,7 +93,7 @@ def exact_table(rows: Sequence[ExactNashConv]) -> TextTable:
         cells.append((row.play, "earns", *values, *("" for _ in total)))
         cells.append(("", "could gain", *gains, *total))
     names = [f">{name}" for name in position_names(len(rows[0].value))]
-    unit = unit_of(rows[0].table.rules["episode"])
+    unit = episode_noun(rows[0].table.rules["episode"])
     head = ["play", "each seat", *names, *[">NashConv", ">in stakes"][:totals]]
     score = exact_score_of(rows[0].table.game)
     beyond = "" if score == EARNED else f" {score}"
@@ -188,7 +188,7 @@ class Evaluation(Result):
     def parts(self) -> list[str | TextTable]:
         """Returns what it earns, how far it is from an equilibrium, and where it loses most."""
         episode = str(self.rules["episode"])
-        measure, unit = measure_of(self.game, episode), unit_of(episode)
+        measure, unit = measure_of(self.game, episode), episode_noun(episode)
         measure = f"reward per {unit}" if self.score == OWN_REWARD else measure
         seats = position_names(self.num_players) if self.num_players <= MOST_POSITIONS else []
         head = [measure, *seats, plural_of(unit)]

@@ -36,7 +36,7 @@ from kille_training.evaluation.duplicate import (
     estimates,
     play_deals,
 )
-from kille_training.labels import BEYOND_MEAN, SEED, most_apart, position_names, unit_of
+from kille_training.labels import BEYOND_MEAN, SEED, episode_noun, most_apart, position_names
 from kille_training.learn.method import settings_of, whole_updates
 from kille_training.progress import Progress, ignore, part_of, shown
 from kille_training.results import Result, TextTable
@@ -157,7 +157,7 @@ class Response(Result):
             for name, value, gain, number in cells
         ]
         rows.append(("sum", "", "nothing found" if self.failed else str(self.total), ""))
-        unit = unit_of(str(self.table.rules["episode"]))
+        unit = episode_noun(str(self.table.rules["episode"]))
         beyond = "" if spec(self.table.game).zero_sum else f" {BEYOND_MEAN}"
         head = ["position", f">{self.policy} earns", ">response gains", ">learner"]
         return [

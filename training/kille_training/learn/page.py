@@ -14,7 +14,7 @@ from kille_env.errors import ConfigError
 from kille_env.registry import spec
 from kille_training.evaluation.duplicate import DETERMINISTIC, PLAYS, Row
 from kille_training.evaluation.results import MOST_POSITIONS, ExactNashConv
-from kille_training.labels import measure_of, plural_of, position_names, unit_of
+from kille_training.labels import episode_noun, measure_of, plural_of, position_names
 from kille_training.learn.measuring import exact_of, measurements_of
 from kille_training.learn.runs import PROGRESS, GrowingCSV, Run, decisions_of
 from kille_training.pages.page import (
@@ -73,8 +73,8 @@ def write_run_page(run: Run) -> Path:
         table=evaluation.table,
         score=evaluation.score,
         transferred=evaluation.transferred,
-        unit=unit_of(table.episode),
-        unit_s=plural_of(unit_of(table.episode)),
+        unit=episode_noun(table.episode),
+        unit_s=plural_of(episode_noun(table.episode)),
         measure=measure,
         game=spec(table.game),
         rows=rows,
@@ -85,7 +85,7 @@ def write_run_page(run: Run) -> Path:
         if measurements
         else None,
         curve_caption=f"{measure.capitalize()} against each baseline, with 95% intervals, over "
-        f"the same {plural_of(unit_of(table.episode))} at every point.",
+        f"the same {plural_of(episode_noun(table.episode))} at every point.",
         nash_conv=plot(lambda width: nash_conv_curve(points, measure, width)) if points else None,
         updates=GrowingCSV(run.progress, PROGRESS).read(),
         deals=evaluation.deals,

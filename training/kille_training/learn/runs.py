@@ -23,7 +23,6 @@ import hashlib
 import io
 import json
 import re
-import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -36,7 +35,8 @@ from safetensors.numpy import load as load_arrays
 from safetensors.numpy import save
 
 from kille_env.errors import ConfigError, PolicyError, shortened
-from kille_env.files import parse_json, write_whole
+from kille_env.files import make_folder, parse_json, write_whole
+from kille_env.streams import say
 from kille_training.learn.method import Learner, below
 from kille_training.learn.settings import (
     TrainSettings,
@@ -158,7 +158,7 @@ class Run(Result):
         """Writes the resolved settings with the installed versions."""
         content = plain(settings) | {"made_with": versions()}
         head = "# The resolved settings of this run. `kille train` with this folder resumes it.\n"
-        self.folder.mkdir(parents=True, exist_ok=True)
+        make_folder(self.folder)
         write_whole(self.config, (head + as_yaml(content)).encode())
 
     def read_evaluation(self) -> "Evaluation | None":
@@ -419,4 +419,4 @@ def _header_of(path: Path) -> dict[str, Any]:
 
 def warn(text: str) -> None:
     """Say on standard error what does not stop a run."""
-    print(f"kille: {text}", file=sys.stderr)
+    say(f"kille: {text}")

@@ -17,7 +17,6 @@ import numpy as np
 import yaml
 from markupsafe import Markup
 
-from kille_env.errors import KilleError
 from kille_env.files import write_whole
 from kille_env.words.text import printable
 
@@ -112,18 +111,12 @@ def _environment() -> jinja2.Environment:
 
 
 def write(path: Path, page: bytes) -> Path:
-    """Writes a page, whole or not at all, and returns where it is.
+    """Write a page, whole or not at all, and return its path.
 
     Raises:
-        KilleError: It cannot be written there; the message says what to do.
+        FileError: It cannot be written there.
     """
-    try:
-        write_whole(path, page)
-    except OSError as error:
-        raise KilleError(
-            f"cannot write the page {path} ({error.strerror}); make it possible there, and run the "
-            "same command again, or name another place"
-        ) from None
+    write_whole(path, page)
     return path
 
 

@@ -16,15 +16,16 @@ as a player's, it says whose code that is, so that whatever happens meanwhile ha
 """
 
 import os
-import sys
 from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager, redirect_stdout
+from contextlib import AbstractContextManager, ExitStack, contextmanager, redirect_stdout
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol, TypeVar
 
 import numpy as np
 
 from kille_env.errors import KilleError
+from kille_env.streams import standard_error
 from kille_env.words.text import printable
 
 I = TypeVar("I")  # noqa: E741
@@ -99,9 +100,20 @@ class Here(AbstractContextManager["Here"]):
     def run(self, job: Job[I], items: Iterable[I]) -> Iterator[tuple[I, Arrays | Failed]]:
         """Do a job on items; see `Pool`."""
         for item in items:
-            with redirect_stdout(sys.stderr):  # what players print is not our output
+            with _printing_elsewhere():
                 result = attempt(job, item, _report)
             yield item, result
+
+
+@contextmanager
+def _printing_elsewhere() -> Generator[None]:
+    """Print on standard error, if there is one: the output of players is not that of a command."""
+    with ExitStack() as stack:
+        stream = standard_error()
+        if stream is None:
+            stream = stack.enter_context(Path(os.devnull).open("w", encoding="utf-8"))
+        stack.enter_context(redirect_stdout(stream))
+        yield
 
 
 class Blame(Exception):

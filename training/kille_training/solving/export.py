@@ -11,6 +11,7 @@ from kille_agents.tabular import TabularPolicy
 from kille_env.core.spec import Rules
 from kille_env.errors import KilleError
 from kille_env.extras import needs
+from kille_env.files import make_folder
 from kille_env.play.policy import PlayerLike, Policy, resolve
 from kille_env.registry import spec
 from kille_training.solving.grow import build_deal
@@ -91,7 +92,7 @@ class ExportedDeal:
 
         Raises:
             PolicyError: There is no such policy, or it was made for another table.
-            OSError: The file cannot be written.
+            FileError: The file cannot be written.
         """
         path = self.path.with_suffix(".policy")
         self.efg.write_policy(self._strategy(player), path)
@@ -134,7 +135,7 @@ def export_efg(
 
     Raises:
         KilleError: There is no single finite tree of this table; the message says why.
-        OSError: The file cannot be written.
+        FileError: The file cannot be written.
     """
     settings = settings_of(game, num_players, rules)
     if settings.rules["episode"] != "deal":
@@ -153,7 +154,7 @@ def export_efg(
             continuation = expected_values(stage.worth(continuation), strategy)
     efg = _labelled(deal, continuation)
     path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     efg.write(path)
     return ExportedDeal(path, efg, deal, continuation, later)
 

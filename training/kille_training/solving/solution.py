@@ -21,9 +21,9 @@ import numpy as np
 from kille_agents.tabular import TabularMatchPolicy, TabularPolicy
 from kille_env.core.spec import Rules, is_whole
 from kille_env.errors import ConfigError, KilleError, RulesError, shortened
-from kille_env.files import read_json, write_whole
+from kille_env.files import make_folder, read_json, write_whole
 from kille_env.registry import Table, spec
-from kille_training.labels import position_names, unit_of
+from kille_training.labels import episode_noun, position_names
 from kille_training.results import Result, TextTable
 from kille_training.solving.size import MEMORY_LIMIT, OWN, check_deal
 from kille_training.solving.stages import Stage
@@ -225,7 +225,7 @@ class Solution(Solved, Result):
 
     def parts(self) -> list[str | TextTable]:
         """Returns the table, what each seat earns and could gain, and how it was found."""
-        unit = unit_of(str(self.settings.rules["episode"]))
+        unit = episode_noun(str(self.settings.rules["episode"]))
         names = [f">{name}" for name in position_names(len(self.value))]
         gains = (f"{max(gain, 0.0):.3g}" for gain in self.improvement)
         rows = [
@@ -290,9 +290,9 @@ class Folder:
             SolveError: It holds something else, see `check`.
         """
         self.check(settings)
+        make_folder(self.path)
         if not self.holds(settings):
             (self.path / SOLUTION).unlink(missing_ok=True)
-        self.path.mkdir(parents=True, exist_ok=True)
         content = json.dumps(asdict(settings), indent=1) + "\n"
         write_whole(self.path / SETTINGS, content.encode())
 

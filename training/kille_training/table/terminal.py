@@ -10,7 +10,7 @@ from kille_env.errors import KilleError
 from kille_env.play.policy import name_of
 from kille_env.words.text import YOU, columns, counted, does, listed, signed
 from kille_env.words.view import Laid
-from kille_training.labels import plural_of, unit_of
+from kille_training.labels import episode_noun, plural_of
 from kille_training.table.advice import Choice, choices
 from kille_training.table.names import company
 from kille_training.table.rules import rules_for
@@ -47,7 +47,7 @@ class Terminal:
             out: Where everything is written; None is standard output.
         """
         self._sitting, self._read, self._out = sitting, read, out
-        self._unit = unit_of(sitting.batch.rules["episode"])
+        self._unit = episode_noun(sitting.batch.rules["episode"])
         self._costs: list[str] = []
         sitting.watch = self._tell
 

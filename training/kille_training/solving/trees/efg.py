@@ -54,7 +54,7 @@ class EfgTree:
             path: The file; its folder exists.
 
         Raises:
-            OSError: It cannot be written.
+            FileError: It cannot be written.
         """
         with whole_file(path) as file:
             for line in self._lines():
@@ -71,7 +71,7 @@ class EfgTree:
             path: The file; its folder exists.
 
         Raises:
-            OSError: It cannot be written.
+            FileError: It cannot be written.
         """
         lines, first = [], self.tree.first.tolist()
         for number, (seat, of_seat) in enumerate(self._numbers()):
