@@ -296,13 +296,14 @@ def _suggestion(name: str, game: str | None) -> str:
 def _load_model(name: str, num_players: int, rules: Rules, trust: bool) -> Policy:
     from kille_agents.sb3 import load_sb3  # needs torch, which nothing else here does
 
-    return load_sb3(Path(name), trust=trust)
+    return load_sb3(Path(name), Table.of(rules.game, num_players, rules), trust=trust)
 
 
 def _tables_of_model(name: str, table: Table | None) -> tuple[Table, ...]:
+    from kille_agents.sb3 import read_plain
     from kille_env.adapters.sb3_asking import read_asking
 
-    asking = read_asking(Path(name))
+    asking = read_asking(read_plain(Path(name)), Path(name))
     return () if asking is None else asking.tables
 
 

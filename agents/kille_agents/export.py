@@ -133,7 +133,7 @@ def _exported(policy: Any, table: Table | None, name: str) -> NetworkPolicy:
         model = policy.model
         layers, activations, near_seats = _of_model(model)
         kind = asking.observation
-        if asking.steps:
+        if asking.normalization is not None:
             raise PolicyError(
                 f"{policy.name} learned in a VecNormalize, which no policy folder keeps: save the "
                 "model with kille_env.sb3.save"

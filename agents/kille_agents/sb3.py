@@ -9,46 +9,42 @@ from kille_agents.objects import find_object
 from kille_env.errors import PolicyError, shortened
 from kille_env.extras import needs
 from kille_env.files import MOST_JSON, parse_json
+from kille_env.registry import Table
 
 with needs("train"):
-    from sb3_contrib import QRDQN, TRPO, MaskablePPO, RecurrentPPO
+    from sb3_contrib import QRDQN, TRPO, MaskablePPO
     from stable_baselines3 import A2C, DQN, PPO
     from stable_baselines3.common.base_class import BaseAlgorithm
 
-    from kille_env.adapters.sb3_asking import SB3Policy, read_asking
+    from kille_env.adapters.sb3_asking import SB3Policy, asking_at, read_asking
     from kille_env.play.own import Features
 
 ALGORITHMS: dict[str, type[BaseAlgorithm]] = {
-    algorithm.__name__: algorithm
-    for algorithm in (MaskablePPO, PPO, A2C, TRPO, DQN, QRDQN, RecurrentPPO)
+    algorithm.__name__: algorithm for algorithm in (MaskablePPO, PPO, A2C, TRPO, DQN, QRDQN)
 }
 
 
-def load_sb3(path: Path, *, trust: bool) -> SB3Policy:
+def load_sb3(path: Path, table: Table, *, trust: bool) -> SB3Policy:
     """Load a saved model. The file holds pickles: loading it can run any code in it.
 
     Args:
-        path: The `.zip` file, which `kille_env.sb3.save` has written.
+        path: The `.zip` file that `kille_env.sb3.save` or the model's own `save` has written.
+        table: The table that is named with it; a file of `kille_env.sb3.save` says its own.
         trust: Whether the user trusts the file.
 
     Raises:
-        PolicyError: Not trusted, no such model, or nothing says how it is asked.
+        PolicyError: Not trusted, no such model, or a file of the model's own `save` whose model did
+            not see the observations of this table.
     """
     if not trust:
         raise PolicyError(
             f"{path} is a Stable-Baselines3 model, and loading one can run code hidden in it. "
             "If you know where it comes from, load it with --trust (trust=True)"
         )
-    name = algorithm_of(path)
-    asking = read_asking(path)
-    if asking is None:
-        raise PolicyError(
-            f"{path} says neither how its model is asked nor where it learned. Load it in the "
-            "environment that it learned in, wrappers included, and save it again: "
-            f'kille_env.sb3.save({name}.load("{path}", env=venv), "{path}")'
-        )
+    data = read_plain(path)
+    name, asking = algorithm_of(path, data), read_asking(data, path)
     try:
-        # What a rollout needs, the environment say, is of no use here, and need not exist here.
+        # A buffer of its own is of no use here, and its class need not exist here.
         plain = {"rollout_buffer_class": None, "rollout_buffer_kwargs": {}}
         model = ALGORITHMS[name].load(path, device="cpu", custom_objects=plain)
     except Exception as error:  # a pickle that is not what it says may raise anything
@@ -56,40 +52,40 @@ def load_sb3(path: Path, *, trust: bool) -> SB3Policy:
             f"{path} cannot be loaded as a model of {name}: "
             f"{type(error).__name__}: {' '.join(str(error).split())}"
         ) from error
+    if asking is None:
+        asking = asking_at(model, table)
     if isinstance(asking.features, str):
         asking = replace(asking, features=Features(find_object(asking.features)))
     return SB3Policy(model, path.stem, asking)
 
 
 def read_plain(path: Path) -> dict[str, Any]:
-    """Reads the plain part of a saved model, which runs no code.
+    """Read the plain part of a saved model, which runs no code.
 
     Raises:
-        PolicyError: It is no such model.
+        PolicyError: It is not such a model.
     """
     try:
         with zipfile.ZipFile(path) as archive, archive.open("data") as file:
             data = parse_json(file.read(MOST_JSON + 1))
     except Exception as error:  # zipfile has many ways to say that a file is broken
         raise PolicyError(
-            f"{path} is no model of Stable-Baselines3: {shortened(str(error))}"
+            f"{path} is no model of Stable-Baselines3: {shortened(str(error))}. Save the model "
+            "again with kille_env.sb3.save, or name another file"
         ) from None
     return data if isinstance(data, dict) else {}
 
 
-def algorithm_of(path: Path) -> str:
-    """Returns the algorithm of a saved model, from its plain part.
+def algorithm_of(path: Path, data: dict[str, Any]) -> str:
+    """Return the algorithm of a saved model, from its plain part.
 
     Raises:
-        PolicyError: It is no such model, or of an algorithm that is not supported.
+        PolicyError: It is of an algorithm that is not supported.
     """
-    data = read_plain(path)
     kind = data.get("policy_class")
     module = str(kind.get("__module__", "")) if isinstance(kind, dict) else ""
     if module.startswith("sb3_contrib.common.maskable"):
         return "MaskablePPO"
-    if module.startswith("sb3_contrib.common.recurrent"):
-        return "RecurrentPPO"
     for name, part in (("QRDQN", "qrdqn"), ("DQN", ".dqn."), ("TRPO", "trpo")):
         if part in module:
             return name

@@ -1,12 +1,12 @@
-"""Stable-Baselines3: native vector environments with action masks and one stream per seat.
+"""Stable-Baselines3: native vector environments with action masks and one trajectory per seat.
 
-A seat's consecutive decisions form its stream, rewarded by the rule of `kille_env.play.streams`.
+A seat's consecutive decisions are its trajectory, rewarded by the rule of `kille_env.play.streams`.
 There are two forms.
 
-Every decision of every seat belongs to the learner, and the buffer credits each stream by itself:
+Every decision of every seat belongs to the learner, and each seat is credited by itself:
 
     venv = SelfPlayVecEnv("byteskille", num_tables=512, num_players=3)
-    model = MaskablePPO("MlpPolicy", venv, rollout_buffer_class=SeatStreamBuffer)
+    model = SeatPPO(**settings(venv))
     model.learn(1_000_000)
 
 Or the learner plays one seat of each table, which serves every algorithm for one agent; the other
@@ -23,12 +23,11 @@ order to add the value of the last observation, and at a cap the rules pay every
 nothing is left to estimate.
 """
 
-import copy
-import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from math import inf
-from typing import Any, TypedDict, Unpack
+from typing import Any, NamedTuple, TypedDict, Unpack
 
 import numpy as np
 
@@ -36,17 +35,9 @@ from kille_env.extras import needs
 
 with needs("train"):
     from gymnasium import spaces
-    from stable_baselines3.common.base_class import BaseAlgorithm
-    from stable_baselines3.common.vec_env import (
-        VecEnv,
-        VecEnvWrapper,
-        VecFrameStack,
-        VecNormalize,
-    )
+    from stable_baselines3.common.vec_env import VecEnv
 
-from kille_env.adapters.sb3_asking import PASS_ON, LivePolicy, check_last_seen, wrappers_of
-from kille_env.adapters.sb3_buffer import LOADED, Earned, SeatStreamBuffer, Step
-from kille_env.adapters.sb3_models import memory_size
+from kille_env.adapters.sb3_asking import LivePolicy
 from kille_env.adapters.spaces import Observations
 from kille_env.core import arguments
 from kille_env.core.batch import Batch
@@ -66,35 +57,18 @@ from kille_env.registry import Table, make_batch, spec
 RESET_OPTIONS = ("deck", "dealer", "start")
 
 
-def _algorithm_that_steps(venv: VecEnv) -> tuple[BaseAlgorithm | None, bool]:
-    """Returns the algorithm whose rollout on `venv` makes the step at hand, and else None.
-
-    Also returned is whether `evaluate_policy` makes it, which callbacks for evaluation call, too.
-    Stable-Baselines3 tells an environment neither who steps it nor what is done with the rewards;
-    the caller's frame does.
-    """
-    frame = sys._getframe(1)
-    while frame is not None and frame.f_code.co_name not in ("evaluate_policy", "collect_rollouts"):
-        frame = frame.f_back
-    if frame is None or frame.f_code.co_name == "evaluate_policy":
-        return None, frame is not None
-    caller = frame.f_locals.get("self")
-    learns_in = caller.get_env() if isinstance(caller, BaseAlgorithm) else None
-    return (caller if learns_in is not None and learns_in.unwrapped is venv else None), False
-
-
 class TableVecEnv(VecEnv):
-    """One object that stands for N environments: what all forms share.
+    """One object that stands for N environments: the base of both forms.
 
     Attributes:
-        observation: What is shown of an observation: "float", "box" or "seats".
-        features: What is shown in its place, if anything.
+        observation: The kind of observations: "float", "box" or "seats".
+        features: The option `features`, shown in their place, or None.
     """
 
     render_mode: str | None = None
 
     def __init__(self, num_tables: int, observations: Observations, num_actions: int) -> None:
-        """Takes N, how observations are shown, and A."""
+        """Take N, the kind of observations, and A."""
         super().__init__(num_tables, observations.space, spaces.Discrete(num_actions))
         self._observations, self.observation = observations, observations.kind
         self.features = observations.own
@@ -102,25 +76,25 @@ class TableVecEnv(VecEnv):
         self._began = time.time()
 
     def step_async(self, actions: Any) -> None:
-        """Takes the actions, [N]; `step_wait` plays them."""
+        """Take the actions, [N]; `step_wait` plays them."""
         self._actions = arguments.actions(actions, self.num_envs)
 
     def seed(self, seed: int | None = None) -> Sequence[int | None]:
-        """Takes the seed s of the next reset, for the seeds s, s + 1, ...; returns these.
+        """Take the seed s of the next reset, for the seeds s, s + 1, ...; return these.
 
         Raises:
-            RulesError: It is no seed.
+            RulesError: It is not a seed.
         """
         return super().seed(None if seed is None else arguments.seed(seed))
 
     def _take_seeds(self) -> list[int] | None:
-        """Returns the seeds for the next reset, and uses them up."""
+        """Return the seeds for the next reset once."""
         seeds = [seed for seed in self._seeds if seed is not None]
         self._reset_seeds()
         return seeds or None
 
     def _take_options(self) -> dict[str, Any]:
-        """Returns the options for the next reset, and uses them up."""
+        """Return the options for the next reset once."""
         given: Any = self._options
         self._reset_options()
         several = isinstance(given, (list, tuple)) and len(given) == self.num_envs
@@ -134,15 +108,7 @@ class TableVecEnv(VecEnv):
     def _tell(
         self, infos: list[dict[str, Any]], ended: list[int], results: Any, lengths: Any, **told: Any
     ) -> None:
-        """Fills the infos of tables whose match has ended.
-
-        Args:
-            infos: [N].
-            ended: [M] where it has.
-            results: [N], what monitors are told that the episode earned.
-            lengths: [N], its decisions.
-            **told: [M, ...] what else to tell of each; it is handed out, not copied.
-        """
+        """Fill the infos [N] of tables that ended, from results and lengths [N] and more [M]."""
         spent = round(time.time() - self._began, 6)
         for k, i in enumerate(ended):
             infos[i].update({name: values[k] for name, values in told.items()})
@@ -150,19 +116,19 @@ class TableVecEnv(VecEnv):
             infos[i]["TimeLimit.truncated"] = False
 
     def _at_the_end(self, shown: Observations, seen: np.ndarray) -> np.ndarray:
-        """Returns what seats are shown that have nothing more to decide."""
+        """Return the observations of seats after the end of their match."""
         actions = int(self.action_space.n)  # type: ignore[attr-defined]
         return shown.show(seen, lambda: np.zeros((len(seen), actions), np.int8))
 
     def close(self) -> None:
-        """Does nothing: there is nothing to release."""
+        """Do nothing: there is nothing to release."""
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
-        """Returns the attribute once for each table that was asked for."""
+        """Return the attribute once for each table that was asked for."""
         return [getattr(self, attr_name) for _ in self._get_indices(indices)]
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
-        """Sets an attribute; the tables share it, so there are no `indices` to choose."""
+        """Set an attribute; the tables share it, so there are no `indices` to choose."""
         if indices is not None:
             raise KilleError(f"the tables share {attr_name!r}; set it without indices")
         setattr(self, attr_name, value)
@@ -170,7 +136,7 @@ class TableVecEnv(VecEnv):
     def env_method(
         self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any
     ) -> list[Any]:
-        """Calls a method once for all tables.
+        """Call a method once for all tables.
 
         "action_masks" without `indices` gives a list of one [N, A] array, with them one [A] array
         for each; another method gives its result once for each table that was asked for.
@@ -181,7 +147,7 @@ class TableVecEnv(VecEnv):
         return [result] if indices is None else [result[i] for i in self._get_indices(indices)]
 
     def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
-        """Returns False for each table: there are no single environments that could be wrapped.
+        """Return False for each table: there are no single environments that could be wrapped.
 
         Not even in a `Monitor`, though infos hold episodes: else `VecMonitor` would warn.
         """
@@ -197,16 +163,7 @@ class SelfPlayOptions(TypedDict, total=False):
 
 
 class _Kind:
-    """The tables of one size and one kind of episode.
-
-    Attributes:
-        batch: The tables.
-        shown: How their observations are shown.
-        rows: Where they stand in the environment.
-        spread: What their rewards are divided by.
-        returns: [M, P] units of the matches so far.
-        decisions: [M] of the matches so far.
-    """
+    """The M tables of one size and one kind of episode, with their rows in the environment."""
 
     def __init__(self, batch: Batch, shown: Observations, first: int, spread: float) -> None:
         self.batch, self.shown, self.spread = batch, shown, spread
@@ -215,61 +172,49 @@ class _Kind:
         self.decisions = np.zeros(batch.num_tables, dtype=np.int64)
 
     def observe(self) -> Any:
-        """Returns the observations of the seats to act, fresh."""
+        """Return the observations of the seats to act, fresh."""
         return self.shown.show(self.batch.observation.copy(), self.batch.mask.copy)
 
     def clear(self, chosen: np.ndarray, **options: Any) -> None:
-        """Forgets matches that are over, and passes over new ones that have no decision."""
+        """Forget matches that are over, and pass over new ones that have no decision."""
         self.returns[chosen] = 0.0
         self.decisions[chosen] = 0
         self.batch.begin_next(**options)
 
-    def state(self) -> dict[str, np.ndarray]:
-        """Returns everything that `load_state` needs, as arrays."""
-        return {
-            "tables": np.frombuffer(self.batch.save(), dtype=np.uint8).copy(),
-            "returns": self.returns.copy(),
-            "decisions": self.decisions.copy(),
-        }
 
-    def checked(self, state: Mapping[str, np.ndarray]) -> tuple[bytes, np.ndarray, np.ndarray]:
-        """Returns what `put_back` takes of a state; nothing has changed.
+class Played(NamedTuple):
+    """One decision at each of N tables, and what came of it.
 
-        Raises:
-            KilleError: The state is of other tables.
-        """
-        tables = arguments.saved(state, "tables", np.uint8, (None,))
-        returns = arguments.saved(state, "returns", np.float64, self.returns.shape)
-        decisions = arguments.saved(state, "decisions", np.int64, self.decisions.shape)
-        copy.deepcopy(self.batch).restore(tables.tobytes())  # refuses what cannot go on here
-        return tables.tobytes(), returns, decisions
+    Attributes:
+        seats: [N] int64, the seats that decided.
+        rewards: [N, P] float64, what each seat earned.
+        ended: [N] bool, the matches that ended.
+        infos: [N], see docs/environments.md.
+    """
 
-    def put_back(self, tables: bytes, returns: np.ndarray, decisions: np.ndarray) -> None:
-        """Goes on where a state was taken that has been checked."""
-        self.batch.restore(tables)
-        self.returns[:], self.decisions[:] = returns, decisions
+    seats: np.ndarray
+    rewards: np.ndarray
+    ended: np.ndarray
+    infos: list[dict[str, Any]]
 
 
 class SelfPlayVecEnv(TableVecEnv):
     """Every decision of every seat, in the order of play, for one learner in all seats.
 
-    The row of a table is the seat that is to act there. The rewards that `step` returns are those
-    of the seats that acted, in this step alone, and carry what every seat earned. Train with
-    `SeatStreamBuffer`, which reads that: another buffer would credit one seat's decision with the
-    next seat's prospects, and is refused when an algorithm collects a rollout with it.
-    `infos[i]["episode"]["r"]` is the result of seat 0.
+    The row of a table is the seat that is to act there, another one at every step. `SeatPPO` and
+    other algorithms with `SeatRollouts` credit each seat with what it earns itself. An algorithm
+    that takes the rows for trajectories could not, so `step` refuses it; `play` is for your own
+    loops. `infos[i]["episode"]["r"]` is the result of seat 0.
 
-    Several numbers of seats or kinds of episodes share the tables equally, each kind in rows of its
-    own; tables of several sizes need `observation="seats"`, which has one size. A match moves more
-    units than a deal, and would be all that a value function learns of: `spreads` makes the rewards
-    of all kinds alike. What infos say stays in units.
+    Several numbers of seats or kinds of episodes share the tables equally, each in rows of its own;
+    tables of several sizes need `observation="seats"`, which has one size. A match moves
+    more units than a deal, and would be all that a value function learns of: `spreads` makes the
+    rewards of all kinds alike. Infos stay in units.
 
     Example:
-        >>> from sb3_contrib import MaskablePPO
-        >>> from kille_env.sb3 import SeatStreamBuffer, SelfPlayVecEnv
+        >>> from kille_env.sb3 import SeatPPO, SelfPlayVecEnv
         >>> venv = SelfPlayVecEnv("byteskille", num_tables=16, num_players=3, seed=1)
-        >>> buffer = {"rollout_buffer_class": SeatStreamBuffer}
-        >>> model = MaskablePPO("MlpPolicy", venv, n_steps=8, batch_size=64, **buffer).learn(128)
+        >>> model = SeatPPO("MlpPolicy", venv, n_steps=8, batch_size=64).learn(128)
         >>> SelfPlayVecEnv("knack", 16, num_players=(2, 3), observation="seats").num_players
         3
 
@@ -278,10 +223,13 @@ class SelfPlayVecEnv(TableVecEnv):
         num_players: P, the most seats of any table.
         rules: Those of the first kind.
         batch: The tables of the first kind.
+        moves: Resets and decisions of each table so far.
+        played: The last decision of each table.
     """
 
-    _stands: object = None
-    """Where the matches stand, see `Step`."""
+    played: Played
+    moves = 0
+    _credited = False
 
     def __init__(
         self,
@@ -295,7 +243,7 @@ class SelfPlayVecEnv(TableVecEnv):
         spreads: Sequence[float] | None = None,
         **options: Unpack[SelfPlayOptions],
     ) -> None:
-        """Sets up the tables.
+        """Set up the tables.
 
         Args:
             game: Name of the game.
@@ -349,29 +297,42 @@ class SelfPlayVecEnv(TableVecEnv):
         return self.batch.table
 
     def action_masks(self) -> np.ndarray:
-        """Returns what is legal for the seats to act, [N, A] int8, fresh."""
+        """Return the legal actions of the seats to act, [N, A] int8, fresh."""
         return np.concatenate([kind.batch.mask for kind in self._kinds])
 
+    def observe(self) -> np.ndarray:
+        """Return the observations of the seats to act, [N, F], fresh."""
+        shown = [kind.observe() for kind in self._kinds]
+        return shown[0] if len(shown) == 1 else np.concatenate(shown)
+
     def reset(self) -> np.ndarray:
-        """Begins matches at all tables; returns the observations of the seats to act, [N, F]."""
+        """Begin matches at all tables; return the observations of the seats to act, [N, F]."""
         options, seeds = self._take_options(), self._take_seeds()
         for kind in self._kinds:
             kind.batch.reset(seeds and seeds[kind.rows], **options)
         options.pop("deck", None)  # it was for the first match
         for kind in self._kinds:
             kind.clear(np.ones(kind.batch.num_tables, dtype=np.bool_), **options)
-        self._stands = object()
-        return self._observe()
+        self.moves += 1
+        return self.observe()
 
-    def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict[str, Any]]]:
-        """Plays the actions; returns observations, rewards, dones and infos.
+    def play(self, actions: Any) -> Played:
+        """Play a decision at each table; `observe` and `action_masks` show the next ones.
+
+        Example:
+            >>> from kille_env.sb3 import SelfPlayVecEnv
+            >>> venv = SelfPlayVecEnv("byteskille", num_tables=4, num_players=3, seed=1)
+            >>> observation = venv.reset()
+            >>> venv.play(venv.action_masks().argmax(axis=1)).rewards.shape
+            (4, 3)
+
+        Args:
+            actions: [N] whole numbers.
 
         Raises:
             IllegalActionError: An action is not legal; nothing has been played at any table.
-            KilleError: An algorithm trains here without `SeatStreamBuffer`.
         """
-        self._check_buffer()
-        actions = arguments.actions(self._actions, self.num_envs)
+        actions = arguments.actions(actions, self.num_envs)
         if len(self._kinds) > 1:
             for kind in self._kinds:
                 kind.batch.check_legal(actions[kind.rows])
@@ -383,15 +344,40 @@ class SelfPlayVecEnv(TableVecEnv):
             paid_out, over = self._play(kind, actions[kind.rows], infos[kind.rows])
             rewards[kind.rows, : kind.batch.num_players] = paid_out / kind.spread
             ended[kind.rows] = over
-        shown = self.observation, self.features
-        step = Step(self._stands, object(), shown, seats, rewards, ended.copy())
-        self._stands = step.after
-        return self._observe(), Earned.of(step), ended, infos
+        self.moves += 1
+        self.played = Played(seats, rewards, ended, infos)
+        return self.played
+
+    @contextmanager
+    def crediting(self) -> Iterator[None]:
+        """Let `step` play for a caller that credits seats by `played`, as `SeatRollouts` does."""
+        self._credited = True
+        try:
+            yield
+        finally:
+            self._credited = False
+
+    def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict[str, Any]]]:
+        """Play the actions; return observations, rewards of seat 0, dones and infos.
+
+        Raises:
+            IllegalActionError: As in `play`.
+            KilleError: The caller would credit the decision of one seat with another's prospects.
+        """
+        if not self._credited:
+            raise KilleError(
+                "SelfPlayVecEnv shows another seat at every step, and only SeatPPO (or SeatRollouts"
+                " before another on-policy algorithm) credits each with what it earns itself: train"
+                " with SeatPPO(**settings(venv)), give every other algorithm and evaluate_policy a "
+                "SeatVecEnv, and step by venv.play(actions) in a loop of your own"
+            )
+        played = self.play(self._actions)
+        return self.observe(), played.rewards[:, 0].astype(np.float32), played.ended, played.infos
 
     def _play(
         self, kind: _Kind, actions: np.ndarray, infos: list[dict[str, Any]]
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Plays at the tables of a kind; returns rewards [M, P] and which matches ended [M]."""
+        """Play at the tables of a kind; return rewards [M, P] and the matches that ended, [M]."""
         batch, seats = kind.batch, kind.batch.seat.copy()
         batch.step(actions)
         rewards, ended = batch.reward.copy(), batch.seat < 0
@@ -414,111 +400,15 @@ class SelfPlayVecEnv(TableVecEnv):
             kind.clear(ended)
         return rewards, ended
 
-    def _observe(self) -> np.ndarray:
-        shown = [kind.observe() for kind in self._kinds]
-        return shown[0] if len(shown) == 1 else np.concatenate(shown)
-
-    def _check_buffer(self) -> None:
-        """Refuses whoever would take the rewards of steps for what a seat earns.
-
-        An ordinary buffer takes them without a word, so nothing but the stack can refuse it.
-
-        Raises:
-            KilleError: An algorithm collects here with another buffer than `SeatStreamBuffer`,
-                remembers other seats' cards, or goes on from old observations; or
-                Stable-Baselines3 evaluates here.
-        """
-        learner, evaluates = _algorithm_that_steps(self)
-        if evaluates:
-            raise KilleError(
-                "here every seat is the model's, so what it earns against itself measures nothing: "
-                "measure it with kille_training.evaluate or NashConvCallback, or evaluate in a "
-                "SeatVecEnv against other opponents"
-            )
-        if learner is None:
-            return
-        around = wrappers_of(learner.env)
-        if memory_size(learner) or any(isinstance(each, VecFrameStack) for each in around):
-            raise KilleError(
-                f"{type(learner).__name__} remembers what it has seen, and here every step shows "
-                'it another seat\'s cards: train it on SeatVecEnv(..., opponents="self"), where '
-                "each row is one seat of its table"
-            )
-        buffer = getattr(learner, "rollout_buffer", None)
-        if not isinstance(buffer, SeatStreamBuffer):
-            raise KilleError(
-                f"{type(learner).__name__} collects with a buffer that would credit the decision "
-                "of one seat with what the next seat expects. Make the model with "
-                "rollout_buffer_class=SeatStreamBuffer, or use SeatVecEnv, which gives one seat of "
-                "each table to any algorithm"
-            )
-        if not buffer.pos:  # the buffer itself finds what happens in the middle of a rollout
-            self._check_up_to_date(learner, around)
-
-    def _check_up_to_date(self, learner: Any, around: Sequence[VecEnvWrapper]) -> None:
-        """Refuses a model that begins a rollout from observations of other decisions.
-
-        Stable-Baselines3 keeps the last ones from one rollout to the next, whatever is done to the
-        environment in between. Nothing says what unknown wrappers make of them.
-
-        Raises:
-            KilleError: It decides on others than stand on the tables.
-        """
-        seen: Any = self._observe()
-        for wrapper in reversed(around):
-            if type(wrapper) is VecNormalize:
-                seen = wrapper.normalize_obs(seen)
-            elif type(wrapper) not in PASS_ON:
-                return
-        if not np.array_equal(seen, learner._last_obs):
-            raise KilleError(
-                f"{type(learner).__name__} has decided on observations that are not those of the "
-                "tables now: the environment was stepped or reset between two rollouts, or one "
-                "was broken off. Begin anew by model.set_env(venv); a callback that plays "
-                "needs an environment of its own"
-            )
-
-    def state(self) -> dict[str, np.ndarray]:
-        """Returns everything that `load_state` needs, as arrays."""
-        return {
-            f"{place}/{name}": array
-            for place, kind in enumerate(self._kinds)
-            for name, array in kind.state().items()
-        }
-
-    def load_state(self, state: Mapping[str, np.ndarray]) -> None:
-        """Goes on where `state` was taken, exactly.
-
-        Raises:
-            KilleError: The state is of other tables; nothing has changed.
-        """
-        parts: dict[str, dict[str, np.ndarray]] = {}
-        for name, array in state.items():
-            place, _, own = name.partition("/")
-            parts.setdefault(place, {})[own] = array
-        if parts.keys() != {str(place) for place in range(len(self._kinds))}:
-            raise KilleError(
-                f"the state is of {len(parts)} kinds of tables, expected the {len(self._kinds)} of "
-                "this environment; pass what `state` returned"
-            )
-        found = [kind.checked(parts[str(place)]) for place, kind in enumerate(self._kinds)]
-        for kind, checked in zip(self._kinds, found, strict=True):
-            kind.put_back(*checked)
-        self._stands = LOADED
-
 
 def _several(given: Any) -> list[Any]:
-    """Returns an option that may be one value or several as a list."""
+    """Return an option of one value or several as a list."""
     many = isinstance(given, Sequence) and not isinstance(given, str)
     return list(given) if many else [given]
 
 
 def _check_kinds(num_tables: int, kinds: Sequence[Any], spreads: Sequence[float]) -> None:
-    """Refuses kinds of tables that cannot share the tables or the spreads.
-
-    Raises:
-        KilleError: There is none, or the numbers do not fit.
-    """
+    """Refuse kinds of tables that cannot share the tables or the spreads."""
     arguments.whole("num_tables", num_tables, 1)
     if not kinds:
         raise KilleError("num_players and episode are one value or several, got none")
@@ -536,10 +426,8 @@ def _check_kinds(num_tables: int, kinds: Sequence[Any], spreads: Sequence[float]
 class SeatVecEnv(TableVecEnv):
     """One seat of each table for any algorithm that knows one agent; the others are played inside.
 
-    The reward is what the seat has earned since its last decision. With `opponents="self"` the live
-    policy of the model that learns here plays the other seats: the environment finds the algorithm
-    at its first step, or `follow` names it. What opponents do before that, right after the first
-    reset, is uniform.
+    The reward is what the seat has earned since its last decision. With `opponents="self"` a model
+    plays the other seats as it stands while it learns: `follow` names it.
 
     A match without any decision of the seat is passed over; `infos[i]["skipped"]` of the match
     before counts them, and `"skipped_units"` is what the seat earned in them: no return has them.
@@ -548,7 +436,9 @@ class SeatVecEnv(TableVecEnv):
         >>> from stable_baselines3 import PPO
         >>> from kille_env.sb3 import SeatVecEnv
         >>> venv = SeatVecEnv("byteskille", 16, 3, opponents="self", illegal="lose")
-        >>> model = PPO("MlpPolicy", venv, n_steps=8, batch_size=64).learn(128)
+        >>> model = PPO("MlpPolicy", venv, n_steps=8, batch_size=64)
+        >>> venv.follow(model)
+        >>> model = model.learn(128)
     """
 
     def __init__(
@@ -561,7 +451,7 @@ class SeatVecEnv(TableVecEnv):
         features: Function | None = None,
         **options: Unpack[SeatOptions],
     ) -> None:
-        """Sets up the tables.
+        """Set up the tables.
 
         Args:
             game: Name of the game.
@@ -573,7 +463,7 @@ class SeatVecEnv(TableVecEnv):
                 [N, A] to features [N, K], which are shown in their place, float32. What learns here
                 is measured through the same function.
             **options: See `kille_env.play.options.SeatOptions`. "self" among the opponents is
-                the model that learns; algorithms without masks need `illegal="lose"`.
+                the model that `follow` names; algorithms without masks need `illegal="lose"`.
 
         Raises:
             KilleError: See `kille_env.play.seats.SeatTables`.
@@ -597,27 +487,31 @@ class SeatVecEnv(TableVecEnv):
         return self.tables.table
 
     def follow(self, model: Any) -> None:
-        """Plays the seats of "self" by a model from now on, as it goes on learning.
+        """Play the seats of "self" by a model from now on, as it goes on learning.
 
         Raises:
             PolicyError: The model has neither a distribution over actions nor values of them, or
-                learned at another table.
+                learns at another table.
         """
         self.live.follow(model)
 
     def action_masks(self) -> np.ndarray:
-        """Returns what the learner's seats may do, [N, A] int8, fresh."""
+        """Return the legal actions of the learner's seats, [N, A] int8, fresh."""
         return self.tables.mask()
 
+    def observe(self) -> np.ndarray:
+        """Return the observations of the learner's seats, [N, F], fresh."""
+        return self._observations.show(self.tables.observation(), self.tables.mask)
+
     def reset(self) -> np.ndarray:
-        """Begins matches at all tables; returns the first observations of the seats, [N, F]."""
+        """Begin matches at all tables; return the first observations of the seats, [N, F]."""
         options = self._take_options()
         self.tables.begin(self._take_seeds(), **options)
         self.reset_infos = [self._passed(i) for i in range(self.num_envs)]
-        return self._observe()
+        return self.observe()
 
     def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict[str, Any]]]:
-        """Plays the actions, and on to the seats' next decisions.
+        """Play the actions, and on to the seats' next decisions.
 
         Raises:
             IllegalActionError: As in `SeatTables.step`.
@@ -625,7 +519,10 @@ class SeatVecEnv(TableVecEnv):
         """
         tables = self.tables
         if self.live.model is None and self.live in tables.players.players:
-            self._find_model()
+            raise KilleError(
+                'opponents="self" is the model that learns: name it by follow(model) before it '
+                "learns, or choose other opponents"
+            )
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
         dones = np.zeros(self.num_envs, dtype=np.bool_)
 
@@ -636,13 +533,10 @@ class SeatVecEnv(TableVecEnv):
         tables.step(self._actions, again=note)
         for i in np.flatnonzero(dones).tolist():
             infos[i] |= self._passed(i)
-        return self._observe(), tables.reward.astype(np.float32), dones, infos
-
-    def _observe(self) -> np.ndarray:
-        return self._observations.show(self.tables.observation(), self.tables.mask)
+        return self.observe(), tables.reward.astype(np.float32), dones, infos
 
     def _passed(self, table: int) -> dict[str, Any]:
-        """Returns what was passed over before the match at a table."""
+        """Return the matches without a decision that were passed over at a table."""
         tables = self.tables
         return {
             "skipped": int(tables.skipped[table]),
@@ -650,7 +544,7 @@ class SeatVecEnv(TableVecEnv):
         }
 
     def _tell_seats(self, infos: list[dict[str, Any]], ended: np.ndarray) -> None:
-        """Fills the infos of matches that have just ended."""
+        """Fill the infos of matches that have just ended."""
         tables = self.tables
         self._tell(
             infos,
@@ -663,25 +557,3 @@ class SeatVecEnv(TableVecEnv):
             seat=tables.own[ended].tolist(),
             returns=tables.returns[ended],
         )
-
-    def _find_model(self) -> None:
-        learner, _ = _algorithm_that_steps(self)
-        if learner is None:
-            raise KilleError(
-                'opponents="self" is the live policy of the model that learns here, and none does: '
-                "call follow(model), or choose other opponents"
-            )
-        self.follow(learner)
-        check_last_seen(learner)
-
-    def state(self) -> dict[str, np.ndarray]:
-        """Returns everything that `load_state` needs, as arrays, but the model."""
-        return self.tables.state()
-
-    def load_state(self, state: Mapping[str, np.ndarray]) -> None:
-        """Goes on where `state` was taken, exactly, with the same opponents.
-
-        Raises:
-            KilleError: The state is of other tables.
-        """
-        self.tables.load_state(state)

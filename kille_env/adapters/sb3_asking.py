@@ -1,13 +1,14 @@
-"""How a model of Stable-Baselines3 is asked: as the environment that it learned in asked it.
+"""How a model of Stable-Baselines3 is asked: as its own environment asks it.
 
 A model is weights, how they are asked, and where they were trained. The last two are read off its
-environment: which observations it gives, and what the wrappers around it make of these. Unknown
-wrappers are refused, since nobody could say what they do. `save` keeps both beside the weights.
+environment: the observations that it gives, and the wrappers around it. Only what is known is
+asked: the environments of this suite themselves, the library's wrappers that pass observations on,
+and `VecNormalize`. Anything else is refused, since it could show the model something else.
+
+`save` writes both into the model's file, as plain JSON beside the library's own data.
 """
 
-import json
-import zipfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from io import BytesIO
 from pathlib import Path
@@ -29,31 +30,29 @@ with needs("train"):
     from sb3_contrib.common.wrappers import ActionMasker
     from stable_baselines3.common.monitor import Monitor
     from stable_baselines3.common.running_mean_std import RunningMeanStd
-    from stable_baselines3.common.vec_env import (
-        DummyVecEnv,
-        VecCheckNan,
-        VecEnv,
-        VecEnvWrapper,
-        VecMonitor,
-        VecNormalize,
-    )
+    from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
 
-from kille_env.adapters.sb3_models import meaning_of, memory_size, scores, scores_with_memory
-from kille_env.adapters.spaces import Observations
+from kille_env.adapters.sb3_models import meaning_of, scores
+from kille_env.adapters.sb3_rollouts import (
+    PASS_ON,
+    last_observations,
+    saw_normalized,
+    wrappers_of,
+)
+from kille_env.adapters.spaces import Observations, feature_space
 from kille_env.core.arguments import one_of
-from kille_env.core.floats import OBSERVATION
+from kille_env.core.floats import OBSERVATION, reading_of
 from kille_env.errors import KilleError, PolicyError, shortened
-from kille_env.files import MOST_JSON, parse_json, write_whole
-from kille_env.play.decisions import Decisions
+from kille_env.files import write_whole
 from kille_env.play.functions import Network
 from kille_env.play.own import Features
-from kille_env.play.policy import UniformPolicy, at_table, masked_softmax, with_uniform
+from kille_env.play.policy import UniformPolicy, at_table, with_uniform
 from kille_env.registry import Table, spec
 
-MEMBER, FORMAT, FORMAT_WITH_FEATURES = "kille.json", "kille-sb3 1", "kille-sb3 2"
-SAME = 1e-4
-PASS_ON = (VecMonitor, VecCheckNan)
-"""Wrappers of vector environments that leave observations and actions as they are."""
+RECORD, FORMAT = "kille_env", "kille-sb3 3"
+"""The attribute of a model that holds its record, which the library saves with it."""
+SAME = 1e-3
+"""Distance from a whole number within which a feature in single precision lies."""
 PASS_ON_ONE = (
     ActionMasker,
     Monitor,
@@ -62,10 +61,10 @@ PASS_ON_ONE = (
     RecordEpisodeStatistics,
     TimeLimit,
 )
-"""The same of single environments."""
+"""Wrappers of single environments that leave observations and actions as they are."""
 BY_HAND = (
-    "hand it over as a function of observations and masks: kille_agents.as_policy(function, "
-    'observation="box", returns="logits")'
+    "make the environment with features= for features of your own, or hand the model over as a "
+    'function: kille_agents.as_policy(function, observation="box", returns="logits")'
 )
 
 
@@ -74,62 +73,66 @@ class Asking:
     """How a model is asked, and where it learned.
 
     Attributes:
-        observation: What its environment showed it; see `kille_env.adapters.spaces.Observations`.
-        tables: Where it learned; empty where nobody has said.
-        steps: What each `VecNormalize` makes of the observations, the innermost first: the wrapper
-            itself where it is at hand, so that what becomes of it is followed.
-        features: What its environment made of observations and masks, before `steps`; of a file
-            that has not been trusted yet, where the function is, "module:name".
+        observation: The kind of observations of its environment, see `Observations`.
+        tables: The tables at which it learned.
+        normalization: The wrapper around the environment, or its statistics in a file; None for
+            none.
+        features: What its environment makes of observations and masks; of a file that is not
+            trusted yet the place of the function, "module:name".
     """
 
     observation: str
-    tables: tuple[Table, ...] = ()
-    steps: tuple["Normalization | VecNormalize", ...] = ()
+    tables: tuple[Table, ...]
+    normalization: "Normalization | VecNormalize | None" = None
     features: Features | str | None = None
 
-    def normalizations(self) -> list["Normalization"]:
-        """Return what the steps make of observations now."""
-        return [Normalization.of(step) for step in self.steps]
-
     def wrapped(self, shown: np.ndarray, mask: np.ndarray) -> Any:
-        """Return what the model saw, [N, ...] or a mapping of such arrays.
+        """Return what the model sees, [N, ...] or a mapping of such arrays.
 
         Args:
-            shown: [N, F] what its environment shows, before any wrapper.
+            shown: [N, F], what its environment shows before any wrapper.
             mask: [N, A] int8.
         """
         seen: Any = shown
         if self.observation == "dict":
             seen = {"observation": shown, "action_mask": mask}
-        for step in self.normalizations():
-            seen = step(seen)
-        return seen
+        return seen if self.normalization is None else Normalization.of(self.normalization)(seen)
 
-    def scores(self, model: Any, seen: np.ndarray, mask: np.ndarray) -> np.ndarray:
-        """Return what a model returns for each action, [N, A] float32.
-
-        Args:
-            model: A model without memory.
-            seen: [N, F] what its environment shows, before any wrapper.
-            mask: [N, A] int8.
-        """
-        return scores(model, self.wrapped(seen, mask))
+    def scores(self, model: Any, shown: np.ndarray, mask: np.ndarray) -> np.ndarray:
+        """Return a model's scores of the actions, [N, A] float32; arguments as for `wrapped`."""
+        return scores(model, self.wrapped(shown, mask))
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything as JSON can hold it.
 
         Raises:
-            PolicyError: A function is code that JSON cannot name.
+            PolicyError: The features are code that JSON cannot name.
         """
-        features = self.features
-        place = features.place if isinstance(features, Features) else features
+        features, step = self.features, self.normalization
         return {
-            "format": FORMAT if place is None else FORMAT_WITH_FEATURES,
-            **({} if place is None else {"features": place}),
+            "format": FORMAT,
             "observation": self.observation,
             "tables": [table.as_dict() for table in self.tables],
-            "steps": [step.as_dict() for step in self.normalizations()],
+            "normalization": None if step is None else Normalization.of(step).as_dict(),
+            "features": features.place if isinstance(features, Features) else features,
         }
+
+    @classmethod
+    def read(cls, content: Any) -> Self:
+        """Return what `as_dict` has written.
+
+        Raises:
+            Exception: It is anything else, in any way.
+        """
+        if content["format"] != FORMAT or not isinstance(content["features"], (str, type(None))):
+            raise KilleError(f"the format is {shortened(content['format'])}, expected {FORMAT}")
+        step = content["normalization"]
+        return cls(
+            one_of("observation", content["observation"], OBSERVATION),
+            tuple(Table.read(one) for one in content["tables"]),
+            None if step is None else Normalization.read(step),
+            content["features"],
+        )
 
 
 @dataclass(frozen=True)
@@ -137,7 +140,7 @@ class Normalization:
     """What a `VecNormalize` makes of observations.
 
     Attributes:
-        parts: Mean and variance, [F] each, by the key of a mapping; "" is an observation by itself.
+        parts: The statistics, by the key of a mapping; "" is an observation by itself.
         epsilon: Added to variances.
         clip: Largest absolute value.
     """
@@ -148,10 +151,10 @@ class Normalization:
 
     @classmethod
     def of(cls, step: "Normalization | VecNormalize") -> "Normalization":
-        """Return what a wrapper makes of observations now; what was read from a file is kept."""
+        """Return the statistics of a wrapper as they are now."""
         if isinstance(step, Normalization):
             return step
-        found: Any = step.obs_rms if step.norm_obs else {}
+        found: Any = step.obs_rms
         parts = found if isinstance(found, dict) else {"": found}
         return cls(parts, step.epsilon, float(step.clip_obs))
 
@@ -170,18 +173,27 @@ class Normalization:
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything as JSON can hold it."""
-        parts = {key: [part.mean.tolist(), part.var.tolist()] for key, part in self.parts.items()}
+        parts = {
+            key: [part.mean.tolist(), part.var.tolist(), float(part.count)]
+            for key, part in self.parts.items()
+        }
         return {"parts": parts, "epsilon": self.epsilon, "clip": self.clip}
 
     @classmethod
     def read(cls, content: dict[str, Any]) -> Self:
         """Return what `as_dict` has written."""
         parts = {}
-        for key, (mean, variance) in content["parts"].items():
+        for key, (mean, variance, count) in content["parts"].items():
             parts[key] = RunningMeanStd()
             parts[key].mean = np.array(mean, dtype=np.float64)
             parts[key].var = np.array(variance, dtype=np.float64)
+            parts[key].count = float(count)
         return cls(parts, float(content["epsilon"]), float(content["clip"]))
+
+    @property
+    def count(self) -> float:
+        """Observations that the statistics are of."""
+        return min(float(part.count) for part in self.parts.values())
 
 
 def asking_of(model: Any) -> Asking:
@@ -192,61 +204,94 @@ def asking_of(model: Any) -> Asking:
             something around it that is not known. The message says how to hand the model over.
     """
     name = type(model).__name__
-    if not memory_size(model):
-        meaning_of(model)
-    env = model.get_env()
+    meaning_of(model)
+    env, kept = model.get_env(), _record_of(model)
     if env is None:
-        raise PolicyError(
-            f"the {name} has no environment that says how it is asked; load it with the one that "
-            f"it learned in, wrappers included: {name}.load(path, env=venv)"
-        )
-    outside: list[VecNormalize] = []
+        if kept is None or kept.features is not None:
+            raise PolicyError(
+                f"the {name} has no environment that says how it is asked; load it with the one "
+                f"that it learned in, wrappers included: {name}.load(path, env=venv)"
+            )
+        return kept
+    normalization = None
     for wrapper in wrappers_of(env):
-        if type(wrapper) is VecNormalize:
-            outside.append(wrapper)
+        if type(wrapper) is VecNormalize and not (wrapper.norm_obs and normalization):
+            normalization = wrapper if wrapper.norm_obs else normalization
         elif type(wrapper) not in PASS_ON:
             raise PolicyError(_unknown(name, wrapper))
     env = env.unwrapped
-    if type(env) is DummyVecEnv:
-        env = _one_environment(name, env)
-    tables: tuple[Any, ...] = getattr(env, "kinds", (getattr(env, "table", None),))
-    shown = getattr(env, "observation", None)
-    if not isinstance(tables[0], Table) or not isinstance(shown, str):
+    inside = env.envs if type(env) is DummyVecEnv else [env]
+    shown = [_shown_by(name, each) for each in inside]
+    if len({(one.observation, one.features) for one in shown}) > 1:
         raise PolicyError(
-            f"the {name} lives in a {type(env).__name__}, where nothing says how it is asked: give "
-            "it an environment of this process, made as the one that it learned in, with "
-            f"set_env(DummyVecEnv([make])), or {BY_HAND}"
+            f"the environments of the {name} show different observations or features; give it "
+            "environments that are made alike"
         )
-    asking = Asking(shown, tables, tuple(reversed(outside)), getattr(env, "features", None))
-    check_space(name, model, asking, tables[0].game, tables[0].num_players)
+    tables = tuple(dict.fromkeys(table for one in shown for table in one.tables))
+    asking = replace(shown[0], tables=tables, normalization=normalization)
+    for table in tables:
+        check_space(name, model, asking, table.game, table.num_players)
+    _check_as_it_learned(model, asking, kept)
     return asking
 
 
-def wrappers_of(env: VecEnv | None) -> list[VecEnvWrapper]:
-    """Return what is around the environment of a model, the outermost first."""
-    found = []
-    while isinstance(env, VecEnvWrapper):
-        found.append(env)
-        env = env.venv
-    return found
-
-
-def _one_environment(name: str, venv: DummyVecEnv) -> Any:
-    """Return the environment inside a vector of single ones and what wraps them."""
-    env: Any = venv.envs[0]
+def _shown_by(name: str, env: Any) -> Asking:
+    """Return the observations, features and tables of an environment of ours."""
     while isinstance(env, gymnasium.Wrapper):
-        if type(env) not in PASS_ON_ONE and not isinstance(env, gymnasium.RewardWrapper):
+        if type(env) not in PASS_ON_ONE:
             raise PolicyError(_unknown(name, env))
         env = env.env
-    return env
+    kind = type(env)
+    # A subclass has the same attributes, but may show something else.
+    if not kind.__module__.startswith("kille_env.adapters."):
+        raise PolicyError(
+            f"the {name} lives in a {kind.__module__}.{kind.__qualname__}, where nothing says how "
+            f"it is asked: give it an environment of kille_env of this process, no subclass; "
+            f"{BY_HAND}"
+        )
+    tables = getattr(env, "kinds", None) or (env.table,)
+    return Asking(env.observation, tables, features=getattr(env, "features", None))
 
 
 def _unknown(name: str, wrapper: Any) -> str:
     return (
         f"nothing says what {type(wrapper).__name__} around the environment of the {name} makes of "
-        "observations and actions: make the environment with features=, which does the same and "
-        f"is measured, use VecNormalize, or {BY_HAND}"
+        f"observations and actions: use VecNormalize, {BY_HAND}"
     )
+
+
+def _record_of(model: Any) -> Asking | None:
+    """Return how a model was asked when it was saved, if it has learned nothing since."""
+    kept = getattr(model, RECORD, None)
+    if not isinstance(kept, dict) or kept.get("num_timesteps") != model.num_timesteps:
+        return None
+    return Asking.read(kept)
+
+
+def _check_as_it_learned(model: Any, asking: Asking, kept: Asking | None) -> None:
+    """Refuse an environment that asks a loaded model otherwise than the one that it learned in."""
+    name, now = type(model).__name__, asking.normalization
+    normalized = kept is not None and kept.normalization is not None
+    # The library keeps no statistics in a file, but a trace of them until the model learns again.
+    normalized |= kept is None and last_observations(model) is None and saw_normalized(model)
+    if normalized:
+        before = None if kept is None else kept.normalization
+        least = 1.0 if before is None else Normalization.of(before).count
+        if now is None or Normalization.of(now).count < least:
+            raise PolicyError(
+                f"the {name} learned behind a VecNormalize, whose statistics its environment here "
+                "does not have: measure the file that kille_env.sb3.save wrote, or load the model "
+                f"with them, {name}.load(path, env=VecNormalize.load(statistics, venv))"
+            )
+    if kept is not None and kept.as_dict()["features"] != _place(asking.features):
+        raise PolicyError(
+            f"the {name} learned with features={kept.features}, and its environment here has "
+            f"features={_place(asking.features)}; make it with the same ones"
+        )
+
+
+def _place(features: Features | str | None) -> str | None:
+    return features.place if isinstance(features, Features) else features
 
 
 def check_space(name: str, model: Any, asking: Asking, game: str, num_players: int) -> None:
@@ -277,18 +322,58 @@ def _in_words(shapes: dict[str, Any]) -> str:
     )
 
 
+def asking_at(model: Any, table: Table) -> Asking:
+    """Return how a model of a plain file is asked at the table that is named with it.
+
+    Its space has to be one that the table shows, and what it saw last has to lie in it, which
+    normalized or otherwise changed observations do not.
+
+    Raises:
+        PolicyError: Another space, or nothing that it has seen.
+    """
+    game, name = spec(table.game), type(model).__name__
+    asking, last = None, last_observations(model)
+    for kind in OBSERVATION:
+        space = Observations(kind, game, table.num_players).space
+        if space == model.observation_space and model.action_space.n == game.num_actions:
+            asking = Asking(kind, (table,))
+    if asking is None:
+        raise PolicyError(
+            f"the {name} reads other observations than {table} shows, or has other actions: name "
+            "the table at which it learned, or save it with kille_env.sb3.save where it learned"
+        )
+    if last is None or saw_normalized(model) or not _from_table(asking, table, last):
+        raise PolicyError(
+            f"the file does not show that its {name} saw the observations of {table} as they are: "
+            "load it in the environment that it learned in, wrappers included, and save it with "
+            "kille_env.sb3.save(model, path)"
+        )
+    return asking
+
+
+def _from_table(asking: Asking, table: Table, seen: Any) -> bool:
+    """Return whether observations are features of a table, whole numbers by their scale."""
+    game, seats = spec(table.game), table.num_players
+    reading = reading_of(asking.observation, game, seats)
+    if reading is None:
+        features = seen["observation"] if asking.observation == "dict" else seen
+        return bool((features <= feature_space(game.observation(seats)).high).all())
+    scale = reading.scale
+    features = seen / np.where(scale > 0.0, scale, 1.0)
+    whole = np.abs(features - np.rint(features)) < SAME
+    return bool((whole & (seen >= 0.0) & (seen <= (scale > 0.0) + SAME)).all())
+
+
 class SB3Policy(Network):
     """Plays a model: its distribution over the legal actions, or the action of the highest value.
 
     Of a model that knows no masks the share of illegal actions is spread over the legal ones in
-    proportion. Exploring is not part of the policy. A model with an LSTM makes this a player with a
-    memory.
+    proportion. Exploring is not part of the policy.
 
     Attributes:
         model: The model, which may go on learning.
-        name: What tables and reports call it.
+        name: The name in tables and reports.
         asking: How it is asked, and where it learned.
-        memory_size: Numbers that it remembers: the state of the actor's LSTM, 0 for none.
     """
 
     def __init__(self, model: Any, name: str = "sb3", asking: Asking | None = None) -> None:
@@ -296,27 +381,27 @@ class SB3Policy(Network):
 
         Args:
             model: The model.
-            name: What tables and reports call it.
+            name: The name in tables and reports.
             asking: How it is asked; None is as its own environment asks it.
 
         Raises:
             PolicyError: Nothing says how it is asked, or it gives neither a distribution nor
                 values.
         """
-        self.model, self.memory_size = model, memory_size(model)
+        self.model = model
         self.asking = asking or asking_of(model)
         shown = self.asking.observation
         super().__init__(
             partial(self.asking.scores, model),
             observation="box" if shown == "dict" else shown,
-            returns="logits" if self.memory_size else meaning_of(model),
+            returns=meaning_of(model),
             features=cast("Features | None", self.asking.features),
             name=name,
         )
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """Where the model learned."""
+        """The tables at which the model learned."""
         return self.asking.tables
 
     def at_table(self, game: str, num_players: int) -> Self:
@@ -328,51 +413,6 @@ class SB3Policy(Network):
         check_space(self.name, self.model, self.asking, game, num_players)
         return super().at_table(game, num_players)
 
-    def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
-        """Return the distribution over the legal actions, [N, A] float64; see `Policy`.
-
-        Raises:
-            PolicyError: As from `Network`, or the model remembers, and is asked by `decide`.
-        """
-        if self.memory_size:
-            meaning_of(self.model)  # says what to do
-        return super().probabilities(observation, mask)
-
-    def decide(self, decisions: Decisions) -> np.ndarray:
-        """Return the same; a model with an LSTM goes on from the memory of the decisions."""
-        if not self.memory_size:
-            return self.probabilities(decisions.observation, decisions.mask)
-        shown = self.shown(decisions.observation, decisions.mask)
-        seen = self.asking.wrapped(shown, decisions.mask)
-        logits, decisions.memory = scores_with_memory(self.model, seen, decisions.memory)
-        return masked_softmax(self.name, logits, decisions.mask)
-
-
-def check_last_seen(model: Any) -> None:
-    """Refuse a model that saw other observations than it would be shown, while it learns.
-
-    Nothing else finds an environment that was changed from within, as by a subclass. To be called
-    while a rollout is collected, when what it saw last is what stands on the tables. Of tables of
-    several sizes the first ones are compared.
-
-    Raises:
-        PolicyError: They differ.
-    """
-    env, last = model.get_env().unwrapped, model._last_obs
-    tables = getattr(env, "tables", env)
-    if last is None or not hasattr(tables, "batch"):
-        return  # nothing was seen yet, or single environments
-    batch = tables.batch
-    features = batch.observation if tables is env else tables.observation()
-    player = SB3Policy(model).at_table(batch.spec.name, batch.num_players)
-    seen = player.asking.wrapped(player.shown(features, batch.mask), batch.mask)
-    first = last[: len(seen)]
-    if seen.shape != first.shape or not np.allclose(seen, first, atol=SAME):
-        raise PolicyError(
-            f"the {type(model).__name__} saw other observations in its environment than it would "
-            f"be shown for the same decisions; {BY_HAND}"
-        )
-
 
 class LivePolicy:
     """The policy of a model as it stands while it learns; uniform as long as there is none.
@@ -382,11 +422,9 @@ class LivePolicy:
 
     Attributes:
         model: The model that is followed, or None.
-        memory_size: Numbers that it remembers, 0 for a model without memory.
     """
 
     name = "self"
-    memory_size = 0
 
     def __init__(self, table: Table) -> None:
         """Follow no model yet; it plays at this table."""
@@ -404,7 +442,7 @@ class LivePolicy:
         """
         player, table = SB3Policy(model, type(model).__name__), self._table
         self._player = at_table(player, table.game, table.num_players, table.rules)
-        self._env, self.model, self.memory_size = model.get_env(), model, player.memory_size
+        self._env, self.model = model.get_env(), model
 
     def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
         """Return the model's distribution over the legal actions, [N, A] float64."""
@@ -415,24 +453,17 @@ class LivePolicy:
         explores = float(getattr(self.model, "exploration_rate", 0.0))
         return with_uniform(self._player.probabilities(observation, mask), mask, explores)
 
-    def decide(self, decisions: Decisions) -> np.ndarray:
-        """Return the same; a model with a memory goes on from that of the decisions."""
-        if not self.memory_size:
-            return self.probabilities(decisions.observation, decisions.mask)
-        return self._player.decide(decisions)
-
     def __getstate__(self) -> dict[str, Any]:  # the model holds the environment that holds this
-        none = dict.fromkeys(("model", "_player", "_env"))
-        return {**self.__dict__, **none, "memory_size": 0}
+        return {**self.__dict__, **dict.fromkeys(("model", "_player", "_env"))}
 
 
 def save(model: Any, path: str | Path) -> Path:
     """Save a model with how it is asked and where it learned.
 
-    The file is Stable-Baselines3's own, which its `load` reads, with one more member: the table,
-    the kind of observation and the statistics of `VecNormalize`, as plain numbers; and of own
-    features the module and name of their function, which whoever trusts the file imports. Whatever
-    takes the path of a player takes it.
+    The file is Stable-Baselines3's own, which its `load` reads. One more attribute of the model
+    holds the table, the kind of observation and the statistics of `VecNormalize`, as plain numbers;
+    and of own features the module and name of their function, which is imported where the file is
+    trusted. Whatever takes the path of a player takes it.
 
     Example:
         >>> from stable_baselines3 import PPO
@@ -453,11 +484,10 @@ def save(model: Any, path: str | Path) -> Path:
     """
     if not hasattr(model, "get_env"):
         raise PolicyError(f"a model of Stable-Baselines3 is saved, got {shortened(model)}")
-    told = json.dumps(asking_of(model).as_dict())
+    record = {**asking_of(model).as_dict(), "num_timesteps": model.num_timesteps}
+    setattr(model, RECORD, record)
     content = BytesIO()
     model.save(content)
-    with zipfile.ZipFile(content, "a", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr(MEMBER, told)
     file = Path(path)
     file = file if file.suffix == ".zip" else file.with_name(file.name + ".zip")
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -465,33 +495,17 @@ def save(model: Any, path: str | Path) -> Path:
     return file
 
 
-def read_asking(path: Path) -> Asking | None:
-    """Return how a saved model is asked; None if the file does not say it. This runs no code.
+def read_asking(data: dict[str, Any], path: Path) -> Asking | None:
+    """Return how a saved model is asked, of the plain data of its file; None if it says nothing.
 
     Raises:
-        PolicyError: It is no model, or what it says is broken.
+        PolicyError: The record is broken.
     """
-    if not zipfile.is_zipfile(path):
-        raise PolicyError(
-            f"{path} is no model of Stable-Baselines3: the file is not a zip file. Save the model "
-            "again with kille_env.sb3.save, or name another file"
-        )
+    record = data.get(RECORD)
+    if record is None or record.get("num_timesteps") != data.get("num_timesteps"):
+        return None  # or what it says is of an earlier time
     try:
-        with zipfile.ZipFile(path) as archive:
-            if MEMBER not in archive.namelist():
-                return None
-            with archive.open(MEMBER) as member:
-                content = parse_json(member.read(MOST_JSON + 1))
-        place = content.get("features")
-        expected = FORMAT if place is None else FORMAT_WITH_FEATURES
-        if content["format"] != expected or not isinstance(place, (str, type(None))):
-            raise KilleError(f"the format is {shortened(content['format'])}, expected {expected}")
-        observation = one_of("observation", content["observation"], OBSERVATION)
-        tables = tuple(Table.read(one) for one in content["tables"])
-        steps = tuple(Normalization.read(step) for step in content["steps"])
-        if content.get("best_legal"):
-            raise KilleError("it learned behind BestLegalAction, which is gone; train it again")
-        return Asking(observation, tables, steps, place)
+        return Asking.read(record)
     except Exception as error:  # what is broken may be so in any way
         raise PolicyError(
             f"{path} says how its model is asked in a way that cannot be read: "

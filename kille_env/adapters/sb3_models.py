@@ -1,4 +1,4 @@
-"""What the networks of Stable-Baselines3's models return."""
+"""The networks of Stable-Baselines3's models: their scores of actions."""
 
 from collections.abc import Callable
 from typing import Any, Literal
@@ -15,17 +15,16 @@ from kille_env.play.functions import evaluating
 
 
 def meaning_of(model: Any) -> Literal["logits", "values"]:
-    """Returns what a model's network returns for each action.
+    """Return the kind of scores of a model's network.
 
     Raises:
-        PolicyError: Neither logits nor values, or only with a memory of what it has seen.
+        PolicyError: Neither logits nor values, or it is recurrent.
     """
     policy, name = getattr(model, "policy", None), type(model).__name__
-    if memory_size(model):
+    if hasattr(policy, "lstm_actor"):
         raise PolicyError(
-            f"{name} remembers what it has seen, but is asked about single decisions here. "
-            "kille_agents.as_policy makes it a player with memory; to train it, use SeatVecEnv "
-            'with illegal="lose" and nothing around it that chooses actions'
+            f"{name} is recurrent, and its state is not kept here: hand it over as an object with "
+            "decide(decisions), which reads decisions.history()"
         )
     if hasattr(policy, "q_net") or hasattr(policy, "quantile_net"):
         return "values"
@@ -37,41 +36,8 @@ def meaning_of(model: Any) -> Literal["logits", "values"]:
     )
 
 
-def memory_size(model: Any) -> int:
-    """Returns M, how many numbers a model remembers: the states of its actor's LSTM; 0 for none."""
-    lstm = getattr(getattr(model, "policy", None), "lstm_actor", None)
-    return 0 if lstm is None else 2 * lstm.num_layers * lstm.hidden_size
-
-
-def scores_with_memory(model: Any, seen: Any, memory: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the logits of a model that remembers, [N, A] float32, and its memory, [N, M].
-
-    Args:
-        model: A model whose `memory_size` is not 0.
-        seen: See `scores`.
-        memory: [N, M] float32: the hidden state of every layer, then the cell state of every layer.
-    """
-    policy = model.policy
-    lstm = policy.lstm_actor
-    states = memory.reshape(len(memory), 2, lstm.num_layers, lstm.hidden_size)
-    with evaluating(policy), torch.no_grad():
-        tensor, _ = policy.obs_to_tensor(seen)
-        hidden, cell = (
-            torch.as_tensor(states, device=policy.device).permute(1, 2, 0, 3).contiguous()
-        )
-        goes_on = torch.zeros(len(memory), device=policy.device)  # no row begins an episode
-        found, after = policy.get_distribution(tensor, (hidden, cell), goes_on)
-        kept = torch.stack(after).permute(2, 0, 1, 3).reshape(memory.shape)
-    return found.distribution.logits.cpu().numpy(), kept.cpu().numpy()
-
-
 def scores(model: Any, seen: Any) -> np.ndarray:
-    """Returns what a model's network returns for each action, [N, A] float32.
-
-    Args:
-        model: A model that `meaning_of` knows.
-        seen: What the outermost wrapper of its environment shows it, [N, F] or a mapping of arrays.
-    """
+    """Return a network's scores of the actions, [N, A] float32, for what it sees."""
     policy = model.policy
     if _is_plain(policy):
         return _logits(policy, seen)
@@ -87,7 +53,7 @@ def scores(model: Any, seen: Any) -> np.ndarray:
 
 
 def _is_plain(policy: Any) -> bool:
-    """Returns whether a policy's logits come from Stable-Baselines3's own layers, on the CPU."""
+    """Return whether a policy's logits come from Stable-Baselines3's own layers, on the CPU."""
     return (
         type(policy) in PLAIN
         and type(policy.features_extractor) is FlattenExtractor
@@ -101,7 +67,7 @@ def _layers(policy: Any) -> list[nn.Module]:
 
 
 def _logits(policy: Any, seen: np.ndarray) -> np.ndarray:
-    """Returns the logits of a plain policy, [N, A] float32, by the same weights without torch.
+    """Return the logits of a plain policy, [N, A] float32, by the same weights without torch.
 
     The seats of a table decide one after the other, so that many questions are about a few
     decisions, for which torch takes five times as long as their numbers do.

@@ -1,13 +1,12 @@
-"""What a model of Stable-Baselines3 learns each game with; see docs/training.md.
+"""Settings of Stable-Baselines3 that learn each game; see docs/training.md.
 
-`benchmarks/sb3_settings.py` measures what they reach, and what each of them buys.
+`benchmarks/sb3_settings.py` measures the results, and the effect of each setting.
 """
 
 from copy import deepcopy
 from typing import Any
 
 from kille_env.adapters.sb3 import SeatVecEnv, SelfPlayVecEnv
-from kille_env.adapters.sb3_buffer import SeatStreamBuffer
 from kille_env.adapters.sb3_extractor import SeatExtractor
 from kille_env.errors import KilleError
 from kille_env.extras import needs
@@ -33,17 +32,15 @@ _TRICKS: dict[str, Any] = {
 
 
 def settings(env: SelfPlayVecEnv | SeatVecEnv) -> dict[str, Any]:
-    """Returns the arguments of a PPO that learns the game of an environment.
+    """Return the arguments of a PPO that learns the game of an environment.
 
-    They are those of `MaskablePPO` and of `PPO`; `Anneal` shrinks the learning rate and the entropy
-    bonus over the run.
+    They are those of `SeatPPO` in a `SelfPlayVecEnv`, and of `MaskablePPO` and `PPO` in a
+    `SeatVecEnv`; `Anneal` shrinks the learning rate and the entropy bonus over the run.
 
     Example:
-        >>> from sb3_contrib import MaskablePPO
-        >>> from kille_env.sb3 import Anneal, SelfPlayVecEnv, settings
+        >>> from kille_env.sb3 import Anneal, SeatPPO, SelfPlayVecEnv, settings
         >>> venv = SelfPlayVecEnv("krypkille", num_tables=256)
-        >>> model = MaskablePPO(**settings(venv), seed=0)
-        >>> model = model.learn(20_000, callback=Anneal())
+        >>> model = SeatPPO(**settings(venv), seed=0).learn(20_000, callback=Anneal())
 
     Args:
         env: The environment, itself and not a wrapper of it.
@@ -57,7 +54,7 @@ def settings(env: SelfPlayVecEnv | SeatVecEnv) -> dict[str, Any]:
         those farther away share one set and are summed.
 
     Raises:
-        KilleError: It is no such environment.
+        KilleError: It is not such an environment.
     """
     if not isinstance(env, SelfPlayVecEnv | SeatVecEnv):
         raise KilleError(
@@ -76,16 +73,17 @@ def settings(env: SelfPlayVecEnv | SeatVecEnv) -> dict[str, Any]:
             "activation_fn": activation,
         }
         network["share_features_extractor"] = False
-    found: dict[str, Any] = {
+    n_steps = max(1, own["n_steps"] // env.num_envs)
+    # MaskablePPO makes NaN of the advantage of a minibatch of one decision.
+    while n_steps * env.num_envs % own["batch_size"] == 1:
+        own["batch_size"] -= 1
+    return {
         **own,
         "policy": "MlpPolicy",
         "env": env,
-        "n_steps": max(1, own["n_steps"] // env.num_envs),
+        "n_steps": n_steps,
         "n_epochs": 4,
         "gamma": 1.0,  # rewards are money
         "gae_lambda": 1.0,
         "device": "cpu",
     }
-    if isinstance(env, SelfPlayVecEnv):
-        found["rollout_buffer_class"] = SeatStreamBuffer
-    return found

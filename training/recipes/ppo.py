@@ -26,13 +26,15 @@ class Learner(nn.Module):
         self.actor, self.critic = (nn.Sequential(a, nn.Tanh(), b, nn.Tanh(), c) for a, b, c in nets)
 
     def forward(self, observation, mask):
-        """Returns log-probabilities of the legal actions [N, A], and values [N]."""
+        """Return log-probabilities of the legal actions [N, A], and values [N]."""
         logits = self.actor(observation).masked_fill(mask == 0, -1e9)
         return logits.log_softmax(1), self.critic(observation)[:, 0]
 
 
 def train(game="byteskille", num_players=3, decisions=2_700_000, seed=0, tables=2048, device="cpu"):
-    """Trains on single deals; returns a player."""
+    """Train on single deals; return a player."""
+    if tables < 16:
+        raise ValueError(f"tables is {tables}, expected 16 or more: advantages need a spread")
     torch.set_num_threads(1)
     torch.manual_seed(seed)
     batch = make_batch(game, tables, num_players, episode="deal", seed=seed, device=device)

@@ -5,7 +5,6 @@ from typing import Any
 from stable_baselines3.common.callbacks import BaseCallback
 
 from kille_agents.greedy import PLAYS
-from kille_env.adapters.sb3_asking import check_last_seen
 from kille_env.errors import ConfigError
 from kille_env.play.options import one_of
 from kille_env.play.policy import resolve
@@ -19,7 +18,7 @@ from kille_training.tables import RulesLike, seat
 
 
 class NashConvCallback(BaseCallback):
-    """Logs how far a model is from an equilibrium while it learns, exactly.
+    """Log the exact NashConv of a model while it learns.
 
     The numbers go to the model's logger, and so to whatever reads that: TensorBoard, a CSV file,
     W&B, MLflow. `exact/sampled/nash_conv` is in units per deal, `exact/sampled/stakes` in stakes;
@@ -28,18 +27,16 @@ class NashConvCallback(BaseCallback):
 
     Example:
         >>> import kille_training as kt
-        >>> from sb3_contrib import MaskablePPO
-        >>> from kille_env.sb3 import SeatStreamBuffer, SelfPlayVecEnv
+        >>> from kille_env.sb3 import SeatPPO, SelfPlayVecEnv
         >>> venv = SelfPlayVecEnv("byteskille", 16, 2, rules={"fraga": "off"})
-        >>> model = MaskablePPO("MlpPolicy", venv, n_steps=8, rollout_buffer_class=SeatStreamBuffer)
+        >>> model = SeatPPO("MlpPolicy", venv, n_steps=8)
         >>> watching = kt.NashConvCallback(every=64)
         >>> model = model.learn(128, callback=watching)
         >>> [decisions for decisions, rows in watching.found][:2]
         [0, 128]
 
     Attributes:
-        found: What was measured: the decisions made by then, and the rows, one for each way to
-            play.
+        found: The measurements: the decisions made by then, and the rows, one for each way to play.
     """
 
     def __init__(
@@ -94,7 +91,6 @@ class NashConvCallback(BaseCallback):
 
     def _on_rollout_start(self) -> None:
         if self.num_timesteps >= self._next:
-            check_last_seen(self.model)
             self._measure()
             while self._next <= self.num_timesteps:
                 self._next += self.every

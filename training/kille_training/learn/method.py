@@ -1,4 +1,4 @@
-"""Learning methods: what each file of `methods/` offers, and the state of a learner as arrays.
+"""Learning methods: the protocol of a file of `methods/`, and the state of a learner as arrays.
 
 A method is a module with `Settings`, its hyperparameters, and `Learner`:
 
@@ -8,8 +8,8 @@ A method is a module with `Settings`, its hyperparameters, and `Learner`:
     policy = learner.policy("mine")
 
 `kille train` and the benchmark take the same methods. A method never measures itself and reads no
-clock. Equal seeds give equal policies to the bit, also where the state of a learner and the global
-generators of torch and NumPy are kept, and a new learner continues from them.
+clock. Equal seeds give equal policies to the bit. The state of a learner is weights, optimizers,
+counters and generators; a learner that loads one begins new matches.
 """
 
 import json
@@ -69,11 +69,11 @@ class Learner(Protocol):
         ...
 
     def state(self) -> dict[str, np.ndarray]:
-        """Return everything that `load` needs, as arrays."""
+        """Return weights, optimizers, counters and generators, as arrays."""
         ...
 
     def load(self, state: Mapping[str, np.ndarray]) -> None:
-        """Continue from a state, exactly.
+        """Continue from a state, with new matches.
 
         Raises:
             KilleError: The state is of another learner.
@@ -92,15 +92,17 @@ class DealLearner:
     """Base of learners that play whole deals, or matches, at many tables between two updates.
 
     Attributes:
-        table: Where it plays.
+        table: The table.
         settings: Hyperparameters.
         decisions: See `Learner`.
+        refills: What a resumed learner collects anew, in words; empty for nothing.
     """
 
     decisions_per_update: ClassVar[int] = 1
     figures: ClassVar[tuple[str, ...]] = ()
+    refills: ClassVar[str] = ""
     parts: ClassVar[tuple[str, ...]] = ()
-    """Names of the attributes that make up the state, beside `decisions` and `batch`."""
+    """Names of the attributes that make up the state, beside `decisions`."""
 
     def __init__(self, table: Table, seed: int, settings: Any) -> None:
         """Begin with new tables; seeds torch, whose generator draws the weights."""
@@ -111,15 +113,15 @@ class DealLearner:
         self.batch = self.make_batch()
 
     def make_batch(self) -> Batch:
-        """Return the tables that the settings ask for."""
-        table = self.table
+        """Return new tables, with other deals than the run has played so far."""
+        table, seed = self.table, seed_after(self.seed, self.decisions)
         return make_batch(
-            table.game, self.settings.tables, table.num_players, rules=table.rules, seed=self.seed
+            table.game, self.settings.tables, table.num_players, rules=table.rules, seed=seed
         )
 
     @property
     def made(self) -> dict[str, Any]:
-        """How a policy came about, for its file."""
+        """How a policy was made, for its file."""
         name = type(self).__module__.rpartition(".")[2]
         return {"by": name, "seed": self.seed, "decisions": self.decisions}
 
@@ -131,9 +133,10 @@ class DealLearner:
         """See `Learner`."""
         for name, part in loaded(self._parts(), state).items():
             setattr(self, name, part)
+        self.batch = self.make_batch()
 
     def _parts(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in ("decisions", "batch", *self.parts)}
+        return {name: getattr(self, name) for name in ("decisions", *self.parts)}
 
 
 def method_names() -> list[str]:
@@ -171,6 +174,13 @@ def whole_updates(learner: Learner, decisions: int) -> int:
     return -(-decisions // learner.decisions_per_update) * learner.decisions_per_update
 
 
+def seed_after(seed: int, decisions: int) -> int:
+    """Return the seed of the matches that a run begins after some decisions."""
+    # A resumed run would else play the deals of its beginning once more.
+    drawn = np.random.SeedSequence([seed, decisions]).generate_state(1)
+    return int(drawn[0]) if decisions else seed
+
+
 def save_policy(policy: Learned, folder: Path) -> None:
     """Write a policy into a folder, which is then a player's path."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -184,8 +194,8 @@ def state_of(part: Any) -> dict[str, np.ndarray]:
     """Return the state of a part of a learner.
 
     Args:
-        part: A network, an optimizer, tables, a generator of NumPy, an array, a number, a list of
-            such or such by name, or an object with `state` and `load_state`.
+        part: A network, an optimizer, a generator of NumPy, an array, a number, or a list of such
+            or such by name.
     """
     import torch
 
@@ -198,8 +208,6 @@ def state_of(part: Any) -> dict[str, np.ndarray]:
                 for number, state in part.state_dict()["state"].items()
                 for name, value in state.items()
             }
-        case Batch():
-            return {"bytes": np.frombuffer(part.save(), dtype=np.uint8).copy()}
         case np.random.Generator():
             return {"json": _text(json.dumps(part.bit_generator.state))}
         case list():
@@ -210,9 +218,8 @@ def state_of(part: Any) -> dict[str, np.ndarray]:
                 for name, one in part.items()
                 for key, array in state_of(one).items()
             }
-        case int() | float() | np.ndarray():
+        case _:
             return {"value": np.array(part)}
-    return part.state()
 
 
 def loaded(part: Any, state: Mapping[str, np.ndarray]) -> Any:
@@ -241,20 +248,16 @@ def loaded(part: Any, state: Mapping[str, np.ndarray]) -> Any:
                 for number in numbers
             }
             part.load_state_dict({**part.state_dict(), "state": kept})
-        case Batch():
-            part.restore(state["bytes"].tobytes())
         case np.random.Generator():
             part.bit_generator.state = json.loads(state["json"].tobytes())
         case list():
             return list(loaded(dict(enumerate(part)), state).values())
         case dict():
             return {name: loaded(one, below(state, str(name))) for name, one in part.items()}
-        case int() | float():
-            return type(part)(state["value"])
         case np.ndarray():
             return state["value"].copy()
         case _:
-            part.load_state(state)
+            return type(part)(state["value"])
     return part
 
 

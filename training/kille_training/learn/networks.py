@@ -1,4 +1,4 @@
-"""What methods share: a multilayer perceptron over the observation, and a memory of rows.
+"""A multilayer perceptron over the observation, and a buffer of rows, for all methods.
 
 Thousands of tables meet the same few observations again and again: a network that is asked once for
 each distinct one, and learns from counts, does exactly the same work in a fraction of the time.
@@ -175,20 +175,6 @@ class Rows:
         """Draw rows, as columns."""
         drawn = rng.integers(min(self.count, self.size), size=size)
         return [column[drawn] for column in self._columns]
-
-    def state(self) -> dict[str, np.ndarray]:
-        """Return what `load_state` needs, as arrays."""
-        kept = min(self.count, self.size)
-        columns = {str(number): column[:kept] for number, column in enumerate(self._columns)}
-        return {"count": np.array(self.count), **columns}
-
-    def load_state(self, state: Mapping[str, np.ndarray]) -> None:
-        """Continue with the rows of a state."""
-        columns = [state[str(number)] for number in range(len(state) - 1)]
-        self.count, self._columns = 0, []
-        if columns:
-            self._put(np.arange(len(columns[0])), columns)
-        self.count = int(state["count"])
 
     def _put(self, place: np.ndarray, columns: tuple[np.ndarray, ...] | list[np.ndarray]) -> None:
         if not self._columns:

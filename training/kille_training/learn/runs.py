@@ -2,7 +2,7 @@
 
 runs/NAME/
   config.yaml              the resolved settings, with the seed and the versions that made the run
-  checkpoint.safetensors   everything needed to resume exactly
+  checkpoint.safetensors   weights, optimizer, counters and generators, to resume from
   progress.csv             one line per update
   measurements.csv         what the policy earned against the baselines while it learned, and
   exact.csv                exact NashConv, where these were measured
@@ -13,9 +13,9 @@ runs/NAME/
   report.html              the report
 
 A checkpoint is a safetensors file, named arrays and a JSON header, so reading one runs no code: the
-state of the learner (networks, optimizers, tables, open decisions) and the generators of torch and
-NumPy. It is written between two updates, whole or not at all. The header holds a digest of the
-whole file, so a damaged checkpoint is refused and never trained on.
+state of the learner (networks, optimizers, counters) and the generators of torch and NumPy. It
+holds no table: a resumed run begins new matches. It is written between two updates, whole or not at
+all. The header holds a digest of the whole file, so a damaged checkpoint is refused.
 """
 
 import csv
@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 
 SEED_PREFIX = "seed-"
 """What the folders of runs begin with that differ in nothing but their seed, see `seeds`."""
-FORMAT = "kille-checkpoint 5"
+FORMAT = "kille-checkpoint 6"
 BLANK = "0" * 64
 """Stands where the digest will be while it is computed."""
 _DIGEST = re.compile(rb'digest\\": \\"([0-9a-f]{64})\\"')

@@ -1,13 +1,14 @@
-"""`kille_training.train`: a run from its settings to its page; it resumes exactly where it stopped.
+"""`kille_training.train`: a run from its settings to its page; it resumes from its checkpoint.
 
 `train` opens one run, or several seeds of one configuration. `finish` brings a run to its end:
 `train_run` makes its updates, then it is measured, and its page is written. `Training` is a run in
 memory, `runs` its folder, and a file of `methods` what makes an update. `measuring` and `page` are
 loaded when a measurement or the page is due.
 
-Checkpoints are written between two updates of the method, where the state of the run is complete:
-an interruption waits for the current update to end (a second one does not). So an interrupted run
-that is resumed ends with the same bytes as one that never stopped.
+Checkpoints are written between two updates of the method: an interruption waits for the current
+update to end (a second one does not). A killed run loses what it learned since its last checkpoint.
+A resumed run begins new matches, so its policy differs from that of a run that never stopped as two
+seeds differ.
 """
 
 import signal
@@ -45,7 +46,7 @@ from kille_training.learn.runs import (
 )
 from kille_training.learn.settings import TrainSettings, differences
 from kille_training.progress import Progress, part_of, resumable, shown, teller
-from kille_training.settings import Overrides, build, plain, versions
+from kille_training.settings import Overrides, build, plain
 
 if TYPE_CHECKING:
     from kille_training.learn.seeds import SeedRuns
@@ -273,7 +274,6 @@ class Training:
         header = {
             "settings": plain(replace(self.settings, made_with={})),
             "game_version": spec(self.settings.table.game).version,
-            "made_with": versions(),
             "seconds": self.seconds,
             "updates": self.updates,
             "next_measurement": self.next_measurement,
@@ -281,28 +281,28 @@ class Training:
         write_checkpoint(self.run.checkpoint, self.learner, header)
 
     def load(self) -> None:
-        """Resumes from the checkpoint; refuses one of other settings or of another game."""
+        """Resume from the checkpoint, with new matches.
+
+        Raises:
+            ConfigError: It is of other settings, or of another version of the game.
+        """
         path, version = self.run.checkpoint, spec(self.settings.table.game).version
         header, arrays = read_checkpoint(path)
-        # `measure` may change, and keys of an older checkpoint may have got other names
-        content = header["settings"] | {"measure": {}, "made_with": header["made_with"]}
+        content = header["settings"] | {"measure": {}}  # which may change
         theirs = build(TrainSettings, content, f"{path}: ").resolved()
         wrong = differences(
             _fixed(theirs, header["game_version"]), _fixed(self.settings, version), "its "
         )
         if wrong:
             raise ConfigError(f"{path} does not fit the run: {'; '.join(wrong)}")
-        installed = versions()
-        other = [
-            f"{name} {version} (now {installed.get(name)})"
-            for name, version in header["made_with"].items()
-            if installed.get(name) != version
-        ]
-        if other:
-            warn("the run resumes, but not to the same bits: it was begun with " + ", ".join(other))
         restore(self.learner, arrays)
         self.seconds, self.updates = header["seconds"], header["updates"]
         self.next_measurement = header["next_measurement"]
+        refills = getattr(self.learner, "refills", "")
+        warn(
+            f"{self.run.folder} resumes after {self.decisions:,} decisions; matches begin anew"
+            + (f", and {self.settings.method} refills {refills}" if refills else "")
+        )
 
 
 def _fixed(settings: TrainSettings, game_version: int) -> dict[str, Any]:

@@ -58,7 +58,8 @@ class Settings:
 class Learner(DealLearner):
     """A network that values actions, and the target that follows it."""
 
-    parts = ("learner", "target", "optimizer", "memory", "rng", "temperature")
+    parts = ("learner", "target", "optimizer", "rng", "temperature")
+    refills = "its replay buffer"
 
     def __init__(self, table: Table, seed: int, settings: Settings) -> None:
         """Begin with PyTorch's random weights."""
@@ -116,14 +117,14 @@ def update(
     sampled: Sequence[np.ndarray],
     follow: float,
 ) -> None:
-    """Makes a gradient step of double Q-learning; the target network follows the learner.
+    """Make a gradient step of double Q-learning; the target network follows the learner.
 
     Args:
         learner: Chooses the next action.
         target: Rates it.
         optimizer: Of the learner.
         sampled: Columns of `transitions`.
-        follow: How much of the way the target goes.
+        follow: Share of the way that the target goes.
     """
     observation, action, reward, next_observation, next_mask = sampled
     legal = torch.as_tensor(next_mask) != 0

@@ -1,21 +1,20 @@
 """MaskablePPO of sb3-contrib, every seat's decisions as a stream of their own.
 
 Huang and Ontañón, "A closer look at invalid action masking in policy gradient algorithms", FLAIRS
-2022; Raffin et al., "Stable-Baselines3", JMLR 22, 2021. The library collects and learns; the
-environments, and the buffer that credits each decision with what its own seat earns, are those of
-`kille_env.sb3`. An update is a rollout and some epochs over it, as the library's `learn` does them,
-so that the step size and the entropy bonus can fall with the budget and a run can stop between two
-updates. Private state of the library is touched in this file alone.
+2022; Raffin et al., "Stable-Baselines3", JMLR 22, 2021. The library learns; the environments and
+`SeatPPO`, which credits each decision with what its own seat earns, are those of `kille_env.sb3`.
+An update is one rollout of the library's `learn`, so that the step size and the entropy bonus can
+fall with the budget and a run can stop between two updates.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal
 
 import numpy as np
 import torch
 from pydantic import Field
 from sb3_contrib import MaskablePPO
-from stable_baselines3.common.callbacks import CallbackList
+from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import Logger
 from stable_baselines3.common.vec_env import VecEnv
 from torch import nn
@@ -23,17 +22,17 @@ from torch import nn
 from kille_agents.catalog import baselines, load_policy
 from kille_agents.network import NetworkPolicy
 from kille_env import make_batch
-from kille_env.adapters.sb3 import SeatStreamBuffer, SeatVecEnv, SelfPlayVecEnv
+from kille_env.adapters.sb3 import SeatVecEnv, SelfPlayVecEnv
+from kille_env.adapters.sb3_rollouts import SeatPPO
 from kille_env.core.floats import NEAR_SEATS
 from kille_env.core.spec import feature_scale
 from kille_env.errors import ConfigError
 from kille_env.play.seating import SeatedPolicies, play_out
 from kille_env.registry import Table, spec
-from kille_training.learn.method import Left, loaded, state_of
+from kille_training.learn.method import Left, loaded, seed_after, state_of
 from kille_training.settings import Count, List, NotNegative, Positive, Share, settings, versions
 
 ACTIVATIONS: dict[str, type[nn.Module]] = {"tanh": nn.Tanh, "relu": nn.ReLU}
-COUNTERS = ("num_timesteps", "_n_updates", "_episode_num")
 SPREAD_MATCHES = 64
 """Matches that say how far apart the returns of one kind of table lie."""
 LARGEST = 1e7
@@ -99,7 +98,7 @@ class Settings:
     torch_threads: Count = 1
 
     def __post_init__(self) -> None:
-        """Refuses what cannot be trained with."""
+        """Refuse settings that cannot be trained with."""
         kinds = len(self.table_sizes) * max(1, len(self.episodes))
         if kinds and self.num_tables % kinds:
             raise ConfigError(
@@ -110,11 +109,30 @@ class Settings:
             raise ConfigError("episodes is for table_sizes; set table.episode for one table")
         if self.table_sizes and self.form != "streams":
             raise ConfigError("table_sizes needs form streams")
+        if self.batch_size < 2:
+            raise ConfigError(
+                "batch_size is 1, and one decision has no spread to normalise by; expected 2 or "
+                "more"
+            )
         if self.num_tables * self.n_steps % self.batch_size == 1:
             raise ConfigError(
                 "batch_size leaves a last minibatch of one decision, which has no spread to "
                 "normalise by; choose a divisor of num_tables * n_steps"
             )
+
+
+class _AfterRollout(BaseCallback):
+    """Call a function between a rollout and its update."""
+
+    def __init__(self, function: Callable[[], None]) -> None:
+        super().__init__()
+        self._function = function
+
+    def _on_rollout_end(self) -> None:
+        self._function()
+
+    def _on_step(self) -> bool:
+        return True
 
 
 class Learner:
@@ -146,8 +164,8 @@ class Learner:
             table: The table.
             seed: Seed of everything.
             settings: Hyperparameters.
-            env: Where it learns, with the library's own buffer, which takes consecutive decisions
-                of a row for one stream; None is the environment of `settings.form`.
+            env: An environment of the suite in which the library's own MaskablePPO learns; None is
+                the environment of `settings.form`.
 
         Raises:
             ConfigError: `settings.begin_with` is no network of this form, or the table is none of
@@ -156,16 +174,18 @@ class Learner:
         _check_measured(table, settings)
         self.table, self.seed, self.settings, self.left = table, seed, settings, 1.0
         torch.set_num_threads(settings.torch_threads)
-        rate, streams = settings.learning_rate, settings.form == "streams" and env is None
-        if streams:
-            env = self._all_seats()
+        rate, algorithm = settings.learning_rate, MaskablePPO
+        live: SeatVecEnv | None = None
+        if env is None and settings.form == "streams":
+            env, algorithm = self._all_seats(), SeatPPO
         elif env is None:
             size = (table.game, settings.num_tables, table.num_players)
-            env = SeatVecEnv(*size, rules=table.rules, seed=seed, opponents="self")
-        self.model = MaskablePPO(
+            env = live = SeatVecEnv(*size, rules=table.rules, seed=seed, opponents="self")
+        self.env: Any = env
+        self.model = algorithm(
             "MlpPolicy",
             env,
-            learning_rate=(lambda left: rate * left) if settings.anneal else rate,
+            learning_rate=(lambda _: rate * self.left) if settings.anneal else rate,
             n_steps=settings.n_steps,
             batch_size=settings.batch_size,
             n_epochs=settings.n_epochs,
@@ -175,14 +195,15 @@ class Learner:
             ent_coef=settings.ent_coef,
             vf_coef=settings.vf_coef,
             max_grad_norm=settings.max_grad_norm,
-            rollout_buffer_class=SeatStreamBuffer if streams else None,
             policy_kwargs=self._networks(),
             # The library seeds tables with seed, seed + 1, ...: runs 1 and 2 would share deals.
             seed=int(np.random.SeedSequence(seed).generate_state(1)[0]),
             device="cpu",
         )
         self.model.set_logger(Logger(None, []))
-        self.model._setup_learn(0, None)  # the budget is the caller's
+        self.model.learn(0)  # begins the matches; the budget is the caller's
+        if live is not None:
+            live.follow(self.model)
         if settings.begin_with:
             self._begin_with(settings.begin_with)
 
@@ -202,16 +223,10 @@ class Learner:
         Raises:
             ConfigError: The network returns nonsense.
         """
-        model, settings = self.model, self.settings
-        callback = CallbackList([])
-        callback.init_callback(model)
-        assert model.env is not None
-        try:
-            model.collect_rollouts(model.env, callback, model.rollout_buffer, model.n_steps)
-            self.left = model._current_progress_remaining = left()
-            fallen = settings.ent_coef - settings.ent_coef_end
-            model.ent_coef = settings.ent_coef_end + fallen * self.left
-            model.train()
+        model = self.model
+        callback = _AfterRollout(lambda: self._anneal(left()))
+        try:  # one decision is asked for, and a rollout is the least that there is
+            model.learn(1, callback, log_interval=None, reset_num_timesteps=False)
         except ValueError as error:  # what a network that returns nonsense leads to
             if self._diverged():
                 raise self._refusal() from error
@@ -229,6 +244,11 @@ class Learner:
             "clip_fraction": said["train/clip_fraction"],
             "explained_variance": said["train/explained_variance"],
         }
+
+    def _anneal(self, left: float) -> None:
+        settings, self.left = self.settings, left
+        fallen = settings.ent_coef - settings.ent_coef_end
+        self.model.ent_coef = settings.ent_coef_end + fallen * left
 
     def policy(self, name: str) -> NetworkPolicy:
         """Return the current network as a policy that needs no torch."""
@@ -258,24 +278,18 @@ class Learner:
     def load(self, state: Mapping[str, np.ndarray]) -> None:
         """See `learn.method.Learner`."""
         model, parts = self.model, loaded(self._parts(), state)
-        for name in COUNTERS:
-            setattr(model, name, parts[name])
-        self.left = model._current_progress_remaining = parts["left"]
-        model._last_obs = parts["last_observation"]
-        model._last_episode_starts = parts["last_episode_start"]
+        self.left, model.num_timesteps = parts["left"], parts["num_timesteps"]
+        self.env.seed(seed_after(self.seed, self.decisions))
+        model.set_env(self.env)  # the next rollout begins new matches
 
     def _parts(self) -> dict[str, Any]:
-        """Return what makes up the state, by name; the library's own buffer keeps nothing."""
+        """Return the parts of the state by name."""
         model = self.model
-        tables = {"env": model.get_env(), "buffer": model.rollout_buffer}
         return {
             "policy": model.policy,
             "optimizer": model.policy.optimizer,
             "left": self.left,
-            "last_observation": model._last_obs,
-            "last_episode_start": model._last_episode_starts,
-            **{name: getattr(model, name) for name in COUNTERS},
-            **{name: part for name, part in tables.items() if hasattr(part, "state")},
+            "num_timesteps": model.num_timesteps,
         }
 
     def _all_seats(self) -> VecEnv:
@@ -394,7 +408,7 @@ class Learner:
         with torch.no_grad():
             if not all(bool(torch.isfinite(values).all()) for values in policy.parameters()):
                 return True
-            seen, _ = policy.obs_to_tensor(self.model._last_obs)
+            seen, _ = policy.obs_to_tensor(self.env.observe())
             hidden = policy.mlp_extractor.forward_actor(policy.pi_features_extractor(seen))
             return not bool((policy.action_net(hidden).abs() < LARGEST).all())
 

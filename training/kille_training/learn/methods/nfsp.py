@@ -11,6 +11,8 @@ best response draws actions by the softmax of their values at a low temperature 
 play), and learns from transitions that span several decisions.
 """
 
+from collections.abc import Mapping
+
 import numpy as np
 import torch
 from torch import nn
@@ -62,7 +64,8 @@ class Settings:
 class Learner(DealLearner):
     """A best response and an average policy, one pair of networks for all seats."""
 
-    parts = ("average", "response", "target", "learning", "averaging", "memory", "reservoir", "rng")
+    parts = ("average", "response", "target", "learning", "averaging", "responses", "rng")
+    refills = "its replay buffer and its reservoir"
 
     def __init__(self, table: Table, seed: int, settings: Settings) -> None:
         """Begin with PyTorch's random weights."""
@@ -75,6 +78,7 @@ class Learner(DealLearner):
         self.learning = torch.optim.Adam(self.response.parameters(), settings.learning_rate)
         self.averaging = torch.optim.Adam(self.average.parameters())
         self.memory, self.reservoir = Rows(settings.buffer), Rows(settings.reservoir)
+        self.responses = 0
 
     def update(self, left: Left) -> dict[str, float]:
         """Play matches, and make gradient steps of both networks."""
@@ -89,6 +93,7 @@ class Learner(DealLearner):
         own = responds[played.table, played.seat]
         columns = played.observation, played.mask, played.action
         self.reservoir.add_sampled(rng, *(column[own] for column in columns))
+        self.responses = self.reservoir.count
         for _ in range(settings.updates):
             sampled = self.memory.sample(settings.minibatch, rng)
             dqn.update(self.response, self.target, self.learning, sampled, settings.follow)
@@ -99,6 +104,16 @@ class Learner(DealLearner):
             loss.backward()
             self.averaging.step()
         return {}
+
+    def load(self, state: Mapping[str, np.ndarray]) -> None:
+        """See `learn.method.Learner`; the average policy refills the reservoir."""
+        super().load(state)
+        # The average policy is the mean of the best responses that the reservoir sampled, so its
+        # own play is a new sample of the same decisions.
+        while self.reservoir.count < min(self.responses, self.reservoir.size):
+            played = collect(self.batch, self.average.player(), observation="box")
+            self.reservoir.add(played.observation, played.mask, played.action)
+        self.reservoir.count = self.responses
 
     def policy(self, name: str) -> NetworkPolicy:
         """Return the average policy."""

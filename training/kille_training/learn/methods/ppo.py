@@ -12,6 +12,7 @@ import torch
 from torch import nn
 
 from kille_agents.network import NetworkPolicy
+from kille_env.errors import ConfigError
 from kille_env.play.experience import Transitions, collect
 from kille_env.registry import Table
 from kille_training.learn.method import DealLearner, Left
@@ -24,7 +25,7 @@ class Settings:
     """What can be set.
 
     Attributes:
-        tables: N, matches from one update to the next.
+        tables: N, matches from one update to the next; at least two.
         layers: Units of each hidden layer.
         epochs: How often an update goes through its decisions.
         parts: Minibatches of each epoch.
@@ -42,6 +43,14 @@ class Settings:
     entropy: float = 0.1
     clip: float = 0.2
     norm: float = 0.5
+
+    def __post_init__(self) -> None:
+        """Refuse an update of one match, which may have a single decision."""
+        if self.tables < 2:
+            raise ConfigError(
+                f"tables is {self.tables}, expected two or more: advantages are normalized by "
+                "their spread over an update, and one decision has none"
+            )
 
 
 class Learner(DealLearner):
@@ -86,9 +95,12 @@ class Learner(DealLearner):
         advantage = torch.as_tensor(played.advantages(values)).float()
         returns = advantage + values
         rows = torch.arange(len(action)) if own is None else torch.as_tensor(own).nonzero()[:, 0]
+        if len(rows) < 2:
+            return  # there is no spread to normalize by
         advantage = (advantage - advantage[rows].mean()) / (advantage[rows].std() + 1e-8)
         shuffles = [rows[torch.randperm(len(rows))] for _ in range(settings.epochs)]
-        for part in torch.cat(shuffles).tensor_split(settings.epochs * settings.parts):
+        steps = min(settings.epochs * settings.parts, settings.epochs * len(rows))
+        for part in torch.cat(shuffles).tensor_split(steps):
             seen = played.observation[part.numpy()]
             log = self.actor(seen).masked_fill(mask[part] == 0, -1e9).log_softmax(1)
             ratio = (log.gather(1, action[part, None])[:, 0] - before[part]).exp()

@@ -67,7 +67,7 @@ class Settings:
 class Learner(DealLearner):
     """A population of best responses, and a network that plays their mixture."""
 
-    parts = ("response", "average", "learning", "networks", "margins", "mixture", "meeting", "rng")
+    parts = ("response", "average", "learning", "networks", "margins", "mixture", "rng")
 
     def __init__(self, table: Table, seed: int, settings: Settings) -> None:
         """Begin with uniform play as the only member."""

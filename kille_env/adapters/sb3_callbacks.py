@@ -1,17 +1,22 @@
-"""What a run of Stable-Baselines3 may need beside the environment: a callback that anneals it."""
+"""Callbacks of Stable-Baselines3: annealing, and checkpoints that are players."""
 
 import warnings
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Any
 
-from stable_baselines3.common.callbacks import BaseCallback
-
+from kille_env.adapters.sb3_asking import save
+from kille_env.core.arguments import whole
 from kille_env.errors import KilleError
+from kille_env.extras import needs
+
+with needs("train"):
+    from stable_baselines3.common.callbacks import BaseCallback
 
 
 class Anneal(BaseCallback):
-    """Lowers the learning rate and the entropy bonus over a run, linearly, both to 0 by default.
+    """Lower the learning rate and the entropy bonus over a run, linearly, both to 0 by default.
 
     In self-play the target moves, and every opponent is the learner itself: with constant steps the
     policies circle around an equilibrium, and a constant bonus keeps them off it.
@@ -30,7 +35,7 @@ class Anneal(BaseCallback):
     """
 
     def __init__(self, learning_rate: float = 0.0, ent_coef: float = 0.0) -> None:
-        """Takes the values at the end of the run.
+        """Take the values at the end of the run.
 
         Args:
             learning_rate: The optimizer's step size at the end.
@@ -45,10 +50,10 @@ class Anneal(BaseCallback):
                 raise KilleError(f"{name} is {value!r}, expected its value at the end, 0 or more")
         self.learning_rate, self.ent_coef = learning_rate, ent_coef
         self._method: Any = None
-        self._updated = False
+        self._updated, self._total = False, 0
 
     def _on_training_start(self) -> None:
-        self._updated = False
+        self._updated, self._total = False, self.locals["total_timesteps"]
 
     def _on_step(self) -> bool:
         return True
@@ -65,7 +70,7 @@ class Anneal(BaseCallback):
         self._put_back()
 
     def _put_back(self) -> None:
-        """Gives the model its own `train` again: it is saved with its attributes."""
+        """Give the model its own `train` again: it is saved with its attributes."""
         model: Any = self.model
         if self._method is not None:
             del model.train
@@ -74,13 +79,13 @@ class Anneal(BaseCallback):
             self._method = None
 
     def _update(self, train: Callable[..., None], *args: Any, **options: Any) -> None:
-        """Updates the network by `train`, the model's own method, with the values of now."""
+        """Update the network by `train`, the model's own method, with the values of now."""
         model: Any = self.model
         schedule, entropy = model.lr_schedule, getattr(model, "ent_coef", None)
         first, last = schedule(1.0), self.learning_rate
         # The last rollout ends beyond a total that is no multiple of it: then less than 0 is left.
         model.lr_schedule = lambda left: last + (first - last) * max(0.0, left)
-        left = max(0.0, 1.0 - self.num_timesteps / model._total_timesteps)
+        left = max(0.0, 1.0 - self.num_timesteps / self._total)
         if left == last == 0.0 and not self._updated:
             warnings.warn(
                 "a run of one rollout learns nothing: its one update has the learning rate of the "
@@ -99,3 +104,59 @@ class Anneal(BaseCallback):
             model.lr_schedule = schedule
             if entropy is not None:
                 model.ent_coef = entropy
+
+
+class Checkpoints(BaseCallback):
+    """Save the model as a player every so many decisions, as `save` does, and at the end.
+
+    The files are named as those of the library's `CheckpointCallback`. They can be measured and
+    entered in tournaments by their paths, and `load` resumes from them; a resumed model begins new
+    matches.
+
+    Example:
+        >>> from kille_env.sb3 import Checkpoints, SeatPPO, SelfPlayVecEnv
+        >>> venv = SelfPlayVecEnv("byteskille", num_tables=16, num_players=3)
+        >>> model = SeatPPO("MlpPolicy", venv, n_steps=8, batch_size=64)
+        >>> saving = Checkpoints(128, "checkpoints")
+        >>> model = model.learn(256, callback=saving)
+        >>> [file.name for file in saving.files]
+        ['model_128_steps.zip', 'model_256_steps.zip']
+
+    Attributes:
+        files: The files so far.
+    """
+
+    def __init__(self, every: int, folder: str | Path, name: str = "model") -> None:
+        """Take an interval and a place.
+
+        Args:
+            every: Decisions between two files; a file is written between two rollouts.
+            folder: Where the files go.
+            name: What their names begin with.
+
+        Raises:
+            KilleError: `every` is no whole number above 0.
+        """
+        super().__init__()
+        self.every, self.folder, self.name = whole("every", every, 1), Path(folder), name
+        self.files: list[Path] = []
+        self._next = 0
+
+    def _on_training_start(self) -> None:
+        self._next = self.num_timesteps + self.every
+
+    def _on_step(self) -> bool:
+        return True
+
+    def _on_rollout_start(self) -> None:
+        if self.num_timesteps >= self._next:
+            self._save()
+
+    def _on_training_end(self) -> None:
+        if self.num_timesteps > self._next - self.every:
+            self._save()
+
+    def _save(self) -> None:
+        file = self.folder / f"{self.name}_{self.num_timesteps}_steps.zip"
+        self.files.append(save(self.model, file))
+        self._next = self.num_timesteps + self.every
