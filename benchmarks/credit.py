@@ -16,6 +16,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from curves import ROOT, Case, Key, deal_of, learn, make_runs
 from kille_env.adapters.sb3 import SelfPlayVecEnv
 from kille_env.play.policy import UniformPolicy
@@ -37,8 +39,11 @@ class NextSeatVecEnv(SelfPlayVecEnv):
     by the last action reaches no seat.
     """
 
-    def _check_buffer(self) -> None:
-        """Accept any buffer: the result is what is measured here."""
+    def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict[str, Any]]]:
+        """Play the actions; return rewards as the tutorials do."""
+        played = self.play(self._actions)
+        own = played.rewards[np.arange(self.num_envs), played.seats]
+        return self.observe(), own.astype(np.float32), played.ended, played.infos
 
 
 def next_seat(settings: TrainSettings) -> NextSeatVecEnv:

@@ -1,6 +1,6 @@
-"""What `kille_env.sb3.settings` reaches, and what each setting buys.
+"""Results of `kille_env.sb3.settings`, and the effect of each setting.
 
-MaskablePPO learns single deals by self-play in every game with `settings(venv)` and `Anneal()`, at
+SeatPPO learns single deals by self-play in every game with `settings(venv)` and `Anneal()`, at
 two tables each, with several seeds; then, in two games, with one setting changed at a time, with
 the library's own defaults, and in one seat against the rule of thumb. What came of it is measured
 by `kille_training.evaluate`, and exactly where it can be. Every finished run is a line of `--out`
@@ -28,7 +28,7 @@ CHANGES: Mapping[str, Mapping[str, Any]] = {
     "value loss weighs 0.5": {"vf_coef": 0.5},
     "MaskablePPO's defaults, 8 tables": {
         "tables": 8,
-        "only": ("policy", "env", "rollout_buffer_class", "device"),
+        "only": ("policy", "env", "device"),
     },
     "one seat, MaskablePPO": {"opponents": "rule_of_thumb"},
     "one seat, PPO": {"opponents": "rule_of_thumb", "algorithm": "PPO"},
@@ -66,6 +66,7 @@ def measure(key: Key, settings: Mapping[str, Any]) -> dict[str, Any]:
     opponents = change.pop("opponents", None)
     algorithm: Any = PPO if change.pop("algorithm", "") == "PPO" else MaskablePPO
     if opponents is None:
+        algorithm = sb3.SeatPPO
         env: Any = sb3.SelfPlayVecEnv(game, tables, seats)
     else:
         illegal = "lose" if algorithm is PPO else "raise"

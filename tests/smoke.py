@@ -30,14 +30,13 @@ def play() -> None:
 def train_and_measure() -> None:
     """Tries one training run, one measurement, one exact one, one tournament."""
     import torch
-    from sb3_contrib import MaskablePPO
 
     import kille_training as kt
-    from kille_env.sb3 import Anneal, SelfPlayVecEnv, save, settings
+    from kille_env.sb3 import Anneal, SeatPPO, SelfPlayVecEnv, save, settings
 
     torch.set_num_threads(1)
     venv = SelfPlayVecEnv("knack", num_tables=16, num_players=2)
-    model = MaskablePPO(**settings(venv), seed=0)
+    model = SeatPPO(**settings(venv), seed=0)
     model.learn(venv.num_envs * model.n_steps + 1, callback=Anneal())
     save(model, "model.zip")
     print(kt.evaluate(model, "knack", 2, deals=50))

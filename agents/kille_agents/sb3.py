@@ -68,12 +68,14 @@ def read_plain(path: Path) -> dict[str, Any]:
     try:
         with zipfile.ZipFile(path) as archive, archive.open("data") as file:
             data = parse_json(file.read(MOST_JSON + 1))
+            if not isinstance(data, dict):
+                raise PolicyError(f"its data is {shortened(data)}, expected a mapping")
     except Exception as error:  # zipfile has many ways to say that a file is broken
         raise PolicyError(
             f"{path} is no model of Stable-Baselines3: {shortened(str(error))}. Save the model "
             "again with kille_env.sb3.save, or name another file"
         ) from None
-    return data if isinstance(data, dict) else {}
+    return data
 
 
 def algorithm_of(path: Path, data: dict[str, Any]) -> str:

@@ -154,7 +154,7 @@ class Normalization:
         """Return the statistics of a wrapper as they are now."""
         if isinstance(step, Normalization):
             return step
-        found: Any = step.obs_rms
+        found: Any = step.obs_rms if step.norm_obs else {}
         parts = found if isinstance(found, dict) else {"": found}
         return cls(parts, step.epsilon, float(step.clip_obs))
 
@@ -192,8 +192,8 @@ class Normalization:
 
     @property
     def count(self) -> float:
-        """Observations that the statistics are of."""
-        return min(float(part.count) for part in self.parts.values())
+        """Observations that the statistics are of; 0 for none."""
+        return min((float(part.count) for part in self.parts.values()), default=0.0)
 
 
 def asking_of(model: Any) -> Asking:
@@ -215,8 +215,8 @@ def asking_of(model: Any) -> Asking:
         return kept
     normalization = None
     for wrapper in wrappers_of(env):
-        if type(wrapper) is VecNormalize and not (wrapper.norm_obs and normalization):
-            normalization = wrapper if wrapper.norm_obs else normalization
+        if type(wrapper) is VecNormalize and normalization is None:
+            normalization = wrapper
         elif type(wrapper) not in PASS_ON:
             raise PolicyError(_unknown(name, wrapper))
     env = env.unwrapped
@@ -271,18 +271,17 @@ def _record_of(model: Any) -> Asking | None:
 def _check_as_it_learned(model: Any, asking: Asking, kept: Asking | None) -> None:
     """Refuse an environment that asks a loaded model otherwise than the one that it learned in."""
     name, now = type(model).__name__, asking.normalization
-    normalized = kept is not None and kept.normalization is not None
-    # The library keeps no statistics in a file, but a trace of them until the model learns again.
-    normalized |= kept is None and last_observations(model) is None and saw_normalized(model)
-    if normalized:
-        before = None if kept is None else kept.normalization
-        least = 1.0 if before is None else Normalization.of(before).count
-        if now is None or Normalization.of(now).count < least:
-            raise PolicyError(
-                f"the {name} learned behind a VecNormalize, whose statistics its environment here "
-                "does not have: measure the file that kille_env.sb3.save wrote, or load the model "
-                f"with them, {name}.load(path, env=VecNormalize.load(statistics, venv))"
-            )
+    least = 0.0
+    if kept is not None and kept.normalization is not None:
+        least = Normalization.of(kept.normalization).count
+    elif kept is None and last_observations(model) is None and saw_normalized(model):
+        least = 1.0  # the library's own file keeps no statistics, but a trace that there were some
+    if least > (0.0 if now is None else Normalization.of(now).count):
+        raise PolicyError(
+            f"the {name} learned behind a VecNormalize, whose statistics its environment here does "
+            "not have: measure the file that kille_env.sb3.save wrote, or load the model with "
+            f"them, {name}.load(path, env=VecNormalize.load(statistics, venv))"
+        )
     if kept is not None and kept.as_dict()["features"] != _place(asking.features):
         raise PolicyError(
             f"the {name} learned with features={kept.features}, and its environment here has "

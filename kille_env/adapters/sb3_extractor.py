@@ -26,17 +26,14 @@ class SeatExtractor(BaseFeaturesExtractor):
     layer is as large whatever the number of seats.
 
     Example:
-        >>> from sb3_contrib import MaskablePPO
         >>> from kille_env.adapters.sb3_extractor import SeatExtractor
-        >>> from kille_env.sb3 import SeatStreamBuffer, SelfPlayVecEnv
+        >>> from kille_env.sb3 import SeatPPO, SelfPlayVecEnv
         >>> venv = SelfPlayVecEnv("byteskille", 16, 3, observation="seats")
         >>> network = {
         ...     "features_extractor_class": SeatExtractor,
         ...     "features_extractor_kwargs": {"game": "byteskille"},
         ... }
-        >>> model = MaskablePPO(
-        ...     "MlpPolicy", venv, policy_kwargs=network, rollout_buffer_class=SeatStreamBuffer
-        ... )
+        >>> model = SeatPPO("MlpPolicy", venv, policy_kwargs=network)
 
     Attributes:
         linear: The layer, from [N, G + (near_seats + 1) K].

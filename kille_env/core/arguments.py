@@ -243,13 +243,6 @@ def numbers(name: str, value: Any, dtype: Any, shape: tuple[int | None, ...]) ->
     raise RulesError(f"{name} is {np.dtype(dtype)} [{sizes}], got {_described(given, value)}")
 
 
-def saved(state: Any, name: str, dtype: Any, shape: tuple[int | None, ...]) -> np.ndarray:
-    """Return an array of a saved state; see `numbers`."""
-    if not isinstance(state, Mapping) or name not in state:
-        raise RulesError(f"the state holds no {name!r}; pass what `state` returned")
-    return numbers(f"{name!r} of the state", state[name], dtype, shape)
-
-
 def _described(given: np.ndarray | None, value: Any) -> str:
     return shortened(value) if given is None else f"{given.dtype} {list(given.shape)}"
 

@@ -6,7 +6,7 @@ seats of the same deals earn the same units to the bit, wherever they play; and 
 the same random numbers in a seat of a deal, so that comparisons over equal deals are paired.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -15,7 +15,7 @@ import numpy as np
 from kille_env.core import arguments
 from kille_env.core.arrays import Fixed
 from kille_env.core.batch import Batch
-from kille_env.errors import KilleError, illegal_choice
+from kille_env.errors import illegal_choice
 from kille_env.play.decisions import Decisions, History
 from kille_env.play.kernels import ROUND, begin_anew, bound, list_due, mark_due, play_on
 from kille_env.play.policy import at_table, decide, kernel_of, name_of, pick_actions
@@ -240,32 +240,6 @@ class SeatedPolicies(Fixed):
         begin_anew(chosen, self.decided, self.credit, self.returns)
         if self.remember:
             self._history.forget(chosen)
-
-    def state(self) -> dict[str, np.ndarray]:
-        """Return the counts of decisions, for `checked`.
-
-        Raises:
-            KilleError: A policy remembers the deal, which arrays do not hold.
-        """
-        if self.remember:
-            raise KilleError("tables whose policies remember the deal cannot be saved")
-        return {"decided": self.decided.copy(), "match": self.match.copy()}
-
-    def checked(self, state: Mapping[str, np.ndarray]) -> tuple[np.ndarray, ...]:
-        """Return a state in the form that `put_back` takes.
-
-        Raises:
-            RulesError: The state is of other tables.
-        """
-        shape = self.decided.shape
-        return (
-            arguments.saved(state, "decided", np.int64, shape),
-            arguments.saved(state, "match", np.uint64, shape[:1]),
-        )
-
-    def put_back(self, checked: tuple[np.ndarray, ...]) -> None:
-        """Restore a state that `checked` has returned."""
-        self.decided[:], self.match[:] = checked
 
     def due(self, which: np.ndarray | None = None) -> Due:
         """Return the decisions that are due at the chosen tables; None is all of them."""

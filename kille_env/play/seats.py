@@ -5,7 +5,7 @@ match sum to the seat's net result. A match that ends before the seat has a deci
 reward. It is passed over, the next one begins, and `skipped` counts it.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Unpack, cast
 
@@ -509,44 +509,6 @@ class SeatTables(Fixed):
     def _check_began(self) -> None:
         if not self.batch.began:
             raise KilleError("no match has begun: call reset() first")
-
-    def state(self) -> dict[str, np.ndarray]:
-        """Returns everything that `load_state` needs, as arrays.
-
-        Raises:
-            KilleError: An opponent remembers what has been decided in the deals, or an error has
-                stopped a match in the middle.
-        """
-        stopped = ~self.over & (self.batch.seat != self.own)
-        if stopped.any():
-            raise self._refusal(int(stopped.argmax()))
-        return {
-            "tables": np.frombuffer(self.batch.save(), dtype=np.uint8).copy(),
-            "streams": np.frombuffer(self._accounts.tobytes(), dtype=np.uint8).copy(),
-            "credit": self.players.credit.copy(),
-            "returns": self.returns.copy(),
-            **self.players.state(),
-        }
-
-    def load_state(self, state: Mapping[str, np.ndarray]) -> None:
-        """Goes on where `state` was taken, exactly.
-
-        Raises:
-            KilleError: The state is of other tables; nothing has changed.
-        """
-        size, shape = self._accounts.nbytes, self.returns.shape
-        accounts = arguments.saved(state, "streams", np.uint8, (size,)).view(ACCOUNT)
-        arguments.seats(accounts["own"], shape[1], shape[0], "'own' of the state")
-        credit, returns = (
-            arguments.saved(state, name, np.float64, shape) for name in ("credit", "returns")
-        )
-        tables = arguments.saved(state, "tables", np.uint8, (None,))
-        played = self.players.checked(state)
-        self.batch.restore(tables.tobytes())
-        self.players.put_back(played)
-        self._accounts[:], self.players.credit[:], self.returns[:] = accounts, credit, returns
-        for own, seating in zip(self.own, self.players.seating, strict=True):
-            seat_players(own, self._distances, seating)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "_shown"}

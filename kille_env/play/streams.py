@@ -233,24 +233,6 @@ class SeatStreams:
         streams = (self._open, self._credit, self._undecided, self._reward, self._next)
         end_decisions(ended, *streams)
 
-    def load(self, open_: np.ndarray, credit: np.ndarray) -> None:
-        """Goes on with open decisions, rows 0 to O - 1, and what they have earned.
-
-        Raises:
-            RulesError: They have other shapes, or the rows are not these; nothing has changed.
-        """
-        shape = self._open.shape
-        open_ = arguments.numbers("open", open_, np.int64, shape)
-        credit = arguments.numbers("credit", credit, np.float64, shape)
-        rows = open_[open_ >= 0]
-        if open_.min() < -1 or not np.array_equal(rows, np.arange(len(rows))):
-            raise RulesError(
-                f"open is {shortened(open_)}; expected -1, or else 0, 1, 2, ... in order"
-            )
-        self._open[:], self._credit[:] = open_, credit
-        self._make_room(len(rows))
-        self._next[:] = OPEN
-
     def completed(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Returns the decisions that are complete.
 

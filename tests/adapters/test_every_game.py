@@ -229,11 +229,10 @@ def test_maskable_ppo_learns(game: str, form: str) -> None:
     from sb3_contrib import MaskablePPO
 
     venv = getattr(forms, form)(game, 8, seed=4, episode="deal")
-    streams = form == "SelfPlayVecEnv"
-    model = MaskablePPO(
+    algorithm = forms.SeatPPO if form == "SelfPlayVecEnv" else MaskablePPO
+    model = algorithm(
         "MlpPolicy",
         venv,
-        rollout_buffer_class=forms.SeatStreamBuffer if streams else None,
         policy_kwargs={"net_arch": [16]},
         n_steps=16, batch_size=64, n_epochs=1, gamma=1.0, seed=1, device="cpu",
     )  # fmt: skip

@@ -8,7 +8,6 @@ import pytest
 
 pytest.importorskip("sb3_contrib")
 
-from sb3_contrib import MaskablePPO
 from stable_baselines3 import PPO
 
 import kille_env
@@ -16,7 +15,7 @@ from kille_agents import as_policy
 from kille_env.core.spec import width
 from kille_env.errors import KilleError
 from kille_env.registry import spec
-from kille_env.sb3 import SeatStreamBuffer, SeatVecEnv, SelfPlayVecEnv
+from kille_env.sb3 import SeatPPO, SeatVecEnv, SelfPlayVecEnv
 
 SEATS = 3
 
@@ -114,20 +113,15 @@ def test_self_play_credits_every_seat_at_the_end() -> None:
         venv.reset()
         rng, ends = np.random.default_rng(0), 0
         for _ in range(40):
-            _, earned, done, told = venv.step(drawn(rng, venv.action_masks()))
-            step: Any = earned.step  # type: ignore[attr-defined]
-            rewards, ended = step.rewards, step.ended
-            assert np.array_equal(done, ended) and not rewards[~ended].any()
+            _, rewards, done, told = venv.play(drawn(rng, venv.action_masks()))
+            assert not rewards[~done].any()
             for i in np.flatnonzero(done).tolist():
                 seats = len(told[i]["returns"])
                 wanted = afraid(told[i]["returns"][None])[0]
                 assert rewards[i][:seats] == pytest.approx(wanted)
                 ends += 1
         assert ends > 10
-    model = MaskablePPO(
-        "MlpPolicy", mixed, rollout_buffer_class=SeatStreamBuffer,
-        n_steps=16, batch_size=32, device="cpu",
-    ).learn(16 * 16)  # fmt: skip
+    model = SeatPPO("MlpPolicy", mixed, n_steps=16, batch_size=32, device="cpu").learn(16 * 16)
     buffer: Any = model.rollout_buffer
     assert buffer.rewards.max() <= 0.0 and (buffer.rewards < -0.1).sum() > 50
 
@@ -182,15 +176,11 @@ def test_models_learn_on_features_and_opponents_read_them() -> None:
     table: Any = {"num_players": 2, "features": pairs, "seed": 1}
     venv = SeatVecEnv("byteskille", 8, opponents="self", illegal="lose", **table)
     assert venv.observation_space.shape == (4 + spec("byteskille").num_actions,)
-    PPO("MlpPolicy", venv, n_steps=8, batch_size=32, device="cpu").learn(128)
+    model: Any = PPO("MlpPolicy", venv, n_steps=8, batch_size=32, device="cpu")
+    venv.follow(model)
+    model.learn(128)
     venv = SelfPlayVecEnv("byteskille", 8, **table)
-    model = MaskablePPO(
-        "MlpPolicy", venv, rollout_buffer_class=SeatStreamBuffer, n_steps=8, batch_size=32,
-        device="cpu",
-    ).learn(128)  # fmt: skip
-    model.set_env(SelfPlayVecEnv("byteskille", 8, 2, features=lambda *both: pairs(*both)))
-    with pytest.raises(KilleError, match="features of the environments differ"):
-        model.learn(64)
+    SeatPPO("MlpPolicy", venv, n_steps=8, batch_size=32, device="cpu").learn(128)
 
 
 def test_one_seat_goes_on_at_tables_of_other_sizes_rules_and_rewards() -> None:
@@ -198,11 +188,14 @@ def test_one_seat_goes_on_at_tables_of_other_sizes_rules_and_rewards() -> None:
         options: Any = {"observation": "seats", "rules": rules, "reward": reward}
         return SeatVecEnv("byteskille", 8, seats, opponents="self", illegal="lose", **options)
 
-    model = PPO("MlpPolicy", make(2), n_steps=8, batch_size=32, device="cpu").learn(64)
+    model: Any = PPO("MlpPolicy", make(2), n_steps=8, batch_size=32, device="cpu")
+    model.get_env().follow(model)
+    model.learn(64)
     for seats, rules, reward in (
         (3, "svensk", None), (4, "wikipedia", afraid), (3, "svensk", afraid), (2, "svensk", None),
     ):  # fmt: skip
         model.set_env(make(seats, rules, reward))
+        model.get_env().follow(model)
         model.learn(64, reset_num_timesteps=False)
         player = as_policy(model, "byteskille", seats, model.get_env().unwrapped.rules)
         assert model.get_env().unwrapped.table in player.tables

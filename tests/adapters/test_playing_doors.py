@@ -46,8 +46,10 @@ def streams() -> SeatStreams:
     return SeatStreams(np.zeros((3, 2)))
 
 
-def changed(state: dict[str, Any], **values: Any) -> dict[str, Any]:
-    return {**state, **values}
+def arrays_of(made: Any) -> dict[str, np.ndarray]:
+    """Copies of what must not change."""
+    names = ("decided", "match", "returns", "credit", "own", "decisions", "open", "count")
+    return {name: np.array(getattr(made, name)) for name in names if hasattr(made, name)}
 
 
 @pytest.mark.parametrize(
@@ -66,42 +68,24 @@ def changed(state: dict[str, Any], **values: Any) -> dict[str, Any]:
             r"seating is \[3, 2\]",
         ),
         (players, lambda p: SeatedPolicies(p.batch, p.players, np.zeros(2)), "whole numbers"),
-        (
-            players,
-            lambda p: p.checked(changed(p.state(), decided=np.zeros((3, 1), int))),
-            r"'decided' of the state is int64 \[3, 2\], got int64 \[3, 1\]",
-        ),
-        (players, lambda p: p.checked({}), "the state holds no 'decided'"),
         (tables, lambda t: t.step(np.zeros(3, int), SHORT), r"which is \[3\] bool"),
         (tables, lambda t: t.step(np.zeros(3, int), INDICES), r"which is \[3\] bool"),
         (tables, lambda t: t.begin(which=INDICES), r"which is \[3\] bool"),
         (tables, lambda t: t.observation(INDICES), r"which is \[3\] bool"),
-        (
-            tables,
-            lambda t: t.load_state(changed(t.state(), credit=np.zeros(3))),
-            r"'credit' of the state is float64 \[3, 2\]",
-        ),
-        (
-            tables,
-            lambda t: t.load_state(changed(t.state(), returns=np.zeros((3, 3)))),
-            r"'returns' of the state is float64 \[3, 2\]",
-        ),
         (streams, lambda s: s.decide(np.array([3]), np.array([0])), "tables are 0 to 2"),
         (streams, lambda s: s.decide(np.array([0]), np.array([2])), "seats are 0 to 1"),
         (streams, lambda s: s.decide(np.array([0, 1]), np.array([0])), r"seats is int64 \[2\]"),
         (streams, lambda s: s.end(SHORT), r"which is \[3\] bool"),
-        (streams, lambda s: s.load(np.full((3, 2), 7), np.zeros((3, 2))), "in order"),
-        (streams, lambda s: s.load(np.zeros((2, 2), int), np.zeros((2, 2))), r"open is int64"),
     ],
 )
 def test_arrays_that_do_not_fit_are_refused_and_nothing_changes(
     make: Callable[[], Any], call: Callable[[Any], Any], words: str
 ) -> None:
     made = make()
-    before = made.state() if hasattr(made, "state") else {"count": made.count}
+    before = arrays_of(made)
     with pytest.raises(KilleError, match=words):
         call(made)
-    after = made.state() if hasattr(made, "state") else {"count": made.count}
+    after = arrays_of(made)
     assert all(np.array_equal(before[name], after[name]) for name in before)
 
 

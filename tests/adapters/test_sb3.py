@@ -1,5 +1,6 @@
 """Stable-Baselines3: both forms, live play, and the library's own checks."""
 
+import copy
 import pickle
 import subprocess
 import sys
@@ -13,30 +14,39 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("sb3_contrib")
 
-from sb3_contrib import MaskablePPO, RecurrentPPO  # noqa: E402
+from sb3_contrib import TRPO, MaskablePPO, RecurrentPPO  # noqa: E402
 from sb3_contrib.common.maskable.callbacks import MaskableEvalCallback  # noqa: E402
 from sb3_contrib.common.maskable.evaluation import evaluate_policy  # noqa: E402
 from sb3_contrib.common.maskable.utils import get_action_masks  # noqa: E402
-from stable_baselines3 import DQN, PPO  # noqa: E402
+from stable_baselines3 import A2C, DQN, PPO  # noqa: E402
 from stable_baselines3.common.env_checker import check_env  # noqa: E402
 from stable_baselines3.common.vec_env import (  # noqa: E402
     VecCheckNan,
     VecEnv,
+    VecEnvWrapper,
     VecFrameStack,
     VecMonitor,
     VecNormalize,
 )
 
-from adapters.sb3_tables import learner, self_play  # noqa: E402
+from adapters.sb3_tables import learner, self_play, step  # noqa: E402
 from adapters.spies import Kept, random_legal  # noqa: E402
+from kille_agents.catalog import load_policy  # noqa: E402
 from kille_env.adapters.gym import KilleEnv  # noqa: E402
-from kille_env.adapters.sb3 import SeatStreamBuffer, SeatVecEnv, SelfPlayVecEnv  # noqa: E402
 from kille_env.adapters.sb3_models import scores  # noqa: E402
 from kille_env.errors import (  # noqa: E402
     IllegalActionError,
     KilleError,
     PolicyError,
     RulesError,
+)
+from kille_env.registry import spec  # noqa: E402
+from kille_env.sb3 import (  # noqa: E402
+    Checkpoints,
+    SeatPPO,
+    SeatRollouts,
+    SeatVecEnv,
+    SelfPlayVecEnv,
 )
 
 pytestmark = pytest.mark.filterwarnings("ignore:You have specified a mini-batch size")
@@ -55,24 +65,85 @@ FORMS: list[Callable[..., Any]] = [self_play, one_seat]
 # Algorithms on both forms.
 
 
-def test_the_wrong_buffer_is_refused() -> None:
-    with pytest.raises(KilleError, match="rollout_buffer_class=SeatStreamBuffer"):
-        learner(self_play()).learn(100)
-    with pytest.raises(KilleError, match="rollout_buffer_class=SeatStreamBuffer"):
-        learner(VecMonitor(self_play()), algorithm=PPO).learn(100)
-    with pytest.raises(KilleError, match="SeatVecEnv"):
-        DQN("MlpPolicy", self_play(), buffer_size=100, learning_starts=1, device="cpu").learn(100)
-    with pytest.raises(KilleError, match=r'another seat.*SeatVecEnv\(\.\.\., opponents="self"\)'):
-        RecurrentPPO("MlpLstmPolicy", self_play(), n_steps=8, device="cpu").learn(100)
-    with pytest.raises(KilleError, match="another seat's cards"):
-        learner(VecMonitor(VecFrameStack(self_play(), 2)), SeatStreamBuffer).learn(100)
+class Clipped(VecEnvWrapper):
+    """Rewards of -1 to 1."""
+
+    def reset(self) -> Any:
+        return self.venv.reset()
+
+    def step_wait(self) -> Any:
+        seen, rewards, dones, infos = self.venv.step_wait()
+        return seen, np.clip(rewards, -1.0, 1.0), dones, infos
 
 
-def test_the_buffer_says_which_environment_it_needs() -> None:
-    with pytest.raises(KilleError, match="the model learns in another environment"):
-        learner(one_seat(), SeatStreamBuffer).learn(100)
-    with pytest.raises(KilleError, match="norm_reward"):
-        learner(VecNormalize(self_play(), norm_obs=False), SeatStreamBuffer).learn(200)
+def recurrent(venv: VecEnv) -> Any:
+    return RecurrentPPO("MlpLstmPolicy", venv, n_steps=8, device="cpu")
+
+
+def dqn(venv: VecEnv) -> Any:
+    return DQN("MlpPolicy", venv, buffer_size=100, learning_starts=1, device="cpu")
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: learner(self_play(), MaskablePPO),
+        lambda: learner(VecMonitor(self_play()), PPO),
+        lambda: learner(VecFrameStack(self_play(), 2), MaskablePPO),
+        lambda: learner(VecNormalize(self_play()), MaskablePPO),
+        lambda: learner(Clipped(self_play()), MaskablePPO),
+        lambda: dqn(self_play()),
+        lambda: recurrent(self_play()),
+        lambda: A2C("MlpPolicy", self_play(), device="cpu"),
+    ],
+)
+def test_an_algorithm_that_takes_rows_for_trajectories_is_told_of_another(make: Any) -> None:
+    with pytest.raises(KilleError, match=r"SeatPPO\(\*\*settings\(venv\)\).* SeatVecEnv"):
+        make().learn(100)
+
+
+@pytest.mark.parametrize(
+    ("around", "words"),
+    [
+        (lambda venv: VecFrameStack(venv, 2), "what VecFrameStack around SelfPlayVecEnv makes of"),
+        (lambda venv: VecMonitor(Clipped(venv)), "what Clipped around SelfPlayVecEnv .*reward="),
+        (lambda venv: VecNormalize(venv, norm_obs=False), "with norm_reward=False, .*reward="),
+    ],
+)
+def test_wrappers_that_change_what_seats_see_or_earn_are_refused(around: Any, words: str) -> None:
+    with pytest.raises(KilleError, match=words):
+        learner(around(self_play())).learn(200)
+
+
+def test_seat_ppo_says_which_environment_it_needs() -> None:
+    with pytest.raises(KilleError, match=r"learns in a SelfPlayVecEnv, got a SeatVecEnv.*Maskable"):
+        learner(one_seat(), SeatPPO).learn(100)
+
+
+class SeatA2C(SeatRollouts, A2C):
+    pass
+
+
+class SeatTRPO(SeatRollouts, TRPO):
+    pass
+
+
+class SeatPlainPPO(SeatRollouts, PPO):
+    pass
+
+
+@pytest.mark.parametrize("algorithm", [SeatA2C, SeatTRPO, SeatPlainPPO])
+def test_other_on_policy_algorithms_learn_from_every_seat(algorithm: Any) -> None:
+    venv = self_play(32, rules={"fraga": "off"}, episode="deal")
+    options: Any = {} if algorithm is SeatA2C else {"batch_size": 64}
+    model = algorithm("MlpPolicy", venv, n_steps=16, gamma=1.0, seed=1, device="cpu", **options)
+    model.learn(32 * 16 * 4)
+    assert model.num_timesteps == 32 * 16 * 4
+    buffer = model.rollout_buffer
+    assert buffer.action_masks[range(len(buffer.actions)), buffer.actions[:, 0]].all()
+    seen = torch.as_tensor(buffer.observations)
+    assert all(bool(torch.isfinite(values).all()) for values in model.policy.parameters())
+    assert model.policy.get_distribution(seen).distribution.probs.std() > 0
 
 
 @pytest.mark.parametrize("wrapped", [lambda v: v, lambda v: VecMonitor(VecCheckNan(v, True))])
@@ -80,15 +151,14 @@ def test_the_buffer_says_which_environment_it_needs() -> None:
 def test_maskable_ppo_learns(
     form: Callable[..., Any], wrapped: Callable[[VecEnv], VecEnv], tmp_path: Path
 ) -> None:
-    buffer = SeatStreamBuffer if form is self_play else None
-    model = learner(wrapped(form()), buffer)
+    model = learner(wrapped(form()))
     model.learn(16 * 8 * 4)
     assert np.isfinite(model.logger.name_to_value["train/loss"])
     assert model.ep_info_buffer
     model.save(tmp_path / "model")
     assert (tmp_path / "model.zip").stat().st_size < 200_000
     venv = form(8)
-    again = MaskablePPO.load(tmp_path / "model", env=venv, device="cpu")
+    again = type(model).load(tmp_path / "model", env=venv, device="cpu")
     again.learn(8 * 8 * 2)
     observation, masks = np.asarray(form(4).reset()), form(4)
     masks.reset()
@@ -99,7 +169,7 @@ def test_maskable_ppo_learns(
 def test_learning_is_the_same_for_a_seed() -> None:
     weights = []
     for _ in range(2):
-        model = learner(self_play(), SeatStreamBuffer)
+        model = learner(self_play())
         model.learn(16 * 8 * 3)
         weights.append(model.policy.state_dict())
     assert all(torch.equal(weights[0][name], weights[1][name]) for name in weights[0])
@@ -139,6 +209,7 @@ def test_the_learners_live_policy_plays_the_others(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("kille_env.adapters.sb3_asking.scores", counted)
     venv = SeatVecEnv("byteskille", 16, 3, seed=5, opponents="self")
     model = learner(venv)
+    venv.follow(model)
     model.learn(16 * 8)
     assert sum(asked) > 16 * 8
     assert venv.live.model is model
@@ -173,6 +244,7 @@ def test_what_a_network_says_is_the_same_with_and_without_torch(
 def test_live_play_beside_others_and_under_a_monitor() -> None:
     venv = SeatVecEnv("byteskille", 16, 3, seed=5, opponents=["self", "rule_of_thumb"])
     model = learner(VecMonitor(venv))
+    venv.follow(model)
     model.learn(16 * 8)
     assert venv.live.model is model
 
@@ -189,6 +261,12 @@ def test_nobody_to_follow_is_an_error() -> None:
         venv.follow(None)
     with pytest.raises(PolicyError, match=r"does not fit this table: stake 2 inst"):
         venv.follow(learner(one_seat(4, rules={"stake": 4})))
+
+
+def test_a_recurrent_model_is_told_what_to_do() -> None:
+    venv = SeatVecEnv("knack", 4, 3, seed=5, opponents="self", illegal="lose")
+    with pytest.raises(PolicyError, match=r"RecurrentPPO is recurrent.*decisions.history\(\)"):
+        venv.follow(recurrent(venv))
 
 
 # What a native environment owes the library.
@@ -250,7 +328,7 @@ def test_infos_of_the_end(form: Callable[..., Any]) -> None:
     venv.reset()
     rng, told = np.random.default_rng(1), []
     for _ in range(40):
-        _, rewards, dones, infos = venv.step(random_legal(venv.action_masks(), rng))
+        _, rewards, dones, infos = step(venv, random_legal(venv.action_masks(), rng))
         assert rewards.dtype == np.float32
         assert all((infos[i] != {}) == dones[i] for i in range(8))
         told += [infos[i] for i in np.flatnonzero(dones)]
@@ -271,7 +349,7 @@ def test_what_was_handed_out_does_not_change(form: Callable[..., Any]) -> None:
     rng = np.random.default_rng(1)
     for _ in range(30):
         mask = venv.action_masks()
-        observation, rewards, dones, infos = venv.step(random_legal(mask, rng))
+        observation, rewards, dones, infos = step(venv, random_legal(mask, rng))
         kept.add(mask, observation, rewards, dones)
         kept.add(*[info["terminal_observation"] for info in infos if info])
     kept.check()
@@ -285,18 +363,18 @@ def test_illegal_actions_are_refused(form: Callable[..., Any]) -> None:
     actions = before.argmax(axis=1)
     actions[2] = 9
     with pytest.raises(IllegalActionError, match="table 2"):
-        venv.step(actions)
+        step(venv, actions)
     assert np.array_equal(venv.action_masks(), before)
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("kept", ["state", "pickle"])
-def test_kept_environments_play_on(form: Callable[..., Any], kept: str) -> None:
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda venv: pickle.loads(pickle.dumps(venv))])
+def test_copies_of_environments_play_on(form: Callable[..., Any], copied: Any) -> None:
     def run(venv: Any) -> list[Any]:
         rng = np.random.default_rng(2)
         seen = []
         for _ in range(40):
-            observation, rewards, dones, infos = venv.step(random_legal(venv.action_masks(), rng))
+            observation, rewards, dones, infos = step(venv, random_legal(venv.action_masks(), rng))
             for info in infos:
                 info.get("episode", {}).pop("t", None)
             seen.append((observation.tobytes(), rewards.tobytes(), dones.tobytes(), str(infos)))
@@ -305,18 +383,8 @@ def test_kept_environments_play_on(form: Callable[..., Any], kept: str) -> None:
     venv = form(8)
     venv.reset()
     run(venv)
-    if kept == "state":
-        twin = form(8, seed=99)
-        twin.reset()
-        twin.load_state(venv.state())
-    else:
-        twin = pickle.loads(pickle.dumps(venv))
+    twin = copied(venv)
     assert run(twin) == run(venv)
-
-
-def test_state_of_other_tables_is_refused() -> None:
-    with pytest.raises(KilleError, match=r"'returns' of the state is float64 \[4, 3\]"):
-        self_play(4).load_state(self_play(5).state())
 
 
 def test_without_the_library_the_error_says_how_to_install_it() -> None:
@@ -341,11 +409,43 @@ def test_the_short_name_leads_to_the_same_classes() -> None:
 
 @pytest.mark.filterwarnings("ignore:Training and eval env are not of the same type")
 def test_the_librarys_evaluation_of_self_play_is_refused() -> None:
-    model = learner(self_play(), SeatStreamBuffer)
+    model = learner(self_play())
     watched = MaskableEvalCallback(VecMonitor(self_play()), eval_freq=4, verbose=0)
-    for measure in (
-        lambda: evaluate_policy(model, VecMonitor(self_play()), n_eval_episodes=4),
-        lambda: model.learn(128, callback=watched),
+    for call in (
+        lambda: evaluate_policy(model, VecMonitor(self_play()), n_eval_episodes=2),
+        lambda: evaluate_policy(model, model.get_env(), n_eval_episodes=2, warn=False),
+        lambda: model.learn(16 * 8, callback=watched),
     ):
-        with pytest.raises(KilleError, match=r"kille_training\.evaluate or NashConvCallback"):
-            measure()
+        with pytest.raises(KilleError, match="evaluate_policy a SeatVecEnv"):
+            call()
+    seated = MaskableEvalCallback(VecMonitor(one_seat(episode="deal")), eval_freq=4, verbose=0)
+    assert model.learn(16 * 8, callback=seated).num_timesteps == 16 * 8
+
+
+def test_a_monitor_sums_what_seat_0_earns() -> None:
+    venv, rng = VecMonitor(self_play(8)), np.random.default_rng(1)
+    venv.reset()
+    ended = 0
+    for _ in range(60):
+        with venv.unwrapped.crediting():
+            _, _, dones, infos = venv.step(random_legal(venv.unwrapped.action_masks(), rng))
+        for i in np.flatnonzero(dones):
+            assert infos[i]["episode"]["r"] == pytest.approx(infos[i]["returns"][0])
+            ended += 1
+    assert ended
+
+
+def test_checkpoints_are_players(tmp_path: Path) -> None:
+    venv = self_play(16, 2, rules={"fraga": "off"}, episode="deal")
+    model, saving = learner(venv), Checkpoints(128, tmp_path, "mine")
+    model.learn(16 * 8 * 3, callback=saving)
+    assert [file.name for file in saving.files] == [
+        f"mine_{decisions}_steps.zip" for decisions in (128, 256, 384)
+    ]
+    rules = spec("byteskille").resolve({"fraga": "off"})
+    player = load_policy(saving.files[-1], "byteskille", 2, rules, trust=True)
+    assert player.tables == (venv.table,)
+    again = SeatPPO.load(saving.files[0], env=self_play(16, 2, rules={"fraga": "off"}))
+    assert again.learn(128, reset_num_timesteps=False).num_timesteps == 256
+    with pytest.raises(KilleError, match="every is 0"):
+        Checkpoints(0, tmp_path)

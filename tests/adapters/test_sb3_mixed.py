@@ -7,16 +7,14 @@ import pytest
 
 pytest.importorskip("sb3_contrib")
 
-from sb3_contrib import MaskablePPO
-
-from adapters.sb3_tables import learner, self_play
+from adapters.sb3_tables import self_play
 from adapters.spies import random_legal
 from kille_env.adapters.sb3_asking import SB3Policy
 from kille_env.adapters.sb3_extractor import SeatExtractor
 from kille_env.errors import KilleError, RulesError
 from kille_env.play.policy import let_transfer, resolve
 from kille_env.registry import spec
-from kille_env.sb3 import SeatStreamBuffer, SelfPlayVecEnv
+from kille_env.sb3 import SeatPPO, SelfPlayVecEnv
 
 SIZES = (2, 3, 6)
 
@@ -38,18 +36,20 @@ def test_each_table_plays_as_it_does_among_its_like() -> None:
     ended = 0
     for _ in range(40):
         actions = random_legal(venv.action_masks(), rng)
-        found = venv.step(actions)
-        theirs = [
-            part.step(own) for part, own in zip(alone, np.split(actions, len(alone)), strict=True)
-        ]
-        for mine, parts in zip(found[:3], list(zip(*theirs, strict=True))[:3], strict=True):
-            assert np.array_equal(mine, np.concatenate(parts))
-        *_, seats, rewards, dones = found[1].step  # type: ignore[attr-defined]
+        seats, rewards, dones, infos = venv.play(actions)
+        for number, (part, own) in enumerate(
+            zip(alone, np.split(actions, len(alone)), strict=True)
+        ):
+            theirs, here = part.play(own), slice(4 * number, 4 * number + 4)
+            assert np.array_equal(theirs.seats, seats[here])
+            assert np.array_equal(theirs.rewards, rewards[here, : part.num_players])
+            assert np.array_equal(theirs.ended, dones[here])
+            assert np.array_equal(part.observe(), venv.observe()[here])
         assert (seats[:4] < 2).all()
         assert rewards.shape == (12, 6)
         assert not rewards[:4, 2:].any()
         ended += dones.sum()
-        assert [bool(info) for info in found[3]] == dones.tolist()
+        assert [bool(info) for info in infos] == dones.tolist()
     assert ended
 
 
@@ -60,10 +60,8 @@ def test_rewards_are_divided_by_the_spreads_and_returns_are_not() -> None:
     returns = 0
     for _ in range(40):
         actions = random_legal(plain.action_masks(), rng)
-        found: Any = plain.step(actions), divided.step(actions)
-        (_, rewards, _, infos), (_, smaller, _, same) = found
-        assert np.array_equal((rewards / by_table).astype(np.float32), smaller)
-        assert np.array_equal(rewards.step.rewards / by_table[:, None], smaller.step.rewards)
+        (_, rewards, _, infos), (_, smaller, _, same) = plain.play(actions), divided.play(actions)
+        assert np.array_equal(rewards / by_table[:, None], smaller)
         for info, equal in zip(infos, same, strict=True):
             assert np.array_equal(info.get("returns", []), equal.get("returns", []))
             returns += "returns" in info
@@ -76,43 +74,8 @@ def test_deals_and_matches_share_the_tables() -> None:
     rng, ended = np.random.default_rng(1), np.zeros(8)
     venv.reset()
     for _ in range(30):
-        ended += venv.step(random_legal(venv.action_masks(), rng))[2]
+        ended += venv.play(random_legal(venv.action_masks(), rng)).ended
     assert ended[:4].min() > ended[4:].max()
-
-
-def test_it_goes_on_where_a_state_was_taken() -> None:
-    one, other, rng = mixed(), mixed(), np.random.default_rng(2)
-    one.seed(9)
-    one.reset()
-    for _ in range(7):
-        one.step(random_legal(one.action_masks(), rng))
-    other.reset()
-    other.load_state(one.state())
-    for _ in range(10):
-        actions = random_legal(one.action_masks(), rng)
-        for mine, its in zip(one.step(actions)[:3], other.step(actions)[:3], strict=True):
-            assert np.array_equal(mine, its)
-
-
-def test_a_state_of_other_kinds_is_refused_and_nothing_changes() -> None:
-    venv, rng = mixed(), np.random.default_rng(2)
-    venv.reset()
-    before = venv.state()
-    for _ in range(7):
-        venv.step(random_legal(venv.action_masks(), rng))
-    second = {name: array for name, array in venv.state().items() if not name.startswith("0/")}
-    broken = {**venv.state(), "2/tables": before["2/tables"][:-1]}
-    more = SelfPlayVecEnv("byteskille", 16, (*SIZES, 7), observation="seats", episode="deal")
-    more.reset()
-    venv.load_state(before)
-    for state, words in (
-        (more.state(), "the state is of 4 kinds of tables, expected the 3"),
-        (second, "the state is of 2 kinds of tables, expected the 3"),
-        (broken, "cut off"),
-    ):
-        with pytest.raises(KilleError, match=words):
-            venv.load_state(state)
-    assert all(np.array_equal(array, before[name]) for name, array in venv.state().items())
 
 
 def test_an_illegal_action_is_played_nowhere() -> None:
@@ -121,8 +84,8 @@ def test_an_illegal_action_is_played_nowhere() -> None:
     actions = venv.action_masks().argmax(axis=1)
     actions[-1] = venv.action_masks()[-1].argmin()
     with pytest.raises(KilleError, match="not legal"):
-        venv.step(actions)
-    assert np.array_equal(venv._observe(), seen)
+        venv.play(actions)
+    assert np.array_equal(venv.observe(), seen)
 
 
 def test_what_cannot_be_mixed_is_refused() -> None:
@@ -137,18 +100,15 @@ def test_what_cannot_be_mixed_is_refused() -> None:
     for spreads in odd:
         with pytest.raises(KilleError, match="spreads are 3 numbers above 0, one for each kind"):
             mixed(spreads)
-    with pytest.raises(KilleError, match="rollout_buffer_class=SeatStreamBuffer"):
-        learner(mixed()).learn(96)
     with pytest.raises(RulesError, match="the observation 'seats' of byteskille has shape"):
         SeatExtractor(self_play(4, 3).observation_space, "byteskille")  # type: ignore[arg-type]
 
 
 def test_a_model_learns_at_all_tables_and_plays_at_any() -> None:
     venv = mixed()
-    model = MaskablePPO(
+    model = SeatPPO(
         "MlpPolicy",
         venv,
-        rollout_buffer_class=SeatStreamBuffer,
         policy_kwargs={
             "features_extractor_class": SeatExtractor,
             "features_extractor_kwargs": {"game": "byteskille", "units": 16, "near_seats": 4},

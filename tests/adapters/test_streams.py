@@ -1,5 +1,6 @@
 """Tables with one seat of the outside: who is paid what, who plays the others, and seeds."""
 
+import copy
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -245,12 +246,13 @@ def test_tables_that_are_not_chosen_keep_their_match_and_their_seed() -> None:
 def test_an_illegal_action_is_refused_before_anything_is_played() -> None:
     tables = SeatTables("byteskille", 3, 3, rules=PLAIN, seed=1)
     tables.begin()
-    before = tables.state()
+    before = copy.deepcopy(tables)
     for wrong in (9, 10, -1):
         with pytest.raises(IllegalActionError, match=r"table 1, seat \d.*Legal: 0 \(stand\)"):
             tables.step(np.array([0, wrong, 0]))
-    for name, array in tables.state().items():
-        assert np.array_equal(array, before[name]), name
+    for name in ("own", "decisions", "reward", "earned", "returns"):
+        assert np.array_equal(getattr(tables, name), getattr(before, name)), name
+    assert tables.batch.tables.tobytes() == before.batch.tables.tobytes()
 
 
 def test_an_illegal_action_can_lose() -> None:

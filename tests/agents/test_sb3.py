@@ -16,7 +16,7 @@ from env.players import decisions as shown
 from kille_agents import as_policy
 from kille_agents.catalog import load_policy
 from kille_env.adapters.gym import KilleEnv
-from kille_env.adapters.sb3_asking import MEMBER, Asking
+from kille_env.adapters.sb3_asking import RECORD, Asking
 from kille_env.errors import PolicyError
 from kille_env.play.policy import check_probabilities
 from kille_env.registry import spec
@@ -68,18 +68,19 @@ def test_a_model_for_another_table_is_refused(tmp_path):
         load_policy(tmp_path / "model.zip", "byteskille", 3, RULES, trust=True)
 
 
-def test_what_is_no_model_is_refused(tmp_path, decisions):
+def test_what_is_no_model_is_refused(tmp_path):
     (tmp_path / "model.zip").write_bytes(b"PK not a model")
     with pytest.raises(PolicyError, match="no model of Stable-Baselines3"):
         load_policy(tmp_path / "model.zip", "byteskille", 3, RULES, trust=True)
-    with pytest.raises(PolicyError, match=r"RecurrentPPO remembers.*as_policy"):
-        at_three(RecurrentPPO("MlpLstmPolicy", table(), device="cpu")).probabilities(*decisions)
+    with pytest.raises(PolicyError, match=r"RecurrentPPO is recurrent.*decide\(decisions\)"):
+        at_three(RecurrentPPO("MlpLstmPolicy", table(), device="cpu"))
 
 
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        ([], "holds a policy of an unknown kind"),
+        ({}, "holds a policy of an unknown kind"),
+        ([], "no model of Stable-Baselines3"),
         ({"policy_class": 3}, "holds a policy of an unknown kind"),
         (
             {"policy_class": {"__module__": "stable_baselines3.common.policies"}},
@@ -88,9 +89,10 @@ def test_what_is_no_model_is_refused(tmp_path, decisions):
     ],
 )
 def test_an_archive_that_is_only_half_a_model_is_refused(tmp_path, data, message):
+    if isinstance(data, dict):
+        data = {RECORD: Asking("box", ()).as_dict(), **data}
     with zipfile.ZipFile(tmp_path / "model.zip", "w") as archive:
         archive.writestr("data", json.dumps(data))
-        archive.writestr(MEMBER, json.dumps(Asking("box").as_dict()))
     with pytest.raises(PolicyError, match=message):
         as_policy(tmp_path / "model.zip", "byteskille", 3, RULES, trust=True)
 

@@ -12,7 +12,7 @@ from kille_agents.catalog import load_policy
 from kille_agents.search import FlatSearch
 from kille_agents.search.beliefs import likely_determinizations
 from kille_agents.search.rollouts import earnings
-from kille_env.errors import KilleError, PolicyError
+from kille_env.errors import PolicyError
 from kille_env.play.decisions import Decisions, History
 from kille_env.play.policy import (
     UniformPolicy,
@@ -258,5 +258,3 @@ def test_a_search_is_an_opponent_in_an_environment():
         while not seats.over.all():
             seats.step(seats.mask().argmax(axis=1), ~seats.over)
         assert seats.returns.sum(axis=1) == pytest.approx(np.zeros(3))
-    with pytest.raises(KilleError, match="remember"):
-        seats.state()

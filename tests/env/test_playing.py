@@ -8,7 +8,7 @@ import pytest
 
 import kille_env
 from kille_env.core.batch import Batch
-from kille_env.errors import IllegalActionError, KilleError, PolicyError
+from kille_env.errors import IllegalActionError, PolicyError
 from kille_env.play.decisions import Decisions, History
 from kille_env.play.policy import Policy, UniformPolicy
 from kille_env.play.seating import SeatedPolicies, play_out
@@ -230,22 +230,6 @@ def test_players_forget_matches_that_begin_again_from_the_same_seed() -> None:
     assert play_out(players).tobytes() == first.tobytes()
 
 
-def test_saved_players_play_on_alike() -> None:
-    table: dict[str, Any] = {"game": "knack", "episode": "match"}
-    seating = some_seating(8, 3, 4)
-    batch = tables_of(range(8), **table)
-    players = SeatedPolicies(batch, everybody()[:4], seating)
-    for _ in range(9):
-        players.run()
-    saved, state = batch.save(), players.state()
-    end = play_out(players)
-    twin = tables_of(range(8), **table)
-    twin.restore(saved)
-    going_on = SeatedPolicies(twin, everybody()[:4], seating)
-    going_on.put_back(going_on.checked(state))
-    assert play_out(going_on).tobytes() == end.tobytes()
-
-
 # Searchers that remember the deal.
 
 
@@ -255,8 +239,6 @@ def test_searchers_remember_what_was_decided_before_them() -> None:
     players = SeatedPolicies(batch, [searcher, Leaning()], np.array([0, 1, 1, 0]))
     assert play_out(players).any()
     assert sum(map(sum, searcher.counts)) > 0
-    with pytest.raises(KilleError, match="remember the deal cannot be saved"):
-        players.state()
 
 
 @pytest.mark.parametrize("game", ["byteskille", "krypkille", "knack"])

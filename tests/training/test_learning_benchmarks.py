@@ -83,7 +83,7 @@ def test_a_plain_buffer_may_collect_there_and_only_there(credit, tiny):
     assert type(model.rollout_buffer).__name__ == "MaskableRolloutBuffer"
     model.learn(16 * 8)
     model = Learner(table, 1, tiny().hyperparameters()).model
-    assert type(model.rollout_buffer).__name__ == "SeatStreamBuffer"
+    assert type(model).__name__ == "SeatPPO"
 
 
 def test_points_of_a_run_are_exact(curves, tiny):

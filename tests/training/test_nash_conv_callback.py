@@ -5,23 +5,21 @@ import pytest
 
 pytest.importorskip("sb3_contrib")
 
-from sb3_contrib import MaskablePPO, RecurrentPPO
 from stable_baselines3 import DQN
 from stable_baselines3.common.logger import configure
 
 import kille_training as kt
 from kille_env.errors import ConfigError, KilleError, RulesError
-from kille_env.sb3 import SeatStreamBuffer, SeatVecEnv, SelfPlayVecEnv
+from kille_env.sb3 import SeatPPO, SeatVecEnv, SelfPlayVecEnv
 
 RULES = {"fraga": "off", "stake": 4}
 
 
 def learner():
     venv = SelfPlayVecEnv("byteskille", 16, 2, episode="deal", rules=RULES)
-    return MaskablePPO(
+    return SeatPPO(
         "MlpPolicy",
         venv,
-        rollout_buffer_class=SeatStreamBuffer,
         n_steps=8,
         batch_size=64,
         n_epochs=1,
@@ -54,23 +52,17 @@ def test_it_logs_what_nash_conv_says_and_changes_nothing(tmp_path):
 def test_a_model_of_values_has_one_way_to_play():
     venv = SeatVecEnv("byteskille", 16, 2, episode="deal", opponents="self", illegal="lose")
     model = DQN("MlpPolicy", venv, learning_starts=16, train_freq=1, seed=1, device="cpu")
+    venv.follow(model)
     callback = kt.NashConvCallback(num_players=2, every=1_000)
     model.learn(64, callback=callback)
     assert [decisions for decisions, _ in callback.found] == [0, 64]
     assert [row.play for row in callback.found[0][1]] == ["deterministic"]
 
 
-def test_a_model_that_remembers_is_measured_where_a_deal_is_one_hand():
-    venv = SeatVecEnv("byteskille", 16, 2, episode="deal", rules=RULES, illegal="lose")
-    model = RecurrentPPO("MlpLstmPolicy", venv, n_steps=8, batch_size=64, n_epochs=1, device="cpu")
-    callback = kt.NashConvCallback("byteskille", 2, rules=RULES, every=1_000)
-    model.learn(16 * 8, callback=callback)
-    for row in callback.found[-1][1]:
-        wanted = kt.nash_conv(model, "byteskille", 2, rules=RULES, play=row.play)
-        assert row.nash_conv == pytest.approx(wanted.nash_conv, abs=1e-12)
-    model.set_env(SeatVecEnv("byteskille", 16, 2, episode="deal", illegal="lose"))
-    with pytest.raises(KilleError, match="fraga"):
-        model.learn(16 * 8, callback=kt.NashConvCallback("byteskille", 2))
+def test_a_table_without_a_tree_is_refused_when_learning_begins():
+    venv = SelfPlayVecEnv("byteskille", 16, 6, episode="deal")
+    with pytest.raises(KilleError, match="6 seats has about"):
+        SeatPPO("MlpPolicy", venv, n_steps=8).learn(128, callback=kt.NashConvCallback())
 
 
 def test_what_cannot_be_measured_is_refused_before_anything_is_learned():

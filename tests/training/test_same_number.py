@@ -17,7 +17,7 @@ import pytest
 pytest.importorskip("sb3_contrib")
 
 import torch
-from gymnasium.wrappers import TimeAwareObservation, TimeLimit
+from gymnasium.wrappers import TimeAwareObservation, TimeLimit, TransformReward
 from sb3_contrib import MaskablePPO
 from stable_baselines3 import DQN, PPO
 from stable_baselines3.common.vec_env import DummyVecEnv, VecEnvWrapper, VecNormalize
@@ -36,7 +36,7 @@ from kille_env.errors import KilleError
 from kille_env.play.experience import collect
 from kille_env.play.functions import Network
 from kille_env.registry import Table, spec
-from kille_env.sb3 import SeatStreamBuffer, SeatVecEnv, SelfPlayVecEnv, save
+from kille_env.sb3 import SeatPPO, SeatVecEnv, SelfPlayVecEnv, save
 from kille_training.solving.policies import policy_of, strategies_of
 from kille_training.solving.trees.values import best_response, expected_values
 from reference.trees import build_deal
@@ -92,11 +92,8 @@ def on_streams(kind: str, around: Any = lambda venv: venv, features: Any = None)
     inner = SelfPlayVecEnv("byteskille", 8, 2, **options, seed=1)
     venv = around(inner)
     return with_preferences(
-        MaskablePPO(
-            "MlpPolicy", venv, rollout_buffer_class=SeatStreamBuffer, n_steps=8, batch_size=32,
-            seed=1, device="cpu",
-        )
-    )  # fmt: skip
+        SeatPPO("MlpPolicy", venv, n_steps=8, batch_size=32, seed=1, device="cpu")
+    )
 
 
 def normalizing(venv: Any) -> VecNormalize:
@@ -104,7 +101,8 @@ def normalizing(venv: Any) -> VecNormalize:
     made = VecNormalize(venv, norm_reward=False)
     made.reset()
     for _ in range(20):
-        made.step(made.env_method("action_masks")[0].argmax(axis=1))
+        with venv.unwrapped.crediting():
+            made.step(made.env_method("action_masks")[0].argmax(axis=1))
     return made
 
 
@@ -202,6 +200,11 @@ def made_dqn() -> tuple[Any, Any]:
 def every_other(seen: np.ndarray, mask: np.ndarray) -> np.ndarray:
     """Features of one's own: every other one of the table's, and the mask."""
     return np.concatenate([seen[:, ::2], 2.0 * mask], axis=1)
+
+
+def every_second(seen: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    """Others of the same size."""
+    return 1.0 - every_other(seen, mask)
 
 
 def made_model_on_features() -> tuple[Any, Any]:
@@ -541,12 +544,97 @@ def refused_without_environment(tmp_path: Any) -> Any:
     return kt.nash_conv(MaskablePPO.load(tmp_path / "bare", device="cpu"))
 
 
+def refused_statistics(tmp_path: Any) -> Any:
+    path = save(on_streams("float", normalizing), tmp_path / "model")
+    venv = SelfPlayVecEnv("byteskille", 8, 2, rules=TABLE.rules)
+    return kt.nash_conv(SeatPPO.load(path, env=venv, device="cpu"))
+
+
+def refused_other_statistics(tmp_path: Any) -> Any:
+    path = save(on_streams("float", normalizing), tmp_path / "model")
+    venv = SelfPlayVecEnv("byteskille", 8, 2, rules=TABLE.rules)
+    fresh = VecNormalize(venv, norm_reward=False)
+    return kt.nash_conv(SeatPPO.load(path, env=fresh, device="cpu"))
+
+
+def refused_traces(tmp_path: Any) -> Any:
+    model = on_streams("float", normalizing).learn(64)
+    model.save(tmp_path / "plain")
+    venv = SelfPlayVecEnv("byteskille", 8, 2, rules=TABLE.rules)
+    return kt.nash_conv(SeatPPO.load(tmp_path / "plain", env=venv, device="cpu"))
+
+
+def refused_other_features(tmp_path: Any) -> Any:
+    path = save(on_streams("float", features=every_other), tmp_path / "model")
+    options: Any = {"rules": TABLE.rules, "features": every_second}
+    venv = SelfPlayVecEnv("byteskille", 8, 2, **options)
+    return kt.nash_conv(SeatPPO.load(path, env=venv, device="cpu"))
+
+
+def refused_vector(*makes: Any) -> Any:
+    return kt.nash_conv(MaskablePPO("MlpPolicy", DummyVecEnv([*makes]), device="cpu"))
+
+
+def env_of(**options: Any) -> Any:
+    options = {"observation": "float", "rules": TABLE.rules, **options}
+    return lambda: KilleEnv("byteskille", 2, **options)
+
+
+class Centred(KilleEnv):
+    """Shows other observations than it says, from within."""
+
+    def reset(self, **options: Any) -> Any:
+        seen, info = super().reset(**options)
+        return seen * 2 - 1, info
+
+
+class CentredSeat(SeatVecEnv):
+    """The same of one seat."""
+
+    def observe(self) -> np.ndarray:
+        return super().observe() * 2 - 1
+
+
+class CentredTables(SelfPlayVecEnv):
+    """The same of all seats."""
+
+    def observe(self) -> np.ndarray:
+        return super().observe() * 2 - 1
+
+
+def refused_subclass(kind: Any) -> Any:
+    return kt.nash_conv(MaskablePPO("MlpPolicy", kind("byteskille", 8, **HERE), device="cpu"))
+
+
+def refused_subclass_file(tmp_path: Any) -> Any:
+    """The library's own file: nothing but what the model saw last tells."""
+    venv = CentredSeat("byteskille", 8, **HERE)
+    MaskablePPO("MlpPolicy", venv, n_steps=8, device="cpu").learn(64).save(tmp_path / "centred")
+    return kt.nash_conv(tmp_path / "centred.zip", "byteskille", trust=True, **HERE)
+
+
 @pytest.mark.parametrize(
     ("call", "words"),
     [
         (lambda _: refused_wrapper(), "nothing says what Doubled"),
         (lambda _: refused_time(), "nothing says what TimeAwareObservation"),
-        (refused_bare, r"kille_env\.sb3\.save\(MaskablePPO\.load\("),
+        (refused_bare, r"bare\.zip does not say at which table .* name the game"),
+        (refused_statistics, r"learned behind a VecNormalize, whose statistics"),
+        (refused_other_statistics, r"learned behind a VecNormalize, whose statistics"),
+        (refused_traces, r"learned behind a VecNormalize, whose statistics"),
+        (refused_other_features, "learned with features=.*every_other, and its environment here"),
+        (
+            lambda _: refused_vector(env_of(), lambda: TransformReward(env_of()(), abs)),
+            "nothing says what TransformReward",
+        ),
+        (
+            lambda _: refused_vector(env_of(features=every_other), env_of(features=every_second)),
+            "show different observations or features",
+        ),
+        (lambda _: refused_vector(lambda: Centred("byteskille", 2)), "Centred, where nothing says"),
+        (lambda _: refused_subclass(CentredSeat), "CentredSeat, where nothing says how"),
+        (lambda _: refused_subclass(CentredTables), "CentredTables, where nothing says how"),
+        (refused_subclass_file, "does not show that its MaskablePPO saw the observations of"),
         (refused_features, "features '<lambda>' are code of this program"),
         (refused_folder, "reads features of your own, which are code"),
         (refused_normalized, r"learned in a VecNormalize.*kille_env\.sb3\.save"),
@@ -595,8 +683,8 @@ def test_self_play_meets_the_policy_that_learns() -> None:
     )
     venv = VecNormalize(tables, norm_reward=False)
     model = with_preferences(PPO("MlpPolicy", venv, n_steps=8, batch_size=32, device="cpu"))
-    model.learn(64)
     tables.follow(model)
+    model.learn(64)
     player = as_policy(model, "byteskille", 2, TABLE.rules)
     batch = kille_env.make_batch("byteskille", 8, 2, rules=TABLE.rules, seed=2)
     batch.reset()
@@ -638,36 +726,41 @@ def test_a_player_follows_the_wrapper_of_its_model() -> None:
         assert np.abs(found[-1] - found[-2]).max() > 1e-3
 
 
-class Flipped(SelfPlayVecEnv):
-    """Shows other observations than it says, from within."""
-
-    def _observe(self) -> np.ndarray:
-        return 1 - super()._observe()
-
-
-class FlippedSeat(SeatVecEnv):
-    """The same of one seat."""
-
-    def _observe(self) -> np.ndarray:
-        return 1 - super()._observe()
-
-
-def test_a_model_that_sees_other_observations_than_it_would_be_shown_is_refused() -> None:
-    options: dict[str, Any] = {"n_steps": 8, "batch_size": 32, "seed": 1, "device": "cpu"}
-    streams: dict[str, Any] = {**options, "rollout_buffer_class": SeatStreamBuffer}
-    watched = MaskablePPO("MlpPolicy", Flipped("byteskille", 8, **HERE), **streams)
-    alone: dict[str, Any] = {"opponents": "self", "illegal": "lose", **HERE}
-    for model, callback in (
-        (watched, kt.NashConvCallback()),
-        (PPO("MlpPolicy", FlippedSeat("byteskille", 8, **alone), **options), None),
-    ):
-        with pytest.raises(KilleError, match="saw other observations in its environment"):
-            model.learn(64, callback=callback)
+def test_a_model_of_several_sizes_is_measured_where_it_is_asked_to_be() -> None:
     rules = {"fraga": "off"}
     venv = SelfPlayVecEnv("byteskille", 8, (2, 3), observation="seats", rules=rules, seed=1)
-    mixed, here = MaskablePPO("MlpPolicy", venv, **streams), kt.NashConvCallback(**HERE)
-    mixed.learn(64, callback=here)
+    model, here = SeatPPO("MlpPolicy", venv, n_steps=8, batch_size=32), kt.NashConvCallback(**HERE)
+    model.learn(64, callback=here)
     assert [decisions for decisions, _ in here.found] == [0, 64]
+
+
+@pytest.mark.parametrize("kind", ["float", "box", "seats"])
+def test_a_plain_file_is_measured_at_the_table_that_is_named_with_it(
+    kind: str, tmp_path: Any
+) -> None:
+    model = on_streams(kind).learn(64)
+    model.save(tmp_path / "plain")
+    file, named = tmp_path / "plain.zip", {"game": "byteskille", "trust": True, **HERE}
+    assert float(kt.nash_conv(file, **named)) == float(kt.nash_conv(model))
+    with pytest.raises(KilleError, match="reads other observations than byteskille, 3 seats"):
+        kt.nash_conv(file, "byteskille", 3, trust=True)
+
+
+def test_a_model_without_an_environment_is_asked_as_its_file_says(tmp_path: Any) -> None:
+    model, _ = made_normalized()
+    path = save(model, tmp_path / "model")
+    again = type(model).load(path, device="cpu")
+    assert float(kt.nash_conv(again)) == float(kt.nash_conv(model))
+    again.num_timesteps += 1  # it has learned on, so the record is of an earlier time
+    with pytest.raises(KilleError, match="has no environment that says how it is asked"):
+        kt.nash_conv(again)
+
+
+def test_all_environments_of_a_vector_are_homes_of_a_model() -> None:
+    other = lambda: KilleEnv("byteskille", 2, observation="float", episode="match")  # noqa: E731
+    model = MaskablePPO("MlpPolicy", DummyVecEnv([env_of(), other]), device="cpu")
+    tables = as_policy(model).tables
+    assert [table.rules["episode"] for table in tables] == ["deal", "match"]
 
 
 @pytest.mark.parametrize("way", ["module", "model under VecNormalize", SAVED[-1]])

@@ -10,7 +10,6 @@ from reference.scripts import script
 RECIPES = {
     "sb3_maskable_ppo": 9_000,
     "sb3_ppo": 9_000,
-    "sb3_recurrent_ppo": 9_000,
     "sb3_dqn": 22_000,
 }
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from kille_agents import catalog
 from kille_agents.catalog import game_of
 from kille_env.core.spec import Rules
+from kille_env.errors import PolicyError
 from kille_env.play.functions import is_from
 from kille_env.play.policy import (
     PlayerLike,
@@ -141,4 +142,9 @@ def _table(
             game, num_players = home.game, num_players or home.num_players
             kept = {"episode": home.rules["episode"]} if "preset" in switches else home.rules.values
             switches = {**kept, **switches}
+    elif game is None and (models := [str(one) for one in players if str(one).endswith(".zip")]):
+        raise PolicyError(
+            f"{models[0]} does not say at which table its model learned: name the game, the seats "
+            "and the rules, or save it with kille_env.sb3.save where it learned"
+        )
     return Table.of(game or "byteskille", num_players, switches, episode)

@@ -21,7 +21,7 @@ def train(
     decisions: int = 1_100_000,
     seed: int = 0,
 ) -> DQN:
-    """Returns a trained model, which is a player."""
+    """Return a trained model, which is a player."""
     torch.set_num_threads(1)  # more are slower for networks of this size
     venv = SeatVecEnv(game, 512, num_players, episode="deal", opponents="self", illegal="lose")
     model = DQN(
@@ -43,6 +43,7 @@ def train(
         seed=seed,
         device="cpu",
     )
+    venv.follow(model)  # which plays the other seats as it stands
     return model.learn(decisions, callback=Anneal())
 
 

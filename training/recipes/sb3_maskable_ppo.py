@@ -1,31 +1,29 @@
 """MaskablePPO of sb3-contrib: every decision of every seat trains one network, with action masks.
 
-`SelfPlayVecEnv` asks for the decisions of all seats in the order of play. `SeatStreamBuffer` gives
-each decision what its own seat earns; the library's own buffer would give it what the next seat
-expects, and is refused. Rewards are not discounted, and the learning rate and the entropy bonus
-shrink to 0.
+`SelfPlayVecEnv` asks for the decisions of all seats in the order of play. `SeatPPO` is MaskablePPO
+that credits each decision with what its own seat earns; MaskablePPO itself would credit it with what
+the next seat expects, and is refused. Rewards are not discounted, and the learning rate and the
+entropy bonus shrink to 0.
 Measured with stable-baselines3 and sb3-contrib 2.9.2.
 """
 
 import argparse
 
 import torch
-from sb3_contrib import MaskablePPO
 
-from kille_env.sb3 import Anneal, SeatStreamBuffer, SelfPlayVecEnv
+from kille_env.sb3 import Anneal, SeatPPO, SelfPlayVecEnv
 from kille_training import evaluate
 
 
 def train(
     game: str = "byteskille", num_players: int = 3, decisions: int = 2_000_000, seed: int = 0
-) -> MaskablePPO:
-    """Returns a trained model, which is a player."""
+) -> SeatPPO:
+    """Return a trained model, which is a player."""
     torch.set_num_threads(1)  # more are slower for networks of this size
     venv = SelfPlayVecEnv(game, 512, num_players, episode="deal")
-    model = MaskablePPO(
+    model = SeatPPO(
         "MlpPolicy",  # 64 and 64 units, tanh
         venv,
-        rollout_buffer_class=SeatStreamBuffer,
         n_steps=16,
         batch_size=2048,
         n_epochs=4,

@@ -20,7 +20,7 @@ def train(
     decisions: int = 2_000_000,
     seed: int = 0,
 ) -> PPO:
-    """Returns a trained model, which is a player."""
+    """Return a trained model, which is a player."""
     torch.set_num_threads(1)  # more are slower for networks of this size
     venv = SeatVecEnv(game, 1_024, num_players, episode="deal", opponents="self", illegal="lose")
     model = PPO(
@@ -36,6 +36,7 @@ def train(
         seed=seed,
         device="cpu",
     )
+    venv.follow(model)  # which plays the other seats as it stands
     return model.learn(decisions, callback=Anneal())
 
 

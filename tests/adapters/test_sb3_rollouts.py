@@ -1,6 +1,5 @@
-"""Who is credited with what: every seat's decisions are a stream of their own."""
+"""The credit of each seat: its decisions are a trajectory of their own."""
 
-import pickle
 from collections.abc import Callable
 from typing import Any
 
@@ -16,16 +15,16 @@ from stable_baselines3.common.vec_env import VecMonitor, VecNormalize  # noqa: E
 import kille_env  # noqa: E402
 from adapters.sb3_tables import learner, self_play  # noqa: E402
 from adapters.spies import RULES, random_legal  # noqa: E402
-from kille_env.adapters.sb3 import SeatStreamBuffer, SelfPlayVecEnv  # noqa: E402
-from kille_env.adapters.sb3_buffer import Earned, Step  # noqa: E402
+from kille_env.adapters.sb3 import Played, SelfPlayVecEnv  # noqa: E402
+from kille_env.adapters.sb3_rollouts import SeatBuffer  # noqa: E402
 from kille_env.errors import KilleError  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore:You have specified a mini-batch size")
 
 
-def buffer_for(venv: Any, n_steps: int, **options: Any) -> SeatStreamBuffer:
+def buffer_for(venv: Any, n_steps: int, **options: Any) -> SeatBuffer:
     spaces, size = (venv.observation_space, venv.action_space), venv.num_envs
-    return SeatStreamBuffer(n_steps, *spaces, "cpu", n_envs=size, **options)
+    return SeatBuffer(n_steps, *spaces, "cpu", n_envs=size, **options)
 
 
 class Ledger:
@@ -93,9 +92,9 @@ def test_every_stream_is_credited_as_the_tables_paid(
     batch.reset()
     paid, ended, names = np.zeros((tables, players)), 0, 0
     for rollout in range(scale(8, 3)):
-        buffer.reset()
+        buffer.begin(venv)
         for _ in range(n_steps):
-            (mask,) = venv.env_method("action_masks")
+            mask = venv.action_masks()
             assert np.array_equal(observation, batch.observation)
             assert np.array_equal(mask, batch.mask)
             actions, values = random_legal(mask, rng), rng.random(tables).astype(np.float32)
@@ -107,25 +106,24 @@ def test_every_stream_is_credited_as_the_tables_paid(
                 paid[i] += batch.reward[i]
                 if batch.terminated[i] or batch.truncated[i]:
                     ledger.end(i, players)
-            following, rewards, dones, infos = venv.step(actions)
+            played = venv.play(actions)
+            dones, infos = played.ended, played.infos
             assert np.array_equal(dones, batch.terminated | batch.truncated)
             for i in np.flatnonzero(dones):
                 assert infos[i]["truncated"] == batch.truncated[i]
                 assert infos[i]["returns"] == pytest.approx(paid[i])
                 paid[i] = 0.0
             ended += dones.sum()
-            log_probs = torch.arange(names, names + tables, dtype=torch.float32)
-            buffer.add(
-                observation,
-                actions.reshape(-1, 1),
-                rewards,
-                dones,
-                torch.as_tensor(values)[:, None],
-                log_probs,
+            buffer.record(
+                played,
+                observations=observation,
+                actions=actions,
+                values=values,
+                log_probs=np.arange(names, names + tables),
                 action_masks=mask,
             )
-            observation, names = following, names + tables
-        buffer.compute_returns_and_advantage(torch.zeros(tables), np.zeros(tables))
+            observation, names = venv.observe(), names + tables
+        buffer.complete()
         expected = ledger.of_rollout(rollout, gamma, lam)
         got = dict(
             zip(
@@ -144,37 +142,36 @@ def test_every_stream_is_credited_as_the_tables_paid(
 
 
 class Source:
-    """One table of a SelfPlayVecEnv whose steps are scripted: seat, rewards of all, done."""
+    """One table whose decisions are scripted: seat, rewards of all, done."""
 
-    num_envs = 1
+    num_envs, num_players = 1, 2
     observation_space = spaces.Box(0, 255, (1,), np.uint8)
     action_space = spaces.Discrete(2)
 
     def __init__(self) -> None:
-        self.stands = object()
+        self.moves = 0
 
-    def step(self, seat: int, rewards: list[float], done: bool) -> Earned:
-        before, self.stands = self.stands, object()
-        earned = np.array([rewards], dtype=float)
-        played = np.array([seat]), earned, np.array([done])
-        return Earned.of(Step(before, self.stands, ("box", None), *played))
+    def play(self, seat: int, rewards: list[float], done: bool) -> Played:
+        self.moves += 1
+        return Played(np.array([seat]), np.array([rewards], dtype=float), np.array([done]), [{}])
 
 
 Script = list[tuple[int, list[float], bool]]
 
 
-def fill(buffer: SeatStreamBuffer, source: Source, steps: Script, values: list[float]) -> None:
-    buffer.reset()
-    mask = np.ones((1, 2), dtype=np.int8)
+def fill(buffer: SeatBuffer, source: Any, steps: Script, values: list[float]) -> None:
+    buffer.begin(source)
     for number, (step, value) in enumerate(zip(steps, values, strict=True)):
-        reward = source.step(*step)
-        seen, action = np.full((1, 1), number, dtype=np.uint8), np.zeros((1, 1))
-        done = np.zeros(1)
-        buffer.add(seen, action, reward, done, torch.tensor([[value]]), torch.tensor([value]), mask)
-    buffer.compute_returns_and_advantage(torch.full((1,), 99.0), np.ones(1))
+        one = np.array([value])
+        buffer.record(
+            source.play(*step),
+            observations=np.full((1, 1), number, dtype=np.uint8),
+            actions=np.zeros(1), values=one, log_probs=one, action_masks=np.ones((1, 2)),
+        )  # fmt: skip
+    buffer.complete()
 
 
-def script_buffer() -> tuple[SeatStreamBuffer, Source]:
+def script_buffer() -> tuple[SeatBuffer, Any]:
     source = Source()
     return buffer_for(source, 4, gamma=0.5, gae_lambda=0.5), source
 
@@ -227,47 +224,67 @@ def test_what_is_open_is_forgotten_when_the_streams_are_interrupted() -> None:
     buffer, source = script_buffer()
     one: Script = [(0, [0, 0], False), (0, [0, 0], False), (0, [0, 0], False), (1, [0, 0], False)]
     fill(buffer, source, one, [1.0, 2.0, 3.0, 4.0])
-    source.stands = object()  # it was reset
+    source.moves += 1  # it was reset
     fill(buffer, source, one, [5.0, 6.0, 7.0, 8.0])
     assert buffer.log_probs.tolist() == [5.0, 6.0]
-    source.step(*one[0])  # somebody else has played on
+    source.play(*one[0])  # somebody else has played on
     fill(buffer, source, one, [5.0, 6.0, 7.0, 8.0])
     assert buffer.log_probs.tolist() == [5.0, 6.0]
     fill(buffer, Source(), one, [1.0, 2.0, 3.0, 4.0])
     assert buffer.log_probs.tolist() == [1.0, 2.0]
 
 
-@pytest.mark.parametrize("more", [1, 2])
-def test_another_hand_in_the_middle_of_a_rollout_is_refused(more: int) -> None:
+def reset(venv: SelfPlayVecEnv) -> None:
+    venv.reset()
+
+
+def play(venv: SelfPlayVecEnv) -> None:
+    venv.play(venv.action_masks().argmax(axis=1))
+
+
+@pytest.mark.parametrize("meddle", [reset, play])
+def test_another_hand_in_the_middle_of_a_rollout_is_refused(meddle: Any) -> None:
     venv = self_play(8, 3)
 
-    def meddle(local: dict[str, Any], _: Any) -> bool:
-        for _ in range(more if local["self"].num_timesteps == 8 * 3 else 0):
-            venv.step(venv.action_masks().argmax(axis=1))
+    def callback(local: dict[str, Any], _: Any) -> bool:
+        if local["self"].num_timesteps == 8 * 3:
+            meddle(venv)
         return True
 
-    with pytest.raises(KilleError, match="only that model may step the environment"):
-        learner(venv, SeatStreamBuffer, batch_size=16).learn(8 * 8, callback=meddle)
+    with pytest.raises(KilleError, match="in the middle of a rollout; a callback that plays needs"):
+        learner(venv, batch_size=16).learn(8 * 8, callback=callback)
 
 
-@pytest.mark.parametrize("between", ["step", "reset", "break off", "normalize"])
-def test_a_model_does_not_go_on_from_observations_of_other_decisions(between: str) -> None:
-    """The library keeps the last ones, whatever is done to the environment between rollouts."""
+@pytest.mark.parametrize("around", [VecMonitor, lambda venv: VecNormalize(venv, norm_reward=False)])
+@pytest.mark.parametrize("between", [reset, play])
+def test_a_rollout_begins_from_what_stands_on_the_tables(around: Any, between: Any) -> None:
+    """The library keeps the observations of the rollout before, whatever happened in between."""
     venv = self_play(8, 3)
-    around = VecNormalize(venv, norm_reward=False) if between == "normalize" else VecMonitor(venv)
-    model = learner(around, SeatStreamBuffer, batch_size=16)
+    model = learner(around(venv), batch_size=16)
     model.learn(8 * 8 * 2)
+    assert (model.rollout_buffer._streams.open >= 0).any()
+    between(venv)
+    first = venv.observe()
     model.learn(8 * 8, reset_num_timesteps=False)
-    if between == "break off":
-        model.learn(8 * 8, lambda *_: False, reset_num_timesteps=False)
-    elif between == "reset":
-        venv.reset()
-    else:
-        venv.step(venv.action_masks().argmax(axis=1))
-    with pytest.raises(KilleError, match=r"Begin anew by model.set_env\(venv\)"):
-        model.learn(8 * 8, reset_num_timesteps=False)
-    model.set_env(around)
+    seen = model.rollout_buffer._rows["observations"][:8]
+    expected = model.env.normalize_obs(first) if hasattr(model.env, "normalize_obs") else first
+    assert np.allclose(seen, expected, atol=0.2)
+    assert model.rollout_buffer._streams.count == 8 * 8  # nothing was open before
+
+
+def test_a_rollout_that_is_broken_off_keeps_what_is_open() -> None:
+    venv, whole = self_play(8, 3), self_play(8, 3)
+    model = learner(venv, batch_size=16)
+    model.learn(8 * 8)
+
+    def stop(local: dict[str, Any], _: Any) -> bool:
+        return local["self"].num_timesteps < 8 * 8 + 8 * 3
+
+    model.learn(8 * 8, stop, reset_num_timesteps=False)
+    opened = (model.rollout_buffer._streams.open >= 0).sum()
     model.learn(8 * 8, reset_num_timesteps=False)
+    assert model.rollout_buffer._streams.count == opened + 8 * 8
+    assert whole.moves == 0 and venv.moves == 1 + 8 + 3 + 8
 
 
 def test_a_model_goes_on_at_tables_of_other_sizes_and_rules() -> None:
@@ -275,19 +292,18 @@ def test_a_model_goes_on_at_tables_of_other_sizes_and_rules() -> None:
         kind: Any = {"episode": "deal", "observation": "seats", "rules": rules}
         return self_play(8, seats, **kind)
 
-    model = learner(make(2), SeatStreamBuffer, batch_size=16)
+    model = learner(make(2), batch_size=16)
     model.learn(8 * 8)
     for seats, rules in ((3, "svensk"), (4, "wikipedia"), (3, "svensk"), (2, "wikipedia")):
         venv = make(seats, rules)
         model.set_env(venv)
         model.learn(8 * 8 * 2, reset_num_timesteps=False)
         assert model.rollout_buffer._streams.open.shape == (8, seats)
-        assert model.rollout_buffer.state()["open"].shape == (8, seats)
 
 
 def test_a_model_returns_to_tables_where_it_learned_before() -> None:
     first, second = self_play(8, 3), self_play(8, 3, seed=9)
-    model = learner(first, SeatStreamBuffer, batch_size=16)
+    model = learner(first, batch_size=16)
     model.learn(8 * 8)
     model.set_env(second)
     model.learn(8 * 8, reset_num_timesteps=False)
@@ -296,130 +312,17 @@ def test_a_model_returns_to_tables_where_it_learned_before() -> None:
     assert (model.rollout_buffer._streams.open >= 0).any()
     model.set_env(first)
     model.learn(8 * 8, reset_num_timesteps=False)
-    assert model.rollout_buffer._stands is first._stands
-
-
-def collect(buffer: SeatStreamBuffer, venv: SelfPlayVecEnv, change: Any = None) -> Any:
-    """Steps tables once and gives the buffer what came of it; returns the rewards."""
-    masks = venv.action_masks()
-    seen, actions = venv._observe(), masks.argmax(axis=1)
-    rewards = venv.step(actions)[1]
-    given = rewards if change is None else change(rewards)
-    unknown = torch.zeros(venv.num_envs)
-    buffer.add(seen, actions, given, np.zeros(venv.num_envs), unknown, unknown, masks)
-    return rewards
-
-
-def test_rewards_carry_what_every_seat_earned() -> None:
-    venv = self_play(8, 3, episode="deal")
-    venv.reset()
-    buffer = buffer_for(venv, 40)
-    found = [collect(buffer, venv, lambda r: r.astype(np.float32).copy()) for _ in range(40)]
-    for rewards in found:
-        step = rewards.step
-        assert step.rewards.shape == (8, 3) and rewards.dtype == np.float32
-        assert np.array_equal(step.rewards[range(8), step.seats].astype(np.float32), rewards)
-    paid = sum(rewards.step.rewards.sum(axis=0) for rewards in found)
-    assert np.abs(paid).min() > 0 and buffer._streams.open.shape == (8, 3)
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        np.array,
-        lambda r: r + 1.0,
-        lambda r: np.zeros(8),
-        lambda r: np.clip(r, -1000, 1000),  # nobody has earned so much
-        lambda r: pickle.loads(pickle.dumps(r)),
-    ],
-)
-def test_other_rewards_than_those_of_a_step_are_refused(change: Any) -> None:
-    venv = self_play(8, 3)
-    venv.reset()
-    buffer = buffer_for(venv, 4)
-    with pytest.raises(KilleError, match="other rewards than SelfPlayVecEnv returned"):
-        collect(buffer, venv, change)
-    assert buffer.pos == buffer._streams.count == 0
-
-
-def test_a_buffer_refuses_other_observations_and_numbers_of_tables() -> None:
-    venv, other, more = (
-        self_play(8, 2, observation="seats"), self_play(8, 2, features=lambda seen, mask: seen),
-        self_play(9, 2, observation="seats"),
-    )  # fmt: skip
-    for tables in (venv, other, more):
-        tables.reset()
-    buffer = buffer_for(venv, 4)
-    collect(buffer, venv)
-    buffer.reset()
-    for tables, words in (
-        (other, "features of the environments differ"),
-        (more, r"seats is int64 \[8\]"),
-    ):
-        with pytest.raises(KilleError, match=words):
-            collect(buffer, tables)
-
-
-def test_a_reset_in_the_middle_of_a_rollout_is_refused() -> None:
-    venv = self_play(8, 2)
-    venv.reset()
-    buffer = buffer_for(venv, 4)
-    collect(buffer, venv)
-    venv.reset()
-    with pytest.raises(KilleError, match="only that model may step the environment"):
-        collect(buffer, venv)
-
-
-def test_a_loaded_buffer_goes_on_with_the_loaded_tables_alone() -> None:
-    venv, twin = self_play(8, 3), self_play(8, 3)
-    venv.reset()
-    buffer = buffer_for(venv, 4)
-    for _ in range(4):
-        collect(buffer, venv)
-    buffer.reset()
-    for reset in (False, True):
-        again = buffer_for(twin, 4)
-        again.load_state(buffer.state())
-        twin.reset()
-        twin.load_state(venv.state())
-        assert again.state()["open"].tolist() == buffer.state()["open"].tolist()
-        if reset:
-            twin.reset()
-        before = again._streams.count
-        collect(again, twin)
-        assert again._streams.count == 8 + (0 if reset else before) and before > 0
-
-
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        ({"open": np.full((8, 2), 16)}, r"'observations' of the state is float32 \[16, "),
-        ({"open": np.full((8, 3), -1)}, r"'accrued' of the state is float64 \[8, 3\]"),
-        ({"open": np.full((9, 2), -1)}, r"'open' of the state is int64 \[8"),
-        ({"values": np.zeros(3)}, r"'values' of the state is float32 \[\d\]"),
-    ],
-)
-def test_a_state_of_another_buffer_is_refused(change: dict[str, Any], words: str) -> None:
-    venv = self_play(8, 2)
-    venv.reset()
-    buffer = buffer_for(venv, 4)
-    collect(buffer, venv)
-    before = buffer.state()
-    with pytest.raises(KilleError, match=words):
-        buffer.load_state({**before, **change})
-    assert all(np.array_equal(before[name], array) for name, array in buffer.state().items())
+    assert model.rollout_buffer._tables is first
 
 
 def test_minibatches_are_about_equal() -> None:
     venv = self_play(64, 3, episode="deal")
-    model = learner(venv, SeatStreamBuffer, batch_size=100)
+    model = learner(venv, batch_size=100)
     model.learn(64 * 8)
     sizes = [len(part.advantages) for part in model.rollout_buffer.get(100)]
     assert sum(sizes) == len(model.rollout_buffer.advantages) < 64 * 8
     assert max(sizes) - min(sizes) <= 1
     assert 67 <= min(sizes) <= 150
-    kept = pickle.loads(pickle.dumps(model.rollout_buffer))
-    assert kept.state().keys() == model.rollout_buffer.state().keys()
     (everything,) = model.rollout_buffer.get()
     assert len(everything.advantages) == sum(sizes)
 
@@ -427,4 +330,4 @@ def test_minibatches_are_about_equal() -> None:
 def test_too_short_a_rollout_is_an_error() -> None:
     venv = self_play(1, 3, rules={"gok_call": "off", "fraga": "off"})
     with pytest.raises(KilleError, match="n_steps"):
-        learner(venv, SeatStreamBuffer, n_steps=2, batch_size=2).learn(10)
+        learner(venv, n_steps=2, batch_size=2).learn(10)
