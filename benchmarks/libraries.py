@@ -1,7 +1,7 @@
 """What each library reaches in the same time: `python benchmarks/libraries.py`.
 
-Every recipe of `training/recipes/` trains on single deals of Byteskille, for about 100 processor
-seconds, with several seeds; then its exact NashConv is computed. How many decisions fit into that time is
+Every recipe of `training/recipes/` trains on single deals of Byteskille, for about 100 CPU seconds,
+with several seeds; then its exact NashConv is computed. How many decisions fit into that time is
 measured first, once for each recipe and number of seats, and kept (seed 0), so all seeds make
 equally many. A recipe of a library that has a virtual environment of its own (`make test-libraries`
 makes them) runs in there; one whose library is missing is left out, with a line that says so.

@@ -46,7 +46,7 @@ from kille_env.errors import KilleError, PolicyError, shortened
 from kille_env.files import write_whole
 from kille_env.play.functions import Network
 from kille_env.play.own import Features
-from kille_env.play.policy import UniformPolicy, at_table, with_uniform
+from kille_env.play.policy import ObservationPolicy, UniformPolicy, at_table, with_uniform
 from kille_env.registry import Table, spec
 
 RECORD, FORMAT = "kille_env", "kille-sb3 3"
@@ -413,7 +413,7 @@ class SB3Policy(Network):
         return super().at_table(game, num_players)
 
 
-class LivePolicy:
+class LivePolicy(ObservationPolicy):
     """The policy of a model as it stands while it learns; uniform as long as there is none.
 
     The model is asked as its own environment asks it, wrappers included, and explores as it does:
