@@ -3,7 +3,7 @@
 MaskablePPO with the settings of `configs/train/GAME.yaml` plays all seats of single deals of the
 five-card games' and Knack's small tables, where NashConv is exact, at every point, for greedy and
 for sampled play. Every finished run is a line of `--out` and is not repeated, so the benchmark can
-be stopped and resumed. `docs/small_tables.py` draws docs/data/small_curves.jsonl.
+be stopped and resumed. `docs/solutions.py` draws docs/data/small_curves.jsonl.
 """
 
 from collections.abc import Iterator

@@ -1,26 +1,42 @@
-"""Solves deals and matches of Byteskille and writes docs/solutions.md with its pictures.
+"""Solve the tables of docs/solutions.md, and write the page with its pictures.
 
-    python docs/solutions.py           solve what is missing, then write (`make solutions`)
-    python docs/solutions.py --solve   the same, but solve everything again
+    python docs/solutions.py                  solve missing tables of Byteskille, then write
+    python docs/solutions.py --small [NAME]   solve small tables anew, all or those with NAME
+    python docs/solutions.py --certificates   solve the certified tables anew
 
-The solutions are kept in runs/solutions and reused. The output is the same to the byte on every
-machine, except for the tables of seconds.
+Solutions are kept in runs/solutions. A small table is solved in a process of its own, so that its
+memory is known; its line is in docs/data/small_tables.jsonl. Learning curves there are those of
+`python benchmarks/small_curves.py`. All but seconds and memory is the same on every machine.
 """
 
-import shutil
+import gzip
+import json
+import resource
+import subprocess
 import sys
-from collections.abc import Callable
+import time
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
+import matplotlib as mpl
 import numpy as np
-from blocks import filled, table, write
-from small_tables import BLOCKS as SMALL
+from blocks import filled, lines_of, table, write
+from certificates.check import check
+from learning import Runs, draw, middle, results
+from matplotlib.figure import Figure
 
+import kille_training as kt
+from kille_agents.greedy import PLAYS
 from kille_env.cards.pack import KILLE_PACK, Kind
 from kille_env.games.byteskille.rules import Event, Phase
-from kille_env.registry import spec
+from kille_env.registry import Table, spec
 from kille_training.labels import position_names
+from kille_training.pages.page import SERIES
+from kille_training.pages.plots import STYLE, as_svg
 from kille_training.solving.byteskille.match_solving import (
     match_length,
     match_nash_conv,
@@ -29,17 +45,23 @@ from kille_training.solving.byteskille.match_solving import (
 from kille_training.solving.byteskille.matches import Match, MatchStrategy, build_match
 from kille_training.solving.grow import build_deal
 from kille_training.solving.pictures import REACHED, convergence, curves_of, swap_heat_map, swaps_of
-from kille_training.solving.policies import strategy_of
+from kille_training.solving.policies import nash_conv_of, strategy_of
+from kille_training.solving.size import TreeTooLargeError, check_deal, count_ends
 from kille_training.solving.solution import Solution
 from kille_training.solving.solve import solve
 from kille_training.solving.stages import DealStages, Stage
-from kille_training.solving.text import choice_text
-from kille_training.solving.trees.values import NashConv, infoset_reach
-from speed.rows import machine
+from kille_training.solving.text import SURE, choice_text
+from kille_training.solving.trees.values import (
+    NashConv,
+    greedy,
+    infoset_reach,
+    nash_conv,
+    uniform,
+)
 
 DOCS = Path(__file__).parent
-PAGE, PICTURES = DOCS / "solutions.md", DOCS / "solutions"
-RUNS = Path("runs") / "solutions"
+PAGE, PICTURES, CERTIFICATES = DOCS / "solutions.md", DOCS / "solutions", DOCS / "certificates"
+DATA, RUNS = DOCS / "data" / "small_tables.jsonl", Path("runs") / "solutions"
 PRESETS, SEATS = ("svensk", "wikipedia"), (2, 3, 4)
 CASES = [(preset, seats) for preset in PRESETS for seats in SEATS]
 MATCHES = [("svensk", 2), ("svensk", 3), ("none", 3), ("wikipedia", 2)]
@@ -49,6 +71,30 @@ MATCH_RULES = {
     "wikipedia": {"preset": "wikipedia"},
 }
 CALLED = {"svensk": "`svensk`", "none": "`svensk`, `reentry: none`", "wikipedia": "`wikipedia`"}
+GAMES = ("krypkille", "kungsholmskille", "femkortskille", "knack")
+SMALL = [
+    (game, preset, seats)
+    for game in GAMES
+    for preset in ("tiny", "small", "medium")
+    if preset in spec(game).presets
+    for seats in (2, 3)
+]
+MOST, VISITS = 3000, 4e10
+"""At most this many iterations, and visits of an end by a seat: some minutes."""
+TARGETS = {2: 1e-4, 3: 1e-3}
+"""NashConv at which a table is solved, by its seats."""
+MEMORY = 8.0
+"""GiB that a tree may take."""
+CERTIFIED: dict[str, tuple[str, int, Any]] = {
+    "byteskille-2": ("byteskille", 2, {"fraga": "off"}),
+    "byteskille-wikipedia-2": ("byteskille", 2, "wikipedia"),
+    "byteskille-3": ("byteskille", 3, "wikipedia"),
+    "krypkille-2": ("krypkille", 2, {"preset": "tiny", "pack": "BL+L4+L8+KI"}),
+    "kungsholmskille-2": ("kungsholmskille", 2, {"preset": "tiny", "pack": "BL+L8+KI"}),
+    "femkortskille-2": ("femkortskille", 2, {"preset": "tiny", "pack": "BL+L8+KI"}),
+    "knack-2": ("knack", 2, {"pack": "QH+KH+AH+JS+QS+KS+AS"}),
+}
+"""Game, seats and rules of each certified table, by the name of its files."""
 
 
 @cache
@@ -64,54 +110,18 @@ def deal(preset: str, seats: int) -> DealStages:
     return build_deal(seats, spec("byteskille").resolve(preset))
 
 
-def first_strategy(preset: str, seats: int) -> np.ndarray:
-    """Return the strategy of a deal's first hand, [S]."""
-    return strategy_of(solved(preset, seats).policy, deal(preset, seats).stages[0])
-
-
-def sizes() -> str:
-    """The table of sizes."""
-    head = ("preset", "seats", "deals", "hands", "nodes", "ends", "information sets", "memory")
+def deals() -> str:
+    """Return the table of deals: sizes, values, and the NashConv that is left."""
+    head = ("preset", "seats", "deals", "ends", "information sets", "NashConv", "forehand",
+            "second", "third", "fourth", "iterations")  # fmt: skip
     rows = []
     for preset, seats in CASES:
-        first = deal(preset, seats).stages[0]
-        by_seat = " + ".join(f"{number:,}" for number in first.information_sets)
-        rows.append(
-            (
-                f"`{preset}`",
-                str(seats),
-                f"{first.num_deals:,}",
-                str(len(deal(preset, seats).stages)),
-                f"{first.num_nodes:,}",
-                f"{len(first.tree.chance):,}",
-                f"{by_seat} = {first.tree.num_infosets:,}",
-                f"{first.tree.nbytes / 1e6:,.1f} MB",
-            )
-        )
-    return table(head, rows)
-
-
-def values() -> str:
-    """The table of what each seat earns, and how precisely that is known."""
-    head = ("preset", "seats", "NashConv", "forehand", "second", "third", "fourth", "iterations")
-    rows = []
-    for preset, seats in CASES:
-        found = solved(preset, seats)
+        found, first = solved(preset, seats), deal(preset, seats).stages[0]
         earned = [f"{value:+.6f}" for value in found.value] + [""] * (4 - seats)
-        total = f"{found.nash_conv:.1e}"
-        rows.append((f"`{preset}`", str(seats), total, *earned, f"{found.iterations:,}"))
+        size = f"{first.num_deals:,}", f"{len(first.tree.chance):,}", f"{first.tree.num_infosets:,}"
+        cells = (*size, f"{found.nash_conv:.1e}", *earned, f"{found.iterations:,}")
+        rows.append((f"`{preset}`", str(seats), *cells))
     return table(head, rows)
-
-
-def seconds() -> str:
-    """The table of seconds."""
-    rows = [
-        (f"`{preset}`", str(seats), f"{solved(preset, seats).seconds:,.1f}")
-        for preset, seats in CASES
-    ]
-    about = machine()
-    where = f"{about['cpu']}, Python {about['python']}, numpy {about['numpy']}"
-    return f"{table(('preset', 'seats', 'seconds'), rows)}\n\nOn {where}, numba on one core."
 
 
 def first_turns(strategy: np.ndarray, stage: Stage) -> list[tuple[str, str, str]]:
@@ -150,7 +160,8 @@ def strategies() -> str:
     rows = []
     for preset, seats in CASES:
         stage = deal(preset, seats).stages[0]
-        for name, situation, choice in first_turns(first_strategy(preset, seats), stage):
+        strategy = strategy_of(solved(preset, seats).policy, stage)
+        for name, situation, choice in first_turns(strategy, stage):
             rows.append((f"`{preset}`", str(seats), name, situation, choice))
     return table(head, rows)
 
@@ -171,94 +182,279 @@ def match_of(rules: str, seats: int) -> tuple[MatchStrategy, Match, NashConv]:
     return strategy, match, match_nash_conv(strategy, match)
 
 
-def match_sizes() -> str:
-    """The table of the matches' sizes."""
-    head = ("rules", "seats", "states", "kinds of hands", "nodes", "information sets")
-    rows = []
-    for rules, seats in MATCHES:
-        _, match, _ = match_of(rules, seats)
-        by_seat = " + ".join(f"{number:,}" for number in match.information_sets)
-        rows.append(
-            (
-                CALLED[rules],
-                str(seats),
-                f"{len(match.states):,}",
-                str(len(match.hands)),
-                f"{match.num_nodes:,}",
-                f"{by_seat} = {sum(match.information_sets):,}",
-            )
-        )
-    return table(head, rows)
-
-
-def match_worth() -> str:
-    """The table of what each seat earns in a match."""
-    head = ("rules", "seats", "NashConv", "of the pot", "forehand", "second", "third", "hands")
+def matches() -> str:
+    """Return the table of whole matches: sizes, values, and the NashConv that is left."""
+    head = ("rules", "seats", "states", "information sets", "NashConv", "of the pot", "forehand",
+            "second", "third", "hands", "reaches the cap")  # fmt: skip
     rows = []
     for rules, seats in MATCHES:
         strategy, match, found = match_of(rules, seats)
         hands, beyond = match_length(strategy, match)
         earned = [f"{value:+.4f}" for value in found.values] + [""] * (3 - seats)
-        cap = "part of the game" if match.capped else _chance(beyond)
-        nash_conv = f"{found.total:.0e}", f"{found.total / match.pot:.0e}"
-        rows.append((CALLED[rules], str(seats), *nash_conv, *earned, f"{hands:.2f}", cap))
-    return table((*head, "reaches the cap"), rows)
+        cap = f"{beyond:.0e}" if beyond > 1e-100 else "less than 1e-100"
+        cells = (
+            f"{len(match.states):,}", f"{sum(match.information_sets):,}",
+            f"{found.total:.0e}", f"{found.total / match.pot:.0e}", *earned, f"{hands:.2f}",
+            "part of the game" if match.capped else cap,
+        )  # fmt: skip
+        rows.append((CALLED[rules], str(seats), *cells))
+    return table(head, rows)
 
 
-def _chance(chance: float) -> str:
-    return f"{chance:.0e}" if chance > 1e-100 else "less than 1e-100"
+def measure(game: str, preset: str, seats: int) -> dict:
+    """Solve a table; returns what it took and what came out."""
+    rules = spec(game).resolve(preset)
+    began = time.perf_counter()
+    found = solve(
+        game,
+        seats,
+        rules=rules,
+        target=TARGETS[seats],
+        iterations=min(MOST, int(VISITS / (seats * count_ends(seats, rules)))),
+        memory=MEMORY,
+        out=RUNS / f"{game}-{preset}-{seats}",
+    )
+    seconds = time.perf_counter() - began
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    assert found.first_hand is not None, "its folder in runs/solutions holds it: delete that first"
+    strategy, stage = found.first_hand
+    reach = infoset_reach(stage.tree, strategy)
+    mixed = np.maximum.reduceat(strategy, stage.tree.first[:-1]) < SURE
+    random = defaultdict[str, float](float)
+    for number in np.flatnonzero(mixed):
+        random[_choice(game, stage.masks[number])] += float(reach[number])
+    often = sorted(random, key=lambda choice: -random[choice])
+    return {
+        "game": game, "preset": preset, "seats": seats,
+        "deals": found.deals, "ends": len(stage.tree.chance), "sets": sum(found.information_sets),
+        "uniform": nash_conv(stage.tree, uniform(stage.tree)).total,
+        "reached": found.progress[-1].nash_conv,
+        "written": nash_conv_of((strategy,), DealStages((stage,))).total,
+        "greedy": nash_conv(stage.tree, greedy(stage.tree, strategy)).total,
+        "mixed": float(reach[mixed].sum() / reach.sum()),
+        "choices": {choice: random[choice] / reach.sum() for choice in often},
+        "value": found.value, "iterations": found.iterations,
+        "seconds": round(seconds), "memory": round(memory, 1),
+    }  # fmt: skip
 
 
-def match_seconds() -> str:
-    """The table of seconds of the matches."""
-    rows = [
-        (CALLED[rules], str(seats), f"{solved_match(rules, seats).seconds:,.1f}")
-        for rules, seats in MATCHES
-    ]
-    return table(("rules", "seats", "seconds"), rows)
+def _choice(game: str, mask: np.ndarray) -> str:
+    """Return what is to be chosen, in the verbs of the actions: "knock or fold", "play"."""
+    actions = spec(game).actions
+    verbs = (actions[action].split()[0] for action in np.flatnonzero(mask))
+    return " or ".join(dict.fromkeys(verbs))
 
 
-BLOCKS: dict[str, Callable[[], str]] = {
-    "sizes": sizes,
-    **SMALL,
-    "values": values,
-    "seconds": seconds,
+def small() -> str:
+    """The table of sizes and values."""
+    head = (
+        "game", "rules", "seats", "deals", "ends", "information sets", "forehand", "second",
+        "third", "iterations", "seconds", "GiB",
+    )  # fmt: skip
+    rows = []
+    for line in read().values():
+        values = [f"{value:+.5f}" for value in line["value"]]
+        rows.append(
+            (
+                *_named(line), f"{line['deals']:,}", f"{line['ends']:,}", f"{line['sets']:,}",
+                *values, *[""] * (3 - len(values)), f"{line['iterations']:,}",
+                f"{line['seconds']:,}", f"{line['memory']:.1f}",
+            )
+        )  # fmt: skip
+    return table(head, rows)
+
+
+def mixing() -> str:
+    """The table of what mixing is worth."""
+    head = (
+        "game", "rules", "seats", "NashConv of uniform play", "of the solution", "made greedy",
+        "random decisions", "of these",
+    )  # fmt: skip
+    rows = []
+    for line in read().values():
+        all_of_them = sum(line["choices"].values())
+        shares = [
+            f"{choice} {100 * share / all_of_them:.0f}%"
+            for choice, share in line["choices"].items()
+            if share >= 0.01 * all_of_them
+        ]
+        rows.append(
+            (
+                *_named(line), f"{line['uniform']:.2f}", f"{line['written']:.1e}",
+                f"{line['greedy']:.2g}", f"{100 * line['mixed']:.0f}%", ", ".join(shares),
+            )
+        )  # fmt: skip
+    return table(head, rows)
+
+
+def learned() -> str:
+    """The table of what a learner reaches at the tables with two seats."""
+    head = (
+        "game", "rules", "uniform", "rule of thumb", "learner, greedy", "learner, sampled",
+        "solution", "decisions", "seeds",
+    )  # fmt: skip
+    rows = []
+    for line, runs in _runs():
+        last = [points[-1] for points in runs.points]
+        ends = [middle((sum(point[play]) for point in last), ".2f") for play in PLAYS]
+        known = [f"{value:.2f}" for value in runs.baselines.iloc[0].values()]
+        decisions = f"{last[0]['decisions']:,}"
+        rows.append((*_named(line)[:2], *known, *ends, _solution(line), decisions, str(len(runs))))
+    return table(head, rows)
+
+
+def small_curves() -> str:
+    """The picture of NashConv over decisions."""
+    known = [*_runs()]
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(7.6, 2.6 * ((len(known) + 1) // 2)), layout="constrained")
+        panels = figure.subplots((len(known) + 1) // 2, 2, squeeze=False).ravel()
+        for axes, (line, runs) in zip(panels, known, strict=False):
+            for play, colour in zip(PLAYS, SERIES, strict=False):
+                draw(axes, runs, play, colour, play)
+            for (name, value), dashes in zip(
+                runs.baselines.iloc[0].items(), (":", "--"), strict=True
+            ):
+                label = name.replace("_", " ")
+                axes.axhline(value, color="#8a8a8a", linestyle=dashes, label=label)
+            title, rules, _ = _named(line)
+            axes.set_title(
+                f"{title} {rules.strip('`')}, solution {_solution(line)}", loc="left", fontsize=9
+            )
+            axes.set_ylim(bottom=0)
+        for axes in panels[::2]:
+            axes.set_ylabel("NashConv, units per deal")
+        for axes in panels[-2:]:
+            axes.set_xlabel("decisions, thousands")
+        panels[0].legend(fontsize=8)
+        return as_svg(figure) + "\n"
+
+
+def _runs() -> Iterator[tuple[dict, Runs]]:
+    """Yield the tables with learning curves, in the order of `SMALL`, and the runs."""
+    known = results("small_curves")
+    for game, preset, seats in SMALL:
+        runs = known[(known.game == game) & (known.preset == preset)]
+        if seats == 2 and len(runs):
+            yield {"game": game, "preset": preset, "seats": seats}, runs
+
+
+def _solution(line: dict) -> str:
+    return f"{read()[_name(line['game'], line['preset'], line['seats'])]['written']:.0e}"
+
+
+def _named(line: dict) -> tuple[str, str, str]:
+    return spec(line["game"]).title, f"`{line['preset']}`", str(line["seats"])
+
+
+def read() -> dict[str, dict]:
+    """Return the lines that there are, in the order of `SMALL`, by name."""
+    known = {_name(line["game"], line["preset"], line["seats"]): line for line in lines_of(DATA)}
+    return {_name(*each): known[_name(*each)] for each in SMALL if _name(*each) in known}
+
+
+def _name(game: str, preset: str, seats: int) -> str:
+    return f"{game}-{preset}-{seats}"
+
+
+def certify(name: str) -> None:
+    """Solve a table and writes its two files."""
+    game, seats, rules = CERTIFIED[name]
+    solution = kt.solve(game, seats, rules=rules, target=1e-6, method="pcfr+")
+    exported = kt.export_efg(game, seats, CERTIFICATES / f"{name}.efg", rules=rules)
+    exported.write_policy(solution.policy)
+    if seats > 2:  # what a seat knows stands at every node
+        numbers = list(map(str, range(exported.efg.tree.num_infosets)))
+        replace(exported.efg, names=numbers).write(exported.path)
+    packed = gzip.compress(exported.path.read_bytes(), mtime=0)
+    (CERTIFICATES / f"{name}.efg.gz").write_bytes(packed)
+    exported.path.unlink()
+
+
+def certificates() -> str:
+    """The table of what the files say."""
+    head = ("files", "table", "forehand", "second", "third", "could gain", "NashConv")
+    rows = []
+    for name, (game, seats, rules) in CERTIFIED.items():
+        values, best = check(
+            str(CERTIFICATES / f"{name}.efg.gz"), str(CERTIFICATES / f"{name}.policy")
+        )
+        gains = [most - value for most, value in zip(best, values, strict=True)]
+        rows.append(
+            (
+                f"`{name}`", str(Table.of(game, seats, rules=rules)), *map(_fraction, values),
+                *[""] * (3 - seats), ", ".join(map(_fraction, gains)), _fraction(sum(gains)),
+            )
+        )  # fmt: skip
+    return table(head, rows)
+
+
+def _fraction(value: Any) -> str:
+    """Return a fraction as text, with few digits only if it has many."""
+    text = str(value)
+    return text if len(text) <= 16 else f"{float(value):.9g}"
+
+
+BLOCKS = {
+    "deals": deals,
     "strategies": strategies,
-    "match-sizes": match_sizes,
-    "match-values": match_worth,
-    "match-seconds": match_seconds,
+    "matches": matches,
+    "small": small,
+    "mixing": mixing,
+    "learned": learned,
+    "certificates": certificates,
 }
 
 
 def pictures() -> dict[Path, str]:
     """Return the pictures in docs/solutions."""
-    found = {}
     strategy, match, _ = match_of("svensk", 3)
-    swaps = swaps_of(strategy.hands[0], match.first_stage)
-    found[PICTURES / "match-swaps-3.svg"] = swap_heat_map(swaps) + "\n"
+    swaps = {"match-swaps-3": swaps_of(strategy.hands[0], match.first_stage)}
+    curves = {}
     for seats in SEATS:
-        stage = deal("svensk", seats).stages[0]
-        swaps = swaps_of(first_strategy("svensk", seats), stage)
-        found[PICTURES / f"swaps-{seats}.svg"] = swap_heat_map(swaps) + "\n"
-    found[PICTURES / "convergence.svg"] = convergence(
-        {f"{seats} seats": curve(seats) for seats in SEATS}
-    )
-    return found
+        swaps[f"swaps-{seats}"] = swaps_of(
+            strategy_of(solved("svensk", seats).policy, deal("svensk", seats).stages[0]),
+            deal("svensk", seats).stages[0],
+        )
+        steps = curves_of(solved("svensk", seats).progress, hands=2)
+        curves[f"{seats} seats"] = next(iter(steps.values()))  # the hand that was solved first
+    found = {PICTURES / f"{name}.svg": swap_heat_map(each) + "\n" for name, each in swaps.items()}
+    small = {PICTURES / "small-curves.svg": small_curves()}
+    return found | small | {PICTURES / "convergence.svg": convergence(curves)}
 
 
-def curve(seats: int) -> tuple[list[int], list[float]]:
-    """Return iterations and NashConv of the hand that was solved first."""
-    return next(iter(curves_of(solved("svensk", seats).progress, hands=2).values()))
-
-
-def main(again: bool) -> int:
-    """Write the page and its pictures."""
-    if again and RUNS.exists():
-        shutil.rmtree(RUNS)
+def main(what: str = "", part: str = "", *more: str) -> int:
+    """Solve what is asked for, and write the page."""
+    if what == "--one":
+        print(json.dumps(measure(part, more[0], int(more[1]))))
+        return 0
+    if what == "--small":
+        solve_small(part)
+    if what == "--certificates":
+        for name in CERTIFIED:
+            print(name, file=sys.stderr)
+            certify(name)
     PICTURES.mkdir(exist_ok=True)
-    page = filled(PAGE, BLOCKS, whole=False)  # certificates/make.py fills its own block
-    return write({PAGE: page, **pictures()}, check=False)
+    return write({PAGE: filled(PAGE, BLOCKS), **pictures()}, check=False)
+
+
+def solve_small(part: str) -> None:
+    """Solve the small tables whose name has a part, each in a process of its own."""
+    for game, preset, seats in SMALL:
+        name = _name(game, preset, seats)
+        if part not in name:
+            continue
+        try:
+            check_deal(seats, spec(game).resolve(preset), int(MEMORY * 2**30))
+        except TreeTooLargeError as error:
+            print(error, file=sys.stderr)
+            continue
+        print(name, file=sys.stderr)
+        words = [sys.executable, __file__, "--one", game, preset, str(seats)]
+        line = subprocess.run(words, check=True, stdout=subprocess.PIPE, text=True).stdout
+        lines = {**read(), name: json.loads(line)}
+        DATA.write_text("".join(json.dumps(each) + "\n" for each in lines.values()))
 
 
 if __name__ == "__main__":
-    sys.exit(main("--solve" in sys.argv[1:]))
+    sys.exit(main(*sys.argv[1:]))
