@@ -14,13 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from curves import ROOT, Case, Key, deal_of, make_runs
+from journal import Case, Key, make_runs
 from kille_agents.rules_of_thumb.byteskille import ByteskilleRuleOfThumb
-from kille_env.play.policy import Policy, UniformPolicy
-from kille_env.registry import Table
+from kille_env.play.policy import ObservationPolicy, Policy, UniformPolicy
+from kille_env.registry import Table, spec
 from kille_training.learn.best_response import Search, search_response
+from kille_training.learn.method import settings_of
 from kille_training.learn.methods.maskable_ppo import Learner
-from kille_training.learn.settings import TableSettings, load_settings
+from kille_training.solving.grow import build_deal
 from kille_training.solving.policies import nash_conv, policy_of
 from kille_training.solving.stages import DealStages, Stage
 from kille_training.solving.trees.cfr import CFR
@@ -28,14 +29,15 @@ from kille_training.solving.trees.sequence_game import SequenceGame
 
 SEARCH = Search(decisions=150_000, seeds=2, choice_deals=10_000, deals=40_000)
 STAND_ALWAYS, SWAP_ALWAYS = 0, 20  # thresholds that every card reaches, and only the best one
+LEARNER = {"ent_coef": 0.1, "ent_coef_end": 0.01}
 LEARNT = (16_384, 65_536, 262_144)
 ITERATIONS = (2, 10)
 
 
-class Blend:
+class Blend(ObservationPolicy):
     """Play by one policy or the other, drawn at every decision."""
 
-    def __init__(self, first: Policy, second: Policy, share: float) -> None:
+    def __init__(self, first: ObservationPolicy, second: ObservationPolicy, share: float) -> None:
         self.first, self.second, self.share = first, second, share
         self.name = f"{first.name} and {second.name}"
 
@@ -80,11 +82,8 @@ def players(deal: DealStages) -> Made:
 @cache
 def _networks(seats: int) -> dict[int, Policy]:
     """Return networks that have learnt for a while; all of them come from one run."""
-    recipe = load_settings(ROOT / "configs" / "learning" / "credit.yaml")
-    learner, found = (
-        Learner(Table.of("byteskille", seats), recipe.seed, recipe.hyperparameters()),
-        {},
-    )
+    settings = settings_of("maskable_ppo", LEARNER)
+    learner, found = Learner(Table.of("byteskille", seats), 1, settings), {}
     for decisions in LEARNT:
         while learner.decisions < decisions:
             learner.update(lambda: 1.0 - learner.decisions / LEARNT[-1])
@@ -103,17 +102,23 @@ def _average(iterations: int, deal: DealStages) -> Policy:
     return policy_of(deal.backwards(solve), deal, f"CFR+ after {iterations}")
 
 
+@cache
+def deal_of(seats: int) -> DealStages:
+    """Return the trees of a deal by the default rules."""
+    return build_deal(seats, spec("byteskille").resolve(episode="deal"))
+
+
 def cases(seeds: int) -> Iterator[Case]:
     """Yield the players; the seeds are the search's."""
     for seats in (2, 3, 4):
-        for name in players(deal_of(TableSettings("byteskille", seats))):
+        for name in players(deal_of(seats)):
             yield {"player": name, "num_players": seats}, replace(SEARCH, seeds=seeds)
 
 
 def measure(key: Key, search: Search) -> dict[str, Any]:
     """Return the exact gains of a player's seats, and those that were found."""
     seats = key["num_players"]
-    deal = deal_of(TableSettings("byteskille", seats))
+    deal = deal_of(seats)
     policy = players(deal)[key["player"]]()
     found = search_response(policy, seats, deal.rules, search)
     return {

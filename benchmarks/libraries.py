@@ -19,7 +19,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from curves import ROOT, Journal
+from journal import ROOT, Journal
 
 RUN = Path(__file__).with_name("library_run.py")
 GROUPS = ROOT / ".venv-libraries"

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from itertools import product
 from typing import Any
 
-from curves import Case, Key, make_runs
+from journal import Case, Key, make_runs
 from kille_env.registry import list_games
 
 DEALS, DECISIONS = 5_000, 500_000

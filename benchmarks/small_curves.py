@@ -1,55 +1,63 @@
-"""What the recipes' learner reaches at small tables: `python benchmarks/small_curves.py`.
+"""NashConv of the recipes' learner at small tables: `python benchmarks/small_curves.py`.
 
-MaskablePPO with the settings of `configs/train/GAME.yaml` plays all seats of single deals of the
-five-card games' and Knack's small tables, where NashConv is exact, at every point, for greedy and
-for sampled play. Every finished run is a line of `--out` and is not repeated, so the benchmark can
-be stopped and resumed. `docs/solutions.py` draws docs/data/small_curves.jsonl.
+A grid of runs of `kille train`: MaskablePPO with the settings of `configs/train/GAME.yaml` plays
+all seats of the small tables of the five-card games and Knack, and NashConv is exact at every
+point. Run it again to resume. `docs/solutions.py` draws docs/data/small_curves.jsonl, a copy of
+the file that it writes.
 """
 
-from collections.abc import Iterator
+import json
 from dataclasses import replace
 from itertools import product
+from pathlib import Path
 from typing import Any
 
-from curves import ROOT, Case, Key, deal_of, learn, make_runs
 from kille_agents.catalog import load_policy
-from kille_training.learn.settings import (
-    MeasureSettings,
-    TableSettings,
-    TrainSettings,
-    load_settings,
-)
-from kille_training.solving.policies import nash_conv
+from kille_training.evaluation.exact import nash_conv
+from kille_training.learn.grid import Item, run_grid
+from kille_training.learn.measuring import exact_of
+from kille_training.learn.runs import Run
+from kille_training.learn.settings import MeasureSettings, TableSettings, load_settings
+from kille_training.progress import Bars
+from kille_training.settings import recipes
 
 GAMES = ("krypkille", "kungsholmskille", "femkortskille", "knack")
-DECISIONS, POINTS = 491_520, 10
+DECISIONS, POINTS, SEEDS = 491_520, 10, 5
+OUT = Path("runs") / "small_curves"
+MEASURE = MeasureSettings(every=DECISIONS // POINTS, exact=True, deals=0, final_deals=100)
 
 
-def cases(seeds: int) -> Iterator[Case]:
-    """Yield the runs."""
-    for preset, game, seed in product(("tiny", "small"), GAMES, range(1, seeds + 1)):
-        recipe = load_settings(ROOT / "configs" / "train" / f"{game}.yaml")
-        yield (
-            {"game": game, "preset": preset, "seed": seed},
-            replace(
-                recipe,
-                seed=seed,
-                table=TableSettings(game, 2, {"preset": preset}),
-                learner={**recipe.learner, "decisions": DECISIONS},
-                measure=MeasureSettings(every=DECISIONS // POINTS),
-            ),
-        )
+def items() -> list[Item]:
+    """Return the runs."""
+    made = []
+    for preset, game, seed in product(("tiny", "small"), GAMES, range(1, SEEDS + 1)):
+        recipe = load_settings(recipes("train")[game])
+        learner = {**recipe.learner, "decisions": DECISIONS}
+        table = TableSettings(game, 2, {"preset": preset})
+        run = replace(recipe, seed=seed, table=table, learner=learner, measure=MEASURE)
+        made.append(Item(OUT / f"{game}-{preset}" / f"seed-{seed}", run))
+    return made
 
 
-def measure(key: Key, settings: TrainSettings) -> dict[str, Any]:
-    """Return NashConv in units, of baselines and at points of a run."""
-    rules, deal = settings.table.resolve(), deal_of(settings.table)
-    baselines = {
-        name: nash_conv(load_policy(name, key["game"], 2, rules), deal).total
-        for name in ("uniform", "rule_of_thumb")
-    }
-    return {"baselines": baselines, "points": list(learn(settings, stakes=False))}
+def line_of(item: Item) -> dict[str, Any]:
+    """Return NashConv in units, of baselines and at the points of a run."""
+    table = item.settings.table
+    points: dict[int, dict[str, Any]] = {}
+    for row in exact_of(Run(item.folder)).read():
+        decisions = int(row["decisions"])
+        point = points.setdefault(decisions, {"decisions": decisions})
+        for play in ("greedy", "sampled") if row["play"] == "deterministic" else (row["play"],):
+            point[play] = [float(row["nash_conv"])]
+    rules, baselines = table.resolve(), {}
+    for name in ("uniform", "rule_of_thumb"):
+        player = load_policy(name, table.game, 2, rules)
+        baselines[name] = float(nash_conv(player, table.game, 2, rules=rules))
+    about = {"game": table.game, "preset": table.rules["preset"], "seed": item.settings.seed}
+    return {**about, "baselines": baselines, "points": [points[at] for at in sorted(points) if at]}
 
 
 if __name__ == "__main__":
-    make_runs(__doc__, "small_curves", cases, measure)
+    with Bars(lines=True) as progress:
+        run_grid(items(), OUT, progress=progress)
+    lines = "".join(json.dumps(line_of(item)) + "\n" for item in items())
+    OUT.with_suffix(".jsonl").write_text(lines, encoding="utf-8")

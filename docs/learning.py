@@ -1,8 +1,7 @@
-"""The tables and figures of docs/learning.md and docs/training.md, from docs/data and configs.
+"""Tables and figures of docs/learning.md and docs/training.md, from docs/data and configs.
 
-The results are what `benchmarks/credit.py`, `calibration.py`, `libraries.py` and `sb3_settings.py`
-have written (to publish others, copy their files from `runs/` to `docs/data/`),
-and what `docs/players.py take` has taken.
+The data are copies of the files that `benchmarks/calibration.py`, `libraries.py` and
+`sb3_settings.py` write to `runs/`, and of the curves that `docs/players.py take` takes.
 """
 
 from collections.abc import Callable, Iterable
@@ -15,10 +14,9 @@ import yaml
 from blocks import lines_of, table
 from matplotlib.figure import Figure
 
-from kille_agents.greedy import PLAYS
 from kille_env.registry import list_games
 from kille_training.pages.page import SERIES
-from kille_training.pages.plots import STYLE, as_svg, logarithmic
+from kille_training.pages.plots import STYLE, as_svg
 
 DOCS = Path(__file__).parent
 PAGE, TRAINING = DOCS / "learning.md", DOCS / "training.md"
@@ -27,15 +25,6 @@ SETTINGS = ("decisions", "num_tables", "n_steps", "batch_size", "n_epochs", "lea
             "ent_coef", "ent_coef_end", "vf_coef", "layers")  # fmt: skip
 """Settings of the learner that the recipes of the games name."""
 MILLIONS = (0, 1, 2, 4, 6, 12, 24)
-VARIANTS = {
-    "streams": "all seats, streams",
-    "seats": "one seat, live policy",
-    "next_seat": "the next seat's observation",
-}
-LEAST = 1e-5
-"""What a logarithmic axis shows for less, nothing included."""
-NEAR = 0.1
-"""NashConv in stakes below which a player counts as near an equilibrium."""
 
 Runs = Any
 """Finished runs, one per row of a DataFrame, whose columns no type checker knows."""
@@ -53,53 +42,16 @@ def middle(numbers: Iterable[float], form: str = ".4f") -> str:
     return f"{half:{form}} ({low:{form}} to {high:{form}})" if len(found) else ""
 
 
-def draw(axes: Any, runs: Runs, play: str, colour: str, label: str, least: float = 0.0) -> None:
+def draw(axes: Any, runs: Runs, play: str, colour: str, label: str) -> None:
     """Draw NashConv over thousands of decisions: every run thin, and their median thick."""
     curves = pd.DataFrame(
         {
-            seed: {point["decisions"] / 1000: max(least, sum(point[play])) for point in points}
+            seed: {point["decisions"] / 1000: sum(point[play]) for point in points}
             for seed, points in enumerate(runs.points)
         }
     )
     axes.plot(curves, color=colour, linewidth=0.7, alpha=0.55)
     axes.plot(curves.median(axis=1), color=colour, linewidth=2.0, label=label)
-
-
-# Whose reward it is
-
-
-def credit_table(runs: Runs) -> str:
-    """Return NashConv at the end of the runs, by seats and way."""
-    rows = []
-    for seats, here in runs.groupby("num_players"):
-        for variant, words in VARIANTS.items():
-            last = pd.DataFrame([points[-1] for points in here[here.variant == variant].points])
-            ends = [middle(last[play].map(sum)) for play in PLAYS]
-            rows.append((seats, words, *ends, len(last), f"{last.seconds.median():.0f}"))
-        rows.append((seats, "uniform play", *[f"{here.uniform.iloc[0]:.3f}"] * 2, "", ""))
-    return table(("seats", "way", *PLAYS, "seeds", "processor seconds per run"), rows)
-
-
-def credit_figure(runs: Runs) -> str:
-    """Return the picture of NashConv over decisions, by seats and way to play."""
-    players = runs.groupby("num_players")
-    with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(4.1 * len(players), 6.4), layout="constrained")
-        panels = figure.subplots(2, len(players), sharex=True, sharey=True, squeeze=False)
-        for row, play in enumerate(PLAYS):
-            for axes, (seats, here) in zip(panels[row], players, strict=True):
-                for (variant, words), colour in zip(VARIANTS.items(), SERIES, strict=False):
-                    draw(axes, here[here.variant == variant], play, colour, words, LEAST)
-                uniform = here.uniform.iloc[0]
-                axes.axhline(uniform, color="#8a8a8a", linestyle=":", label="uniform")
-                logarithmic(axes, "y")
-                axes.set_title(f"{seats} seats, {play}", loc="left", fontsize=10)
-        for axes in panels[:, 0]:
-            axes.set_ylabel("NashConv, stakes")
-        for axes in panels[-1]:
-            axes.set_xlabel("decisions, thousands")
-        panels[0, 0].legend(frameon=False, fontsize=8)
-        return as_svg(figure)
 
 
 # Approximate beside exact
@@ -109,28 +61,6 @@ def gains(runs: Runs) -> Runs:
     """Return the exact gain and what was found, a row per position, in units."""
     whole = runs.explode(["exact", "found"], ignore_index=True)
     return whole.drop(columns="found").join(pd.DataFrame(list(whole.found)))
-
-
-def calibration_summary(runs: Runs) -> str:
-    """Return a summary of the table, in sentences."""
-    pairs = gains(runs)
-    sums = pairs.groupby(["num_players", "player"])[["mean", "exact", "stake"]].agg(
-        {"mean": "sum", "exact": "sum", "stake": "first"}
-    )
-    sums = sums[sums.exact > 0]
-    near, shares = sums.exact < NEAR * sums.stake, sums["mean"] / sums.exact
-    sentences = [
-        f"Where the exact NashConv is {words} ({len(some)} players), a median of "
-        f"{some.median():.0%} of it was found, {some.min():.0%} at worst."
-        for words, some in ((f"{NEAR:g} stakes and more", shares[~near]), ("less", shares[near]))
-        if len(some)
-    ]
-    sentences.append(
-        f"The interval lay above the exact gain in {(pairs.low > pairs.exact).sum()} of "
-        f"{len(pairs)} positions. "
-        f"A search took a median of {runs.seconds.median():.0f} s of elapsed time."
-    )
-    return "\n".join(sentences)
 
 
 def calibration_figure(runs: Runs) -> str:
@@ -243,8 +173,6 @@ def of(name: str, make: Callable[[Runs], str]) -> Callable[[], str]:
 
 BLOCKS = {
     PAGE: {
-        "credit": of("credit", credit_table),
-        "calibration summary": of("calibration", calibration_summary),
         "libraries": of("libraries", libraries_table),
         "games": of("trained", games_table),
     },
@@ -255,6 +183,5 @@ BLOCKS = {
     },
 }
 FIGURES = {
-    DOCS / "credit.svg": of("credit", credit_figure),
     DOCS / "calibration.svg": of("calibration", calibration_figure),
 }

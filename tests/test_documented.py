@@ -296,7 +296,7 @@ def test_a_documented_command_that_does_not_exist_is_found(
     with pytest.raises(AssertionError, match="no tests/no"):
         _make(["test", "ARGS=tests/no"])
     with pytest.raises(AssertionError, match="takes no --no"):
-        _python(["benchmarks/credit.py", "--no"])
+        _python(["benchmarks/calibration.py", "--no"])
     with pytest.raises(AssertionError, match="no extra"):
         _pip(["install", ".[no]"])
 
