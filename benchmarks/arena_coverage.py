@@ -150,7 +150,7 @@ class Page:
 
 
 def page(tally: Tally, scale: ScoreRange) -> Page:
-    """Return what the page of a tournament says."""
+    """Return the figures of a tournament's page."""
     crossed, gaps = crosstable(tally, scale), differences(tally, scale)
     ratings = fit(tally, deals=scale.deals)
     pairs, cells = np.triu_indices(tally.entrants, 1), ~np.eye(tally.entrants, dtype=bool)
@@ -170,7 +170,7 @@ def page(tally: Tally, scale: ScoreRange) -> Page:
 
 
 def truth(population: np.ndarray) -> Page:
-    """Return what the page says over everything that was played; intervals mean nothing there."""
+    """Return the figures over the whole population; intervals mean nothing there."""
     seats, entrants = population.ndim - 1, population.shape[1]
     tally = Tally.empty(seats, entrants)
     tables = circles(entrants, seats)

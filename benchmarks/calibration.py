@@ -1,8 +1,8 @@
 """How much of the possible gain learning finds: `python benchmarks/calibration.py`.
 
 Frozen players of single deals of Byteskille, good and bad ones, at two, three and four seats:
-uniform play, thresholds of several kinds, a mixture, networks that have learnt for a while, and
-averages of a few iterations of CFR. For each of them a response is learnt (see
+uniform play, thresholds of several kinds, a mixture, networks that have learned for a while, and
+averages of a few iterations of CFR. For each of them a response is learned (see
 `kille_training.learn.best_response`), and beside its gain by seat stands the exact one. Every
 finished player is a line of `--out` and is not repeated.
 """
@@ -81,7 +81,7 @@ def players(deal: DealStages) -> Made:
 
 @cache
 def _networks(seats: int) -> dict[int, Policy]:
-    """Return networks that have learnt for a while; all of them come from one run."""
+    """Return networks that have learned for a while; all of them come from one run."""
     settings = settings_of("maskable_ppo", LEARNER)
     learner, found = Learner(Table.of("byteskille", seats), 1, settings), {}
     for decisions in LEARNT:

@@ -56,7 +56,7 @@ def main() -> None:
 
 
 def machine() -> dict[str, str]:
-    """Return what is measured on."""
+    """Return the device and the versions of libraries."""
     name = cuda.get_current_device().name
     return {
         "gpu": name.decode() if isinstance(name, bytes) else name,

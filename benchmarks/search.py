@@ -99,7 +99,7 @@ def exact_rows(keys: int = 4) -> Iterator[tuple[str, ...]]:
 
 
 def values_of(mine: np.ndarray, theirs: np.ndarray, stage: Stage) -> np.ndarray:
-    """Return what each seat earns that plays the first strategy against the second, [P]."""
+    """Return each seat's value of the first strategy against the second, [P]."""
     owner = np.repeat(stage.tree.player, np.diff(stage.tree.first))
     return np.array(
         [

@@ -13,7 +13,7 @@ from markdown_tables import table as table
 
 
 def lines_of(path: Path) -> list[dict[str, Any]]:
-    """Return what a file holds, one JSON object per line; nothing if there is no file."""
+    """Return the JSON objects of a file, one per line; none if there is no file."""
     lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
     return [json.loads(line) for line in lines]
 

@@ -21,11 +21,11 @@ SIGNS = {
     "stand": ("plate-rim", "line-on-felt", "M10 17H24"),
     "none": ("faded plate-rim", "line-on-felt", ""),
 }
-"""By choice: the colour of a cell, and what is drawn on it, in which colour."""
+"""By choice: the color of a cell, and what is drawn on it, in which color."""
 
 
 def choices() -> dict[str, dict[str, str]]:
-    """Return what each seat does with each card when all seats before it have stood."""
+    """Return each seat's choice by card when all seats before it have stood."""
     page = (DOCS / "solutions.md").read_text(encoding="utf-8")
     rows = re.findall(rf"^\| `{RULES}` \| {SEATS} \| \w+ \| .*: .*", page, re.MULTILINE)
     cells = [[cell.strip() for cell in row.strip("| ").split(" | ")] for row in rows]

@@ -42,7 +42,7 @@ def middle(numbers: Iterable[float], form: str = ".4f") -> str:
     return f"{half:{form}} ({low:{form}} to {high:{form}})" if len(found) else ""
 
 
-def draw(axes: Any, runs: Runs, play: str, colour: str, label: str) -> None:
+def draw(axes: Any, runs: Runs, play: str, color: str, label: str) -> None:
     """Draw NashConv over thousands of decisions: every run thin, and their median thick."""
     curves = pd.DataFrame(
         {
@@ -50,8 +50,8 @@ def draw(axes: Any, runs: Runs, play: str, colour: str, label: str) -> None:
             for seed, points in enumerate(runs.points)
         }
     )
-    axes.plot(curves, color=colour, linewidth=0.7, alpha=0.55)
-    axes.plot(curves.median(axis=1), color=colour, linewidth=2.0, label=label)
+    axes.plot(curves, color=color, linewidth=0.7, alpha=0.55)
+    axes.plot(curves.median(axis=1), color=color, linewidth=2.0, label=label)
 
 
 # Approximate beside exact
@@ -68,11 +68,11 @@ def calibration_figure(runs: Runs) -> str:
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(5.6, 5.2), layout="constrained")
         axes = figure.subplots()
-        for (seats, here), colour in zip(gains(runs).groupby("num_players"), SERIES, strict=False):
+        for (seats, here), color in zip(gains(runs).groupby("num_players"), SERIES, strict=False):
             axes.errorbar(
                 here.exact.astype(float) / here.stake, here["mean"] / here.stake,
                 yerr=(here.high - here.low) / 2 / here.stake, fmt="o", markersize=3.5,
-                linewidth=0.8, color=colour, label=f"{seats} seats",
+                linewidth=0.8, color=color, label=f"{seats} seats",
             )  # fmt: skip
         axes.axline((0.1, 0.1), (1, 1), color="#8a8a8a", linewidth=0.8)
         axes.set_xscale("symlog", linthresh=0.01)
@@ -81,7 +81,7 @@ def calibration_figure(runs: Runs) -> str:
         for axis in (axes.xaxis, axes.yaxis):
             axis.set_major_formatter(lambda value, _: f"{value:g}")
         axes.set_xlabel("exact gain of the best response, stakes")
-        axes.set_ylabel("gain of the learnt response, 95% interval")
+        axes.set_ylabel("gain of the learned response, 95% interval")
         axes.legend(frameon=False)
         return as_svg(figure)
 
@@ -90,7 +90,7 @@ def calibration_figure(runs: Runs) -> str:
 
 
 def libraries_table(runs: Runs) -> str:
-    """Return what every recipe reached at two and at three seats, and how fast it was."""
+    """Return NashConv and speed by recipe, at two and at three seats."""
     rows, seats = [], sorted(runs.num_players.unique())
     for recipe, here in runs[runs.seed > 0].groupby("recipe"):
         library, version = next(iter(here.versions.iloc[0].items()))
@@ -103,7 +103,7 @@ def libraries_table(runs: Runs) -> str:
 
 
 def games_table(runs: Runs) -> str:
-    """Return what the trained players earned against the rule of thumb while they learned."""
+    """Return the trained players' earnings against the rule of thumb during training."""
     curves = runs[(runs.against == "rule_of_thumb") & (runs.play == "sampled")]
     rows = []
     for game in list_games():
@@ -116,7 +116,7 @@ def games_table(runs: Runs) -> str:
 
 
 def sb3_reached(runs: Runs) -> str:
-    """Return what the settings for Stable-Baselines3 reach at each table."""
+    """Return the results of the settings for Stable-Baselines3 by table."""
     plain = runs[runs.change == runs.change.iloc[0]]
     rows = [
         (f"`{game}`", seats, *_sb3_cells(here))
@@ -126,7 +126,7 @@ def sb3_reached(runs: Runs) -> str:
 
 
 def sb3_bought(runs: Runs) -> str:
-    """Return what one setting changed at a time brings or costs, at the tables where it was."""
+    """Return the results with one setting changed at a time."""
     order = runs.change.unique()
     rows = []
     for (game, seats), here in runs.groupby(["game", "num_players"], sort=False):
@@ -167,7 +167,7 @@ def _setting(value: Any) -> str:
 
 
 def of(name: str, make: Callable[[Runs], str]) -> Callable[[], str]:
-    """Return what makes a text from the finished runs of a benchmark."""
+    """Return a function that makes a text from the finished runs of a benchmark."""
     return lambda: make(results(name))
 
 

@@ -1,4 +1,4 @@
-"""Writes the tables and pictures of the pages again: `python docs/pages.py [--check] [NAME ...]`.
+"""Write the tables and pictures of the pages again: `python docs/pages.py [--check] [NAME ...]`.
 
 Every script of `MAKERS` says in `BLOCKS` which blocks of which pages it makes, in `FILES` which
 whole files, and in `FIGURES` which pictures by Matplotlib: their bytes depend on its version, so
@@ -19,7 +19,7 @@ MAKERS = (
 
 
 def built(name: str) -> dict[Path, str]:
-    """Return what the files that a script makes should hold."""
+    """Return the content of the files that a script makes."""
     maker = importlib.import_module(name)
     pages = {page: filled(page, blocks) for page, blocks in getattr(maker, "BLOCKS", {}).items()}
     return pages | {path: make() for path, make in getattr(maker, "FILES", {}).items()}

@@ -162,7 +162,7 @@ def _bar(row: Line, y: int, length: float) -> str:
 
 
 def gpu_results(part: str) -> Any:
-    """Return what was measured of a part on a GPU, as a DataFrame."""
+    """Return the measurements of a part on a GPU as a DataFrame."""
     return pd.DataFrame([line for line in lines_of(GPU_RESULTS) if line["part"] == part])
 
 
@@ -179,7 +179,7 @@ def gpu_steps() -> str:
 
 
 def gpu_train() -> str:
-    """Return what PPO reaches on both."""
+    """Return the results of PPO on both devices."""
     head = ("device", "tables", "seconds", "decisions", "decisions/s", "NashConv, units")
     rows = [
         (
@@ -193,7 +193,7 @@ def gpu_train() -> str:
 
 
 def gpu_machine() -> str:
-    """Return what a table and the first step take, and what was measured on."""
+    """Return the memory of a table, the time of the first step, and the machine."""
     steps, start, pgx = map(gpu_results, ("steps", "start", "pgx"))
     sizes, cold, warm = steps.table_bytes, start.cold_seconds, start.warm_seconds
     first = steps.iloc[0]

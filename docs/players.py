@@ -55,7 +55,7 @@ def earned(
 
 
 def measure(game: str) -> dict[str, Any]:
-    """Return what all players earn against the baselines, in single deals at the default table."""
+    """Return the earnings of all players against the baselines, in single deals."""
     seats = spec(game).default_players
     return {
         "num_players": seats,
@@ -88,7 +88,7 @@ def measure_trained(game: str) -> dict[str, Any]:
             for episode, deals in BY_TABLE.items()
         },
     }
-    return card | (exact_figures(game) if game == "byteskille" else learnt_figures(game))
+    return card | (exact_figures(game) if game == "byteskille" else learned_figures(game))
 
 
 def exact_figures(game: str) -> dict[str, Any]:
@@ -102,8 +102,8 @@ def exact_figures(game: str) -> dict[str, Any]:
     return {"nash_conv": found}
 
 
-def learnt_figures(game: str) -> dict[str, Any]:
-    """Return what a response gains at the default table that goes on learning from the network."""
+def learned_figures(game: str) -> dict[str, Any]:
+    """Return the gain of a response that begins with the network, at the default table."""
     name, seats = f"{game}/trained", spec(game).default_players
     rules = spec(game).resolve(episode="deal")
     network = load_policy(name, game, seats, rules)
@@ -118,7 +118,7 @@ def learnt_figures(game: str) -> dict[str, Any]:
 
 
 def curve(run: Run) -> list[dict[str, Any]]:
-    """Return what a run's policy earned while it learned, after the run that it began with."""
+    """Return the learning curve of a run, after that of the run that it began with."""
     begun = run.settings().learner["begin_with"]
     lines = curve(Run(Path(begun))) if begun else []
     before = lines[-1]["decisions"] if lines else 0

@@ -176,7 +176,7 @@ def solved_match(rules: str, seats: int) -> Solution:
 
 @cache
 def match_of(rules: str, seats: int) -> tuple[MatchStrategy, Match, NashConv]:
-    """Return what the written policy does in a match, the match, and its NashConv."""
+    """Return the strategy of the written policy in a match, the match, and NashConv."""
     match = build_match(seats, MATCH_RULES[rules])
     strategy = match_strategy_of(solved_match(rules, seats).policy, match)
     return strategy, match, match_nash_conv(strategy, match)
@@ -239,7 +239,7 @@ def measure(game: str, preset: str, seats: int) -> dict:
 
 
 def _choice(game: str, mask: np.ndarray) -> str:
-    """Return what is to be chosen, in the verbs of the actions: "knock or fold", "play"."""
+    """Return a choice in the verbs of its actions: "knock or fold", "play"."""
     actions = spec(game).actions
     verbs = (actions[action].split()[0] for action in np.flatnonzero(mask))
     return " or ".join(dict.fromkeys(verbs))
@@ -310,8 +310,8 @@ def small_curves() -> str:
         figure = Figure(figsize=(7.6, 2.6 * ((len(known) + 1) // 2)), layout="constrained")
         panels = figure.subplots((len(known) + 1) // 2, 2, squeeze=False).ravel()
         for axes, (line, runs) in zip(panels, known, strict=False):
-            for play, colour in zip(PLAYS, SERIES, strict=False):
-                draw(axes, runs, play, colour, play)
+            for play, color in zip(PLAYS, SERIES, strict=False):
+                draw(axes, runs, play, color, play)
             for (name, value), dashes in zip(
                 runs.baselines.iloc[0].items(), (":", "--"), strict=True
             ):

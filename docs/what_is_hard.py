@@ -33,7 +33,7 @@ def interval(found: list[float]) -> str:
 
 
 def games() -> str:
-    """Return what players earn at the default tables, and what a best response found."""
+    """Return players' earnings at the default tables, and a best response's gain."""
     measured = json.loads(MEASURED.read_text(encoding="utf-8"))["games"]
     rows = []
     for game in list_games():
@@ -67,7 +67,7 @@ def _stakes(point: dict[str, Any]) -> float:
 
 
 def matches() -> str:
-    """Return what the trained players earn in matches against the rule of thumb, by seats."""
+    """Return the trained players' earnings in matches against the rule of thumb, by seats."""
     rows = []
     for game in list_games():
         by_seats = cards()["games"][game]["by_table"]["match"]

@@ -28,7 +28,7 @@ STEPS = 8
 
 
 def random_network(seats: int, rules: Rules) -> Policy:
-    """Return a network that has not learnt anything."""
+    """Return a network that has not learned anything."""
     return Learner(Table.of(rules.game, seats, rules), 1, Settings()).policy("random")
 
 
@@ -69,13 +69,13 @@ def bench_cost(game: str, players: int, repeats: int) -> Iterator[Row]:
 
 
 def _stepping(game: str, players: int) -> Callable[[], float]:
-    """Return what steps random play; it returns the processor seconds of a decision."""
+    """Return a function that steps random play and returns CPU seconds per decision."""
     batch, rng = played(game, 4096, players, "deal"), np.random.default_rng(1)
     return lambda: 1.0 / step_rate(batch, 250 * batch.num_tables, rng, time.process_time)
 
 
 def _learning(game: str, players: int, settings: Settings) -> Callable[[], float]:
-    """Return what plays and learns; it returns the processor seconds of a decision."""
+    """Return a function that trains and returns CPU seconds per decision."""
     learner = Learner(Table.of(game, players), 1, settings)
 
     def work() -> float:

@@ -78,7 +78,7 @@ def matches(match: Callable[[], int]) -> Play:
 
 
 def chooser() -> Callable[[Sequence[int] | np.ndarray], int]:
-    """Return what draws one of the legal actions of a table."""
+    """Return a function that draws one of the legal actions of a table."""
     draw = random.Random(0).random
     return lambda legal: int(legal[int(draw() * len(legal))])
 
@@ -152,7 +152,7 @@ def turns(env: Any, mask: Callable[[Any, dict[str, Any]], np.ndarray]) -> Play:
 
 
 def expand(state: Any) -> Any:
-    """Return who decides at one of OpenSpiel's states, and the states that can follow."""
+    """Return one of OpenSpiel's states as a node, with the states that follow."""
     from kille_training.solving.trees.tree import Chance, Decision, Terminal
 
     if state.is_terminal():

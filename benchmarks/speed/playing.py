@@ -171,7 +171,7 @@ def bench_start(game: str, players: int, repeats: int) -> Iterator[Row]:
 
 
 def _fresh(*words: str, cache: str = "") -> str:
-    """Return what a fresh interpreter prints."""
+    """Return the output of a fresh interpreter."""
     environment = os.environ | ({"KILLE_CACHE_DIR": cache} if cache else {})
     command = [sys.executable, *words]
     return subprocess.run(

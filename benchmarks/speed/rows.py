@@ -58,7 +58,7 @@ def random_actions(mask: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 
 def machine() -> dict[str, str]:
-    """Return what the figures were measured on."""
+    """Return the machine and the versions of libraries."""
     from kille_training.settings import versions
 
     model = platform.processor() or platform.machine()

@@ -140,7 +140,7 @@ def _yaml(value: object) -> str:
 
 
 def attributes(cls: type) -> dict[str, str]:
-    """Return what the docstring of a class says of each attribute."""
+    """Return the documentation of each attribute of a class."""
     _, _, section = inspect.cleandoc(cls.__doc__ or "").partition("Attributes:\n")
     section = re.split(r"\n(?=\S)", section)[0]
     found = re.findall(r"(?ms)^    (\w+): (.*?)(?=^    \w+: |\Z)", section)

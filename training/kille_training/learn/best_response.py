@@ -1,4 +1,4 @@
-"""How exploitable a player is, from below: a best response that is learnt.
+"""Bound the exploitability of a player from below by a learned best response.
 
 All seats but one are frozen, and MaskablePPO learns to play that one. What it gains there over the
 policy itself is at most what the true best response gains: a lower bound on exploitability, for
@@ -52,7 +52,7 @@ LEARNER = {
     "ent_coef": 0.1,
     "ent_coef_end": 0.0,
 }
-"""Hyperparameters of MaskablePPO by which a response is learnt. Against opponents that never change
+"""Hyperparameters of MaskablePPO of the response. Against opponents that never change
 it pays to learn in many small steps, and in the end there is no reason to mix actions.
 """
 
@@ -92,7 +92,7 @@ class Search:
     seed: Seed = SEED
 
     def __post_init__(self) -> None:
-        """Refuses what cannot be done."""
+        """Refuse what cannot be done."""
         form = self.hyperparameters().form
         if form != "seats":
             raise ConfigError(
@@ -100,7 +100,7 @@ class Search:
             )
 
     def hyperparameters(self) -> Any:
-        """Returns the settings of MaskablePPO.
+        """Return the settings of MaskablePPO.
 
         Raises:
             ConfigError: There is no such key, or a value does not fit.
@@ -143,7 +143,7 @@ class Response(Result):
         return all(number == KEEPS for number in self.chosen)
 
     def parts(self) -> list[str | TextTable]:
-        """Returns the table, what a response gains by position, and what that bounds."""
+        """Return the table, what a response gains by position, and what that bounds."""
         home = [f"transferred from {self.transferred}"] if self.transferred else []
         kept = [number == KEEPS for number in self.chosen]
         cells = zip(position_names(len(kept)), self.values, self.gains, self.chosen, strict=True)
@@ -172,7 +172,7 @@ class Response(Result):
         ]
 
     def as_dict(self) -> dict[str, Any]:
-        """Returns everything but the players as JSON can hold it."""
+        """Return everything but the players as JSON can hold it."""
         gains = [asdict(each) for each in self.gains]
         return {
             "policy": self.policy,
@@ -203,7 +203,7 @@ def best_response(
     trust: bool = False,
     progress: Progress | None = None,
 ) -> Response:
-    """Learns to beat a player that sits in all other seats, and measures by how much.
+    """Learn to beat a player that sits in all other seats, and measures by how much.
 
     Example:
         >>> import kille_training as kt
@@ -259,7 +259,7 @@ def search_response(
     search: Search,
     progress: Callable[[int], None] = ignore,
 ) -> Response:
-    """Searches for the best response to a policy that sits in all other seats.
+    """Search for the best response to a policy that sits in all other seats.
 
     Args:
         policy: The frozen player.
@@ -333,7 +333,7 @@ def gains(
     seeds: np.ndarray,
     positions: Sequence[int] | np.ndarray | None = None,
 ) -> np.ndarray:
-    """Returns what a response gains over a policy in the same position and deal.
+    """Return the gain of a response over a policy in the same position and deal.
 
     Args:
         response: Sits in one position; all others are the policy's.
@@ -361,7 +361,7 @@ def gains(
 
 
 def _alone(policy: Policy, num_players: int, rules: Rules, seeds: np.ndarray) -> np.ndarray:
-    """Returns what a policy earns in each position against copies of itself, [D, P]."""
+    """Return the earnings of a policy in each position against copies of itself, [D, P]."""
     seating = np.zeros(num_players, dtype=np.int64)
     blocks = _blocks(seeds, 1)
     dealt = (play_deals([policy], rules, block, seating, num_players - 1) for block in blocks)
@@ -369,12 +369,12 @@ def _alone(policy: Policy, num_players: int, rules: Rules, seeds: np.ndarray) ->
 
 
 def _score(units: np.ndarray, rules: Rules) -> np.ndarray:
-    """Returns what seats earn [N, P], less the table's mean where units do not sum to zero."""
+    """Return the seats' earnings [N, P], less the table's mean where units do not sum to zero."""
     return units if spec(rules.game).zero_sum else beyond_mean(units)
 
 
 def _blocks(seeds: np.ndarray, tables: int) -> list[np.ndarray]:
-    """Returns deals in blocks that fit into memory, with a number of tables for each deal."""
+    """Return deals in blocks that fit into memory, with a number of tables for each deal."""
     size = max(1, TABLES // tables)
     return np.array_split(seeds, -(-len(seeds) // size))
 
@@ -388,7 +388,7 @@ def _learn(
     spread: float,
     progress: Callable[[int], None],
 ) -> tuple[Policy, int]:
-    """Trains one response in all positions; returns it and its decisions."""
+    """Train one response in all positions; returns it and its decisions."""
     from kille_env.adapters.sb3 import SeatVecEnv
     from kille_training.learn.methods.maskable_ppo import Learner
 

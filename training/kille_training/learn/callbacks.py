@@ -20,10 +20,10 @@ from kille_training.tables import RulesLike, seat
 class NashConvCallback(BaseCallback):
     """Log the exact NashConv of a model while it learns.
 
-    The numbers go to the model's logger, and so to whatever reads that: TensorBoard, a CSV file,
-    W&B, MLflow. `exact/sampled/nash_conv` is in units per deal, `exact/sampled/stakes` in stakes;
-    likewise `greedy`, or `deterministic` for a model that never mixes actions. Measuring changes no
-    random generator, so a run learns the same with the callback as without it.
+    The numbers go to the model's logger, and so to TensorBoard, a CSV file, W&B or MLflow.
+    `exact/sampled/nash_conv` is in units per deal, `exact/sampled/stakes` in stakes; likewise
+    `greedy`, or `deterministic` for a model that never mixes actions. Measuring changes no random
+    generator, so a run learns the same with the callback as without it.
 
     Example:
         >>> import kille_training as kt
@@ -55,10 +55,10 @@ class NashConvCallback(BaseCallback):
             game: The game; None is that of the environment that the model learns in.
             num_players: Seats; likewise.
             rules: A preset or switches; likewise.
-            every: Decisions between two measurements; the first comes before any, the last at the
-                end.
+            every: Decisions between two measurements; the first comes before any decision, the last
+                at the end.
             play: "sampled", "greedy" or "both".
-            transfer: Whether to measure at another table than the model learns at.
+            transfer: Whether to measure at another table than that of training.
 
         Raises:
             KilleError: There is no exact tree of this table; the message says why.

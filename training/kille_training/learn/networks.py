@@ -26,7 +26,7 @@ class Network(nn.Module):
     """Outputs from observations as batches hold them: one for each action, or as many as wanted."""
 
     def __init__(self, table: Table, layers: Sequence[int], outputs: int | None = None) -> None:
-        """Begins with PyTorch's random weights.
+        """Begin with PyTorch's random weights.
 
         Args:
             table: Where it plays.
@@ -41,7 +41,7 @@ class Network(nn.Module):
         self.layers = nn.ModuleList(nn.Linear(*size) for size in pairwise(sizes))
 
     def forward(self, observation: np.ndarray) -> Tensor:
-        """Returns the outputs [N, A] for observations [N, F] uint8.
+        """Return the outputs [N, A] for observations [N, F] uint8.
 
         Equal rows are computed once; the gradient is that of all of them.
         """
@@ -49,17 +49,17 @@ class Network(nn.Module):
         return self.outputs(self.inputs(observation[alike.first]))[torch.as_tensor(alike.kind)]
 
     def inputs(self, observation: np.ndarray) -> Tensor:
-        """Returns observations [N, F] uint8 as the first layer takes them, from 0 to 1."""
+        """Return observations [N, F] uint8 as the first layer takes them, from 0 to 1."""
         return torch.as_tensor(observation) * self.scale
 
     def outputs(self, inputs: Tensor) -> Tensor:
-        """Returns the outputs [N, A] for inputs [N, F], each row computed."""
+        """Return the outputs [N, A] for inputs [N, F], each row computed."""
         for layer in self.layers[:-1]:
             inputs = layer(inputs).relu()
         return self.layers[-1](inputs)
 
     def player(self, temperature: float = 1.0, epsilon: float = 0.0) -> PolicyFunction:
-        """Returns the softmax of the outputs as a function for `kille_env.collect`.
+        """Return the softmax of the outputs as a function for `kille_env.collect`.
 
         It always plays by the weights of the moment.
 
@@ -79,7 +79,7 @@ class Network(nn.Module):
     def policy(
         self, name: str, temperature: float = 1.0, *, made: Mapping[str, Any]
     ) -> NetworkPolicy:
-        """Returns what it plays now, the softmax of the outputs, as a policy that needs no torch.
+        """Return the softmax policy of the outputs, which needs no torch.
 
         Args:
             name: The policy's name.
@@ -109,7 +109,7 @@ class Distinct(NamedTuple):
     kind: np.ndarray
 
     def total(self, action: np.ndarray, num_actions: int, worth: np.ndarray | None) -> np.ndarray:
-        """Returns the sum over the decisions of each kind and action, [K, A] float64.
+        """Return the sum over the decisions of each kind and action, [K, A] float64.
 
         Args:
             action: [N] int64, what was done.
@@ -122,7 +122,7 @@ class Distinct(NamedTuple):
 
 
 def distinct(observation: np.ndarray) -> Distinct:
-    """Finds the decisions that look alike.
+    """Find the decisions that look alike.
 
     Rows are compared by 64-bit digests: a hundred thousand kinds collide once in billions of calls.
 
@@ -137,7 +137,7 @@ def distinct(observation: np.ndarray) -> Distinct:
 
 @kernel
 def _digest(observation, digest):
-    """Fills in a digest of each row; eight features at a time are mixed in."""
+    """Fill in a digest of each row; eight features at a time are mixed in."""
     eight = np.uint64(8)
     for row in range(len(digest)):
         key, word = np.uint64(0), np.uint64(0)

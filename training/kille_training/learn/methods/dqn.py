@@ -3,7 +3,8 @@
 Mnih et al., "Human-level control through deep reinforcement learning", Nature 518, 2015; van
 Hasselt, Guez and Silver, "Deep reinforcement learning with double Q-learning", AAAI 2016. Illegal
 actions are masked, where actions are chosen and in the targets. A transition is a seat's decision
-and its next one; what others do in between is its environment, so the buffer is short.
+and its next one; the other seats' actions in between belong to its environment, so the buffer is
+short.
 
 The paper explores with epsilon alone and plays the best action. Where an equilibrium mixes, play by
 the best action runs in circles. So actions are drawn by the softmax of their values, with a
@@ -26,20 +27,20 @@ from kille_training.settings import List, settings
 
 @settings
 class Settings:
-    """What can be set.
+    """Hyperparameters.
 
     Attributes:
-        tables: Matches from one policy to the next.
-        buffer: Transitions that are remembered.
-        horizon: Decisions of its seat that a transition spans (n-step returns).
-        updates: Gradient steps after these matches.
-        minibatch: Transitions of a gradient step.
-        follow: How much of the way the target network goes to the learner after each step.
+        tables: Matches per policy.
+        buffer: Size of the replay buffer, in transitions.
+        horizon: Decisions of its seat per transition (n-step returns).
+        updates: Gradient steps between two policies.
+        minibatch: Transitions per gradient step.
+        follow: Share of the way to the learner that the target network moves after each step.
         layers: Units of each hidden layer.
-        learning_rate: At the beginning; it falls to 0.
-        epsilon: How often a seat acts at random, at the beginning; it falls to 0.
-        temperature: Units that make an action e times as likely, at the beginning.
-        coldest: The temperature at the end.
+        learning_rate: Initial learning rate; it falls to 0.
+        epsilon: Initial share of random actions; it falls to 0.
+        temperature: Initial softmax temperature, in units.
+        coldest: Final temperature.
     """
 
     tables: int = 2048
@@ -56,7 +57,7 @@ class Settings:
 
 
 class Learner(DealLearner):
-    """A network that values actions, and the target that follows it."""
+    """A network of action values and its target network."""
 
     parts = ("learner", "target", "optimizer", "rng", "temperature")
     refills = "its replay buffer"
@@ -72,7 +73,7 @@ class Learner(DealLearner):
         self.temperature = settings.temperature
 
     def update(self, left: Left) -> dict[str, float]:
-        """Play matches, and make some gradient steps on what is remembered."""
+        """Play matches and make gradient steps on the replay buffer."""
         settings, share = self.settings, left()
         self.optimizer.param_groups[0]["lr"] = settings.learning_rate * share
         warmer = settings.temperature - settings.coldest
@@ -87,20 +88,12 @@ class Learner(DealLearner):
         return {}
 
     def policy(self, name: str) -> NetworkPolicy:
-        """Return what it plays now: the softmax of the values of actions."""
+        """Return the softmax policy of the action values."""
         return self.learner.policy(name, self.temperature, made=self.made)
 
 
 def transitions(played: Transitions, horizon: int) -> list[np.ndarray]:
-    """Return transitions of whole matches, as columns.
-
-    Args:
-        played: The matches.
-        horizon: Decisions of its seat that a transition spans.
-
-    Returns:
-        What was seen, done and earned, and what was seen next with its mask.
-    """
+    """Return transitions of whole matches, as columns."""
     last, reward = np.arange(len(played.action)), played.reward.copy()
     for _ in range(horizon - 1):
         goes_on = played.following[last] >= 0
@@ -117,15 +110,7 @@ def update(
     sampled: Sequence[np.ndarray],
     follow: float,
 ) -> None:
-    """Make a gradient step of double Q-learning; the target network follows the learner.
-
-    Args:
-        learner: Chooses the next action.
-        target: Rates it.
-        optimizer: Of the learner.
-        sampled: Columns of `transitions`.
-        follow: Share of the way that the target goes.
-    """
+    """Make a gradient step of double Q-learning; the target network follows the learner."""
     observation, action, reward, next_observation, next_mask = sampled
     legal = torch.as_tensor(next_mask) != 0
     with torch.no_grad():

@@ -1,17 +1,17 @@
-"""External-sampling Monte Carlo counterfactual regret minimisation, on the exact tree of a deal.
+"""External-sampling Monte Carlo counterfactual regret minimization, on the exact tree of a deal.
 
 Lanctot, Waugh, Zinkevich and Bowling, "Monte Carlo sampling for regret minimization in extensive
-games", NIPS 2009. A walk tries every action of one seat, the traverser, and draws the cards and
-everybody else's actions. It adds to each regret what the action was worth more than the strategy.
+games", NIPS 2009. A walk tries every action of one seat, the traverser, and samples the cards and
+the other seats' actions. It adds the advantage of each action over the strategy to its regret.
 Regrets and averages weigh iteration t by t: linear MCCFR (Brown and Sandholm, "Solving
 imperfect-information games via discounted regret minimization", AAAI 2019).
 
-The strategy that converges is the average, weighted by how likely its own seat is to come to an
-information set. The paper adds to it where a walk meets the others, which with more than two seats
-weighs an iteration by what third seats do as well. So the average has a walk of its own here: one
+The average strategy converges, weighted by its own seat's probability of reaching an information
+set. The paper adds to it where a walk meets the others, which with more than two seats
+weighs an iteration by the play of third seats, too. So the average has a walk of its own here: one
 seat plays its strategy, the others play uniformly in every iteration, and so weigh none of them.
 
-Granting forehand's question deals the cards again: the walk goes on in the tree of the next hand.
+Where forehand's question is granted, cards are dealt again: the walk continues in the next tree.
 """
 
 from collections.abc import Mapping, Sequence
@@ -40,11 +40,11 @@ KEPT = ("regret", "average", "decisions")
 
 @settings
 class Settings:
-    """What can be set.
+    """Hyperparameters.
 
     Attributes:
-        iterations: Iterations from one policy to the next; one has two walks for each seat.
-        exponent: Iteration t weighs t to this power.
+        iterations: Iterations per policy; one has two walks for each seat.
+        exponent: Exponent of t in the weight of iteration t.
     """
 
     iterations: int = 20_000
@@ -58,7 +58,7 @@ class Hands(NamedTuple):
     trees stand one behind the other.
 
     Attributes:
-        player: [I] int8, who decides in each information set.
+        player: [I] int8, the seat that decides in each information set.
         first: [I + 1] int64, the first sequence of each information set, see `shift`.
         infoset: [M] int64, the information set of each node, `TERMINAL` or `CHANCE`.
         child: [M] int64, the children of all nodes, those of a node together.
@@ -66,8 +66,8 @@ class Hands(NamedTuple):
             `payoff`, or AGAIN if the cards are dealt again.
         payoff: [T, P] float64.
         chance: [M] float64, in the places of a root's children the chances of the deals so far.
-        deals: [H, 2] int64, the places in `child` from and to which each hand is dealt.
-        shift: [H] int64, what is added to sequences in each hand.
+        deals: [H, 2] int64, the range of each hand's deals in `child`.
+        shift: [H] int64, the offset of each hand's sequences.
     """
 
     player: np.ndarray
@@ -82,17 +82,17 @@ class Hands(NamedTuple):
 
 
 class Memory(NamedTuple):
-    """What is learnt, and room for a walk through at most Q nodes.
+    """Regrets and averages, and room for a walk through at most Q nodes.
 
     Attributes:
         regret: [S] float64, of each sequence.
-        average: [S] float64, how much of each sequence the average strategy has.
+        average: [S] float64, the weight of each sequence in the average strategy.
         decisions: [1] int64, those met.
-        strategy: [A] float64, the strategy in the information set that was met last.
-        node, hand, above: [Q] int64, the nodes met, their hands, and the number of what led there.
-        share: [Q] float64, how much of the worth of what led there this one is.
+        strategy: [A] float64, the strategy in the information set met last.
+        node, hand, above: [Q] int64, the nodes met, their hands, and their parents' numbers.
+        share: [Q] float64, the share of each node in the worth of its parent.
         behind: [Q] int64, the number of the first child met.
-        worth: [Q] float64, what the traverser gets from there on.
+        worth: [Q] float64, the traverser's payoff from there on.
     """
 
     regret: np.ndarray
@@ -114,11 +114,7 @@ class Learner:
     figures: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, table: Table, seed: int, settings: Settings) -> None:
-        """Build the tree.
-
-        Raises:
-            KilleError: The table has no exact tree; the message says why.
-        """
+        """Build the tree."""
         try:
             check_deal(table.num_players, table.rules)
         except KilleError as error:
@@ -162,7 +158,7 @@ class Learner:
 
 
 def _average_of(deal: DealStages, weights: np.ndarray, name: str) -> TabularPolicy:
-    """Returns the average strategy as a policy; weights [S] of the sequences of all hands."""
+    """Return the average strategy as a policy; weights [S] of the sequences of all hands."""
     trees = [stage.tree for stage in deal.stages]
     ends = np.cumsum([tree.num_sequences for tree in trees])[:-1]
     strategies = map(normalised, trees, np.split(weights, ends))
@@ -170,7 +166,7 @@ def _average_of(deal: DealStages, weights: np.ndarray, name: str) -> TabularPoli
 
 
 def _walkable(deal: DealStages) -> Hands:
-    """Returns the trees of a deal as arrays to walk in."""
+    """Return the trees of a deal as arrays to walk in."""
     kinds = list({id(stage.tree): stage for stage in deal.stages}.values())
     trees = [cast(FlatTree, stage.nodes) for stage in kinds]  # grown with them
     counts = [(t.num_nodes, t.num_infosets, t.num_sequences) for t in trees]
@@ -201,13 +197,13 @@ def _walkable(deal: DealStages) -> Hands:
 
 
 def _joined(parts: Sequence[np.ndarray], starts: np.ndarray) -> np.ndarray:
-    """Returns numbers of several trees as numbers of all; negative ones mean nothing of a tree."""
+    """Return numbers of several trees as numbers of all; negative ones mean nothing of a tree."""
     pairs = zip(parts, starts[:-1], strict=True)
     return np.concatenate([np.where(part < 0, part, part + start) for part, start in pairs])
 
 
 def _empty(hands: Hands, deal: DealStages) -> Memory:
-    """Returns the memory before the first iteration."""
+    """Return the memory before the first iteration."""
     sequences = sum(stage.tree.num_sequences for stage in deal.stages)
     dealt = np.unique(np.concatenate([hands.child[low:high] for low, high in hands.deals]))
     longest = np.diff(np.append(dealt, len(hands.infoset))).max()  # of all deals in all hands
@@ -228,14 +224,7 @@ def _empty(hands: Hands, deal: DealStages) -> Memory:
 
 @kernel
 def _iterate(weights, hands, memory, rng):
-    """Walks for each seat in turn, once for its regrets and once for its average.
-
-    Args:
-        weights: [n] weights of the iterations.
-        hands: The trees.
-        memory: What is learnt, which is changed.
-        rng: Generator of NumPy.
-    """
+    """Walk for each seat in turn, once for its regrets and once for its average."""
     for turn in range(len(weights)):
         for seat in range(hands.payoff.shape[1]):
             _learn(weights[turn], seat, hands, memory, rng)
@@ -244,7 +233,7 @@ def _iterate(weights, hands, memory, rng):
 
 @kernel
 def _deal(hand, hands, rng):
-    """Returns the node behind a deal that is drawn."""
+    """Return the node behind a deal that is drawn."""
     low, high = hands.deals[hand, 0], hands.deals[hand, 1]
     before = hands.chance[low - 1]
     drawn = before + rng.random() * (hands.chance[high - 1] - before)
@@ -254,7 +243,7 @@ def _deal(hand, hands, rng):
 
 @kernel
 def _match_regrets(begin, count, memory):
-    """Sets `strategy` to play each action in proportion to its regret where it is positive."""
+    """Set `strategy` to play each action in proportion to its regret where it is positive."""
     total = 0.0
     for action in range(count):
         memory.strategy[action] = max(memory.regret[begin + action], 0.0)
@@ -265,7 +254,7 @@ def _match_regrets(begin, count, memory):
 
 @kernel
 def _draw(count, memory, rng):
-    """Returns an action drawn from `strategy`."""
+    """Return an action drawn from `strategy`."""
     left, action = rng.random(), 0
     while action < count - 1 and left >= memory.strategy[action]:
         left -= memory.strategy[action]
@@ -275,7 +264,7 @@ def _draw(count, memory, rng):
 
 @kernel
 def _learn(weight, seat, hands, memory, rng):
-    """Walks along all actions of a seat and one of the others', and adds to the seat's regrets."""
+    """Walk along all actions of a seat and one of the others', and add to the seat's regrets."""
     m = memory
     m.node[0], m.hand[0], m.above[0], m.share[0] = _deal(0, hands, rng), 0, 0, 0.0
     met, place = 1, 0
@@ -316,7 +305,7 @@ def _learn(weight, seat, hands, memory, rng):
 
 @kernel
 def _average(weight, seat, hands, memory, rng):
-    """Walks as a seat plays while the others play uniformly, and adds to the seat's average."""
+    """Walk as a seat plays while the others play uniformly, and add to the seat's average."""
     hand, node = 0, _deal(0, hands, rng)
     while True:
         infoset, link = hands.infoset[node], hands.link[node]

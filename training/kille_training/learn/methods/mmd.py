@@ -2,17 +2,17 @@
 
 Sokota, D'Orazio, Kolter, Loizou, Lanctot, Mitliagkas, Brown and Kroer, "A unified approach to
 reinforcement learning, quantal response equilibria, and two-player zero-sum games", ICLR 2023. Each
-update climbs what the actions brought, less `alpha` times the divergence from a magnet (uniform
+update ascends the advantages, less `alpha` times the divergence from a magnet (uniform
 play: `alpha` is the temperature of a quantal response equilibrium) and less the divergence from the
 policy before the update over a step size `eta`. Both fall to 0, so play ends at an equilibrium.
 
 All seats share one network. Thousands of deals meet the same few observations, so counts and
 advantages are added up by observation and action first: the update is the same, and much cheaper.
 
-Not in the paper: every seat plays uniformly `epsilon` of the time. NashConv counts what a seat wins
-by leaving the equilibrium, and the answers to that are only learnt where somebody does. A return
-counts as often more or less as the policy, without `epsilon`, would have played what came after the
-decision; so no value learnt is that of exploring play.
+Not in the paper: every seat plays uniformly `epsilon` of the time. NashConv counts the gain of
+leaving the equilibrium, and the answers to that are only learned where a seat leaves it. Returns
+are weighted by the policy's probability, without `epsilon`, of the later actions; so no value is
+that of exploring play.
 """
 
 import numpy as np
@@ -28,17 +28,17 @@ from kille_training.settings import List, settings
 
 @settings
 class Settings:
-    """What can be set.
+    """Hyperparameters.
 
     Attributes:
-        tables: N, matches from one update to the next.
+        tables: N, matches per update.
         layers: Units of each hidden layer.
-        steps: Gradient steps of an update, each over all its decisions.
-        learning_rate: At the beginning; it falls to 0.
-        alpha: Pull of the magnet at the beginning, in units; it falls to 0 with the square of the
-            budget that is left, so that the network can follow it.
-        eta: Size of a step in the space of policies, at the beginning; it falls to 0.
-        epsilon: How often a seat explores. Returns of long matches get noisy from it.
+        steps: Gradient steps per update, each over all decisions.
+        learning_rate: Initial learning rate; it falls to 0.
+        alpha: Initial pull of the magnet, in units; it falls to 0 with the square of the budget
+            that is left, so that the network can follow it.
+        eta: Initial step size in the space of policies; it falls to 0.
+        epsilon: Share of exploring actions; it makes returns of long matches noisy.
     """
 
     tables: int = 16_384
@@ -74,7 +74,7 @@ class Learner(DealLearner):
         return {}
 
     def policy(self, name: str) -> NetworkPolicy:
-        """Return what the actor plays now."""
+        """Return the actor's policy."""
         return self.actor.policy(name, made=self.made)
 
 
@@ -86,16 +86,7 @@ def descend(
     settings: Settings,
     left: float,
 ) -> None:
-    """Makes one update of magnetic mirror descent, in several gradient steps.
-
-    Args:
-        actor: Its outputs are the logits of the policy.
-        critic: Learns what an observation is worth.
-        optimizer: Of both.
-        played: Whole matches, played by the actor, exploring.
-        settings: What can be set.
-        left: The share of the budget that is left.
-    """
+    """Make one update of magnetic mirror descent, in several gradient steps."""
     alike = distinct(played.observation)
     seen = actor.inputs(played.observation[alike.first])
     legal = torch.as_tensor(played.mask[alike.first]) != 0
@@ -128,12 +119,7 @@ def descend(
 
 
 def weights(table: np.ndarray, log_ratio: np.ndarray) -> np.ndarray:
-    """Returns importance weights: products of the ratios of all later decisions at a table, [D].
-
-    Args:
-        table: [D] int64, where each decision was made; later ones stand further back.
-        log_ratio: [D] log of how likely the policy is to choose the action, over how likely it was.
-    """
+    """Return importance weights: products of the ratios of all later decisions at a table, [D]."""
     order = np.argsort(table, kind="stable")
     total = np.cumsum(log_ratio[order])
     last = np.searchsorted(table[order], table[order], side="right") - 1
@@ -143,5 +129,5 @@ def weights(table: np.ndarray, log_ratio: np.ndarray) -> np.ndarray:
 
 
 def _log_policy(actor: Network, seen: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
-    """Returns log-probabilities [K, A]; a large negative number where an action is illegal."""
+    """Return log-probabilities [K, A]; a large negative number where an action is illegal."""
     return actor.outputs(seen).masked_fill(~legal, -1e9).log_softmax(1)

@@ -1,11 +1,11 @@
-"""Deep Monte Carlo: a network learns what each action brings in the end, and prefers the best.
+"""Deep Monte Carlo: a network regresses the final return of each action.
 
 Zha, Xie, Ma, Zhang, Lian, Hu and Liu, "DouZero: Mastering DouDizhu with self-play deep
-reinforcement learning", ICML 2021. There is no bootstrapping: the target of an action is all that
-its seat earned from there to the end of the match. All seats share one network.
+reinforcement learning", ICML 2021. There is no bootstrapping: the target of an action is its
+seat's return to the end of the match. All seats share one network.
 
 The paper explores with a fixed epsilon and plays the best action. Where an equilibrium mixes, play
-by the best action runs in circles. So actions are drawn by the softmax of their worth, with a
+by the best action runs in circles. So actions are drawn by the softmax of their values, with a
 temperature that falls together with epsilon and the learning rate, and so are they in the end.
 """
 
@@ -22,17 +22,16 @@ from kille_training.settings import List, settings
 
 @settings
 class Settings:
-    """What can be set.
+    """Hyperparameters.
 
     Attributes:
-        tables: N, matches from one update to the next.
+        tables: N, matches per update.
         layers: Units of each hidden layer.
-        steps: Gradient steps of an update, each over all its decisions.
-        learning_rate: At the beginning; it falls to 0.
-        epsilon: How often a seat acts at random, at the beginning; it falls to 0.
-        temperature: Units by which the best action has to be better than another to be taken e
-            times as often, at the beginning; it falls to `coldest`.
-        coldest: The temperature at the end.
+        steps: Gradient steps per update, each over all decisions.
+        learning_rate: Initial learning rate; it falls to 0.
+        epsilon: Initial share of random actions; it falls to 0.
+        temperature: Initial softmax temperature, in units; it falls to `coldest`.
+        coldest: Final temperature.
     """
 
     tables: int = 2048
@@ -57,7 +56,7 @@ class Learner(DealLearner):
         self.temperature = settings.temperature
 
     def update(self, left: Left) -> dict[str, float]:
-        """Play matches and learn what came of each action."""
+        """Play matches and regress their returns."""
         settings, share = self.settings, left()
         self.optimizer.param_groups[0]["lr"] = settings.learning_rate * share
         warmer = settings.temperature - settings.coldest
@@ -71,7 +70,7 @@ class Learner(DealLearner):
         return {}
 
     def policy(self, name: str) -> NetworkPolicy:
-        """Return what it plays now: the softmax of the worth of actions."""
+        """Return the softmax policy of the action values."""
         return self.network.policy(name, self.temperature, made=self.made)
 
 
@@ -83,16 +82,7 @@ def regress(
     returns: np.ndarray,
     steps: int,
 ) -> None:
-    """Makes gradient steps towards what actions have returned, each over all the decisions.
-
-    Args:
-        network: Learns the worth of each action.
-        optimizer: Its optimizer.
-        observation: [D, F] uint8.
-        action: [D] int64.
-        returns: [D] units.
-        steps: How many.
-    """
+    """Make gradient steps towards the returns [D], each over all decisions."""
     alike = distinct(observation)
     seen = observation[alike.first]
     num_actions = network.spec.num_actions

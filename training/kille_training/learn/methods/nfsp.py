@@ -1,13 +1,13 @@
 """Neural fictitious self-play.
 
 Heinrich and Silver, "Deep reinforcement learning from self-play in imperfect-information games",
-arXiv 1603.01121, 2016. Before each match every seat draws what it plays in it: with probability
-`anticipation` the best response, which Q-learning learns, or else the average policy, which a
-second network learns from a reservoir of what best responses have done. The average policy is the
+arXiv 1603.01121, 2016. Before each match every seat draws its policy: with probability
+`anticipation` the best response of Q-learning, or else the average policy, which a second network
+learns from a reservoir of the best responses' decisions. The average policy is the
 one that approaches an equilibrium.
 
-One pair of networks plays all seats: an observation says where its seat sits. Unlike the paper's, a
-best response draws actions by the softmax of their values at a low temperature (smooth fictitious
+One pair of networks plays all seats: an observation shows the seat's position. Unlike in the paper,
+a best response draws actions by the softmax of their values at a low temperature (smooth fictitious
 play), and learns from transitions that span several decisions.
 """
 
@@ -28,22 +28,22 @@ from kille_training.settings import List, settings
 
 @settings
 class Settings:
-    """What can be set.
+    """Hyperparameters.
 
     Attributes:
-        tables: Matches from one update to the next.
-        anticipation: How often a seat plays its best response in a match; the paper has 0.1.
-        buffer: Transitions that Q-learning remembers.
-        horizon: Decisions of its seat that a transition spans (n-step returns).
-        reservoir: Decisions of best responses that the average policy is learnt from.
-        updates: Gradient steps of each network after each collecting.
-        minibatch: Rows of a gradient step.
-        follow: How much of the way the target network goes to the learner after each step.
+        tables: Matches per update.
+        anticipation: Probability of the best response in a match; the paper has 0.1.
+        buffer: Size of the replay buffer, in transitions.
+        horizon: Decisions of its seat per transition (n-step returns).
+        reservoir: Size of the reservoir of best responses' decisions.
+        updates: Gradient steps of each network per update.
+        minibatch: Rows per gradient step.
+        follow: Share of the way to the learner that the target network moves after each step.
         layers: Units of each hidden layer.
-        learning_rate: Of Q-learning.
-        average_rate: Of the average policy, at the beginning; it falls to 0.
-        epsilon: How often a best response acts at random, at the beginning; it falls to 0.
-        temperature: Units that make an action e times as likely in a best response.
+        learning_rate: Learning rate of Q-learning.
+        average_rate: Initial learning rate of the average policy; it falls to 0.
+        epsilon: Initial share of a best response's random actions; it falls to 0.
+        temperature: Softmax temperature of a best response, in units.
     """
 
     tables: int = 2048
@@ -81,7 +81,7 @@ class Learner(DealLearner):
         self.responses = 0
 
     def update(self, left: Left) -> dict[str, float]:
-        """Play matches, and make gradient steps of both networks."""
+        """Play matches and make gradient steps of both networks."""
         settings, rng, share = self.settings, self.rng, left()
         self.averaging.param_groups[0]["lr"] = settings.average_rate * share
         responds = rng.random((settings.tables, self.table.num_players)) < settings.anticipation

@@ -1,10 +1,10 @@
 """Policy gradient against a population of its own past: PPO whose opponents are snapshots.
 
 Bansal, Pachocki, Sidor, Sutskever and Mordatch, "Emergent complexity via multi-agent competition",
-ICLR 2018: an opponent is drawn from the learner's older versions, so that it cannot forget how to
+ICLR 2018: an opponent is drawn from the learner's older versions, so that it cannot forget to
 play against them. The population is a sample of all past versions, each as likely to be in it as
 any other (reservoir sampling, Vitter 1985), whatever its age. At each table one seat always learns;
-each other seat is the learner too, or a snapshot. Only the learner's decisions are learnt from.
+each other seat is the learner too, or a snapshot. Only the learner's decisions are learned from.
 """
 
 from collections.abc import Mapping
@@ -22,11 +22,11 @@ from kille_training.settings import settings
 
 @settings
 class Settings(ppo.Settings):
-    """What can be set, beside the numbers of `ppo`.
+    """Hyperparameters beside those of `ppo`.
 
     Attributes:
         size: Snapshots in the population.
-        share: How often another seat plays a snapshot.
+        share: Probability that another seat plays a snapshot.
     """
 
     size: int = 8
@@ -45,7 +45,7 @@ class Learner(ppo.Learner):
         self.population: list[Network] = []
 
     def update(self, left: Left) -> dict[str, float]:
-        """Add a snapshot, perhaps; play matches, some seats by snapshots, and make one update."""
+        """Offer a snapshot to the population, play matches with it, and make one update."""
         share, settings, population = left(), self.settings, self.population
         self.updates += 1
         full = len(population) >= settings.size
@@ -68,7 +68,7 @@ class Learner(ppo.Learner):
 def _seating(
     snapshots: int, settings: Settings, num_players: int, rng: np.random.Generator
 ) -> np.ndarray:
-    """Returns who plays each seat, [N, P]: 0 is the learner, 1 and so on the snapshots."""
+    """Return the player of each seat, [N, P]: 0 is the learner, the snapshots begin at 1."""
     size, tables = (settings.tables, num_players), np.arange(settings.tables)
     seating = (rng.random(size) < settings.share) * (1 + rng.integers(snapshots, size=size))
     seating[tables, tables % num_players] = 0

@@ -1,9 +1,9 @@
-"""Proximal policy optimisation in one file, by self-play over whole deals.
+"""Proximal policy optimization in one file, by self-play over whole deals.
 
 Schulman, Wolski, Dhariwal, Radford and Klimov, "Proximal policy optimization algorithms",
 arXiv:1707.06347, 2017, in the manner of CleanRL (Huang et al., JMLR 23, 2022). All seats share one
-actor and one critic. A decision's return is all that its own seat earns from there to the end of
-the match, whoever acts in between. The entropy bonus and the learning rate fall to 0: a bonus that
+actor and one critic. A decision's return is its own seat's earnings from there to the end of the
+match. The entropy bonus and the learning rate fall to 0: a bonus that
 stays keeps play off the equilibrium.
 """
 
@@ -22,17 +22,17 @@ from kille_training.settings import List, settings
 
 @settings
 class Settings:
-    """What can be set.
+    """Hyperparameters.
 
     Attributes:
-        tables: N, matches from one update to the next; at least two.
+        tables: N, matches per update; at least two.
         layers: Units of each hidden layer.
-        epochs: How often an update goes through its decisions.
-        parts: Minibatches of each epoch.
-        learning_rate: At the beginning; it falls to 0.
-        entropy: Weight of the entropy bonus at the beginning; it falls to 0.
-        clip: How far from 1 the ratio of new to old probability counts.
-        norm: Longest gradient.
+        epochs: Passes over the decisions per update.
+        parts: Minibatches per epoch.
+        learning_rate: Initial learning rate; it falls to 0.
+        entropy: Initial weight of the entropy bonus; it falls to 0.
+        clip: Clip range of the ratio of new to old probability.
+        norm: Maximum norm of the gradient.
     """
 
     tables: int = 2048
@@ -75,17 +75,11 @@ class Learner(DealLearner):
         return {}
 
     def policy(self, name: str) -> NetworkPolicy:
-        """Return what the actor plays now."""
+        """Return the actor's policy."""
         return self.actor.policy(name, made=self.made)
 
     def learn(self, played: Transitions, left: float, own: np.ndarray | None = None) -> None:
-        """Make the gradient steps of an update.
-
-        Args:
-            played: Whole matches, observations as uint8.
-            left: The share of the budget that is left.
-            own: [D] bool, the decisions in which the actor chose; None is all of them.
-        """
+        """Make the gradient steps of an update."""
         settings = self.settings
         self.optimizer.param_groups[0]["lr"] = settings.learning_rate * left
         mask, action = torch.as_tensor(played.mask), torch.as_tensor(played.action)

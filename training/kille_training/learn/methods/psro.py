@@ -7,12 +7,12 @@ Each round has four parts:
    others never change meanwhile, so it regresses the returns of its actions (`monte_carlo`).
 2. The new member meets each older one over the same deals, once in every seat, the older one in
    all other seats: a row of the *meta-game*.
-3. The *meta-solver* chooses the next mixture: an equilibrium of the margins, or everybody alike,
+3. The *meta-solver* chooses the next mixture: an equilibrium of the margins, or all members alike,
    which is fictitious play. With two seats the margins are the whole game; with more they leave out
    tables at which three members meet, so the mixture is an equilibrium of duels only.
-4. The mixture becomes one policy. Whoever draws a member for a whole match plays, at each
-   observation, the mean of the members, weighted by how often each comes there: a network learns
-   that from matches in which every seat draws from the mixture.
+4. The mixture becomes one policy. A seat that draws a member for a whole match plays, at each
+   observation, the mean of the members, weighted by their frequencies there: a network learns that
+   from matches in which every seat draws from the mixture.
 """
 
 from collections.abc import Mapping
@@ -39,17 +39,17 @@ GREEDY = 1e-3
 
 @settings
 class Settings:
-    """What can be set.
+    """Hyperparameters.
 
     Attributes:
-        tables: Matches that are played side by side.
-        oracle: Times that an oracle plays these matches.
-        steps: Gradient steps after each time.
-        learning_rate: Of an oracle, at its beginning; it falls to 0.
-        epsilon: How often an oracle acts at random, at its beginning; it falls to 0.
-        meta: "nash" or "uniform".
-        distilled: Times that the mixture plays these matches for the network to learn it.
-        distilling: Gradient steps of that network in each round.
+        tables: Matches side by side.
+        oracle: Updates per oracle, each from so many matches.
+        steps: Gradient steps per update.
+        learning_rate: Initial learning rate of an oracle; it falls to 0.
+        epsilon: Initial share of an oracle's random actions; it falls to 0.
+        meta: The meta-solver, "nash" or "uniform".
+        distilled: Updates per round of the network that learns the mixture.
+        distilling: Gradient steps of that network per round.
         layers: Units of each hidden layer.
     """
 
@@ -112,14 +112,7 @@ class Learner(DealLearner):
 
 
 def equilibrium(payoff: np.ndarray) -> np.ndarray:
-    """Return an equilibrium of a symmetric zero-sum game, [K] probabilities.
-
-    Args:
-        payoff: [K, K], antisymmetric: units that the row earns against the column.
-
-    Raises:
-        KilleError: The linear programme was not solved.
-    """
+    """Return an equilibrium of a symmetric zero-sum game, [K] probabilities."""
     count = len(payoff)
     found = linprog(  # the mixture against which the best reply earns least
         np.append(np.zeros(count), 1.0),
@@ -143,7 +136,7 @@ def _respond(
     settings: Settings,
     rng: np.random.Generator,
 ) -> int:
-    """Learns the best response to a mixture, from where the last one stands; returns decisions."""
+    """Learn the best response to a mixture, from the last one; return decisions."""
     optimizer = torch.optim.Adam(response.parameters())
     decisions = 0
     for number in range(settings.oracle):
@@ -163,17 +156,7 @@ def _respond(
 
 
 def _meet(members: list[PolicyFunction], batch: Batch, seed: int) -> tuple[np.ndarray, int]:
-    """Lets the newest member meet each of the others over the same deals.
-
-    Args:
-        members: K, the newest last.
-        batch: The tables.
-        seed: Seed of the deals.
-
-    Returns:
-        [K - 1] units: half of what the newest earns in one seat, in the mean over the seats, with
-        the other in all other seats, less the same the other way round. And the decisions.
-    """
+    """Return the newest member's margins over the others in units, [K - 1], and the decisions."""
     row, decisions = np.zeros(len(members) - 1), 0
     for number, older in enumerate(members[:-1]):
         for pair, sign in (([members[-1], older], 0.5), ([older, members[-1]], -0.5)):
@@ -197,7 +180,7 @@ def _distil(
     settings: Settings,
     rng: np.random.Generator,
 ) -> int:
-    """Teaches the network what the mixture does, see above; returns decisions."""
+    """Train the network to play the mixture; return decisions."""
     played = [
         collect(batch, members, observation="box", seating=_drawn(mixture, batch, rng))
         for _ in range(settings.distilled)
@@ -218,10 +201,10 @@ def _distil(
 
 
 def _uniform(observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
-    """Plays every legal action with the same probability."""
+    """Play every legal action with the same probability."""
     return mask / mask.sum(axis=1, keepdims=True)
 
 
 def _drawn(mixture: np.ndarray, batch: Batch, rng: np.random.Generator) -> np.ndarray:
-    """Returns who plays each seat, [N, P], drawn from the mixture."""
+    """Return the player of each seat, [N, P], drawn from the mixture."""
     return rng.choice(len(mixture), size=(batch.num_tables, batch.num_players), p=mixture)
