@@ -11,10 +11,10 @@ from env.players import does
 from env.trick_tables import play
 from kille_agents.catalog import load_policy
 from kille_agents.rules_of_thumb import RULES_OF_THUMB
+from kille_agents.rules_of_thumb import kungsholmskille as rule
 from kille_agents.rules_of_thumb.byteskille import THRESHOLDS
 from kille_agents.rules_of_thumb.habits import always
 from kille_agents.rules_of_thumb.kille_hands import ranks
-from kille_agents.rules_of_thumb.kungsholmskille import chance_of_higher
 from kille_env.cards.pack import TYPES
 from kille_env.errors import PolicyError
 from kille_env.play.policy import UniformPolicy
@@ -90,7 +90,14 @@ def test_the_chance_of_a_higher_card_is_the_share_of_the_cards_that_can_be():
     seen[0] = 2  # every card has been seen
     at_least = rng.integers(TYPES, size=(rows, players))
     below = np.minimum(at_least + rng.integers(TYPES, size=(rows, players)), TYPES)
-    found = chance_of_higher(rank, seen, at_least, below)
+    numbers = np.zeros(8, np.int64)
+    places = rule.SEEN, rule.AT_LEAST, rule.BELOW
+    numbers[list(places)] = 0, TYPES, TYPES + players
+    shown = np.hstack([seen, at_least, below]).astype(np.uint8)
+    higher_than = rule._chance_of_higher
+    found = [
+        [higher_than(shown[r], numbers, p, rank[r]) for p in range(players)] for r in range(rows)
+    ]
     for row in range(rows):
         for player in range(players):
             cards = [
@@ -101,7 +108,7 @@ def test_the_chance_of_a_higher_card_is_the_share_of_the_cards_that_can_be():
             ]
             higher = [kind for kind in cards if kind > rank[row]]
             expected = len(higher) / len(cards) if cards else 1.0
-            assert found[row, player] == pytest.approx(expected)
+            assert found[row][player] == pytest.approx(expected)
 
 
 # What each does: a table, which a test lays when it runs, and the action

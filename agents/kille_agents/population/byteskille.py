@@ -17,8 +17,8 @@ from kille_agents.rules_of_thumb.byteskille import (
     knows_a_lower,
     low_kille,
     position,
-    reaches,
     turn,
+    usual,
 )
 from kille_agents.rules_of_thumb.habits import Condition, Seen, always
 from kille_agents.tabular import SUFFIX, load_tabular
@@ -30,9 +30,6 @@ from kille_env.registry import spec
 KRANSEN, LILJA_7, VARDSHUS = 2, 9, 15
 SHIFT = 2  # types by which the restless and the contented differ from the rule of thumb
 SOLVED = Path(__file__).parent / "solved"
-
-usual = reaches(THRESHOLDS)
-"""Whether the rule of thumb is content with its card."""
 
 
 def at_least(kind: int) -> Condition:

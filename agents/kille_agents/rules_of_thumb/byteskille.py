@@ -31,8 +31,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from kille_agents.rules_of_thumb.choices import first_legal, first_one
-from kille_agents.rules_of_thumb.habits import Condition, Habit, Seen
+from kille_agents.rules_of_thumb.choices import count, first_legal, first_one
+from kille_agents.rules_of_thumb.habits import Condition, Habit, Seen, measured_by
 from kille_agents.rules_of_thumb.rule_of_thumb import RuleOfThumb
 from kille_env.cards.pack import Kind
 from kille_env.core.jit import kernel
@@ -109,11 +109,9 @@ for _kind, _rows in enumerate((DEALT, TAKEN)):
 
 
 def turn(content: Condition, calls: bool = False) -> Habit:
-    """Returns the habit of swapping what it is not content with, and of asking first.
+    """Return the habit of swapping a card unless `content`, and of asking first.
 
-    Args:
-        content: Whether it is content with its card.
-        calls: Whether a gok ends the round at once.
+    With `calls`, a gok ends the round at once.
     """
 
     def habit(seen: Seen) -> np.ndarray:
@@ -123,52 +121,35 @@ def turn(content: Condition, calls: bool = False) -> Habit:
     return habit
 
 
-def reaches(thresholds: np.ndarray) -> Condition:
-    """Returns contentment with a card that reaches a threshold, and where a lower one is known.
-
-    Args:
-        thresholds: [2, 21, 20] as `THRESHOLDS`.
-    """
-
-    def condition(seen: Seen) -> np.ndarray:
-        taken = 1 - seen["card_dealt"][:, 0].astype(np.int64)
-        good = (card(seen) >= thresholds[taken, *position(seen)]) | knows_a_lower(seen)
-        return np.where(low_kille(seen), position(seen)[0] == 2, good)
-
-    return condition
-
-
 def card(seen: Seen) -> np.ndarray:
-    """Returns the type of the card in hand, [n]."""
+    """Return the type of the card in hand, [n]."""
     return seen["card"].argmax(axis=1)
 
 
 def low_kille(seen: Seen) -> np.ndarray:
-    """Returns whether it holds a kille that is out at the showdown, [n] bool."""
+    """Return whether it holds a kille that is out at the showdown, [n] bool."""
     return (seen["card"][:, Kind.KI] != 0) & (seen["card_high"][:, 0] == 0)
 
 
 def position(seen: Seen) -> tuple[np.ndarray, np.ndarray]:
-    """Returns how many were dealt in, and how many of them still come after the seat, [n] each."""
+    """Return the number of seats dealt in, and of those that come after the seat, [n] each."""
     to_come = seen["to_come"].sum(axis=1, dtype=np.int64)
     return seen["in_hand"].sum(axis=1, dtype=np.int64), np.minimum(to_come, MOST_TO_COME)
 
 
 def knows_a_lower(seen: Seen) -> np.ndarray:
-    """Returns whether a seat whose turn is over is known to hold a lower card, [n] bool."""
-    return np.logical_or.reduce(lower_seats(seen)[:, 1:], axis=1)
+    """Return whether a seat whose turn is over is known to hold a lower card, [n] bool."""
+    return lower_seat(seen) > 0
 
 
-def lower_seats(seen: Seen) -> np.ndarray:
-    """Returns which seats whose turn is over are known to hold a lower card, [n, P] bool."""
-    known = seen["known"].astype(np.int64) - 1
-    moved = seen["to_come"] | seen["on_turn"] | seen["chopped"] | (1 - seen["in_hand"])
-    return (known >= 0) & (known < card(seen)[:, None]) & (moved == 0)
+def usual(seen: Seen) -> np.ndarray:
+    """Return whether the rule of thumb is content with its card, [n] bool."""
+    return _contented(seen) != 0
 
 
 @kernel
 def choose(seen, mask, numbers, _uniform):
-    """Chooses as the module's text says, for one decision."""
+    """Choose an action by the reasons above."""
     phase = first_one(seen, numbers[PHASE], 5)
     if phase == GOK_WAITS:
         return first_legal(mask, WAIT)
@@ -184,32 +165,39 @@ def choose(seen, mask, numbers, _uniform):
 
 
 @kernel
-def _is_content(seen, numbers):
-    """Returns whether it is content with its card, as by `reaches`."""
-    players, own = numbers[0], first_one(seen, numbers[CARD], 21)
-    dealt, to_come = 0, 0
-    knows_lower = False
-    for seat in range(players):
-        inside = seen[numbers[IN_HAND] + seat] != 0
-        waits = seen[numbers[TO_COME] + seat] != 0
-        dealt += inside
-        to_come += waits
-        moves = waits or seen[numbers[ON_TURN] + seat] != 0
+def _lower_seat(seen, numbers):
+    """Return the first seat whose turn is over and that is known to hold a lower card, or 0."""
+    own = first_one(seen, numbers[CARD], 21)
+    for seat in range(1, numbers[0]):
+        moves = seen[numbers[TO_COME] + seat] != 0 or seen[numbers[ON_TURN] + seat] != 0
+        rests = seen[numbers[IN_HAND] + seat] != 0 and seen[numbers[CHOPPED] + seat] == 0
         known = np.int64(seen[numbers[KNOWN] + seat]) - 1
-        rests = inside and not moves and seen[numbers[CHOPPED] + seat] == 0
-        knows_lower = knows_lower or (seat > 0 and rests and 0 <= known < own)
+        if rests and not moves and 0 <= known < own:
+            return seat
+    return 0
+
+
+@kernel
+def _is_content(seen, numbers):
+    """Return whether its card reaches the threshold, or a lower one is known."""
+    own, dealt = first_one(seen, numbers[CARD], 21), count(seen, numbers[IN_HAND], numbers[0])
     if own == KILLE and seen[numbers[CARD_HIGH]] == 0:
         return dealt == 2
     taken = 0 if seen[numbers[CARD_DEALT]] != 0 else 1
-    row = (taken * 21 + dealt) * 20 + min(to_come, MOST_TO_COME)
-    return knows_lower or own >= numbers[FIRST_THRESHOLD + row]
+    to_come = min(count(seen, numbers[TO_COME], numbers[0]), MOST_TO_COME)
+    row = (taken * 21 + dealt) * 20 + to_come
+    return _lower_seat(seen, numbers) > 0 or own >= numbers[FIRST_THRESHOLD + row]
+
+
+lower_seat = measured_by(_lower_seat)
+_contented = measured_by(_is_content)
 
 
 @kernel
 def _pays(seen, numbers):
-    """Returns whether an equal share of the pot is worth more than buying in costs.
+    """Return whether an equal share of the pot is worth more than buying in costs.
 
-    How many stay in is a guess: all but one of the seats that were dealt a card, and the buyer.
+    The number that stays in is a guess: all but one of the seats dealt in, and the buyer.
     """
     pot, price, dealt = 0, 0, 0
     for k in range(16):
@@ -235,16 +223,10 @@ class ByteskilleRuleOfThumb(RuleOfThumb):
         thresholds: np.ndarray = THRESHOLDS,
         **instead: Habit,
     ) -> None:
-        """Sets its thresholds; see `RuleOfThumb`.
-
-        Args:
-            num_players: Seats of the table.
-            rules: Its rules.
-            thresholds: [2, 21, 20] as `THRESHOLDS`.
-            instead: Habits in place of the kernel, by phase.
+        """Set thresholds [2, 21, 20] in place of `THRESHOLDS`; see `RuleOfThumb`.
 
         Raises:
-            PolicyError: The thresholds are not [2, 21, 20] whole numbers, or as `RuleOfThumb`.
+            PolicyError: They have another shape, or as `RuleOfThumb`.
         """
         given = np.asarray(thresholds)
         if given.shape != THRESHOLDS.shape or given.dtype.kind not in "iu":
@@ -256,5 +238,5 @@ class ByteskilleRuleOfThumb(RuleOfThumb):
         super().__init__(num_players, rules, **instead)
 
     def settings(self) -> list[int]:
-        """Returns its thresholds."""
+        """Return its thresholds."""
         return self.thresholds.ravel().tolist()

@@ -15,8 +15,8 @@ from typing import ClassVar
 import numpy as np
 
 from kille_agents.rules_of_thumb.choices import first_one, wanted_if
-from kille_agents.rules_of_thumb.habits import Habit, Seen, do_if
-from kille_agents.rules_of_thumb.kille_hands import follow_low_lead_high, rank, ranks
+from kille_agents.rules_of_thumb.habits import Habit, Seen, do_if, measured_by
+from kille_agents.rules_of_thumb.kille_hands import follow_low_lead_high, rank
 from kille_agents.rules_of_thumb.rule_of_thumb import RuleOfThumb
 from kille_env.core.jit import kernel
 from kille_env.tricktaking.tricks import HAND
@@ -32,31 +32,27 @@ KNOCKING, FIRST_CARD = 0, 3
 
 
 def knock_with(more: float) -> Habit:
-    """Returns the habit of knocking with so much more in hand than the rule of thumb wants."""
+    """Return the habit of knocking with so much more in hand than the rule of thumb wants."""
     return do_if("knock", lambda seen: enough(seen, more))
 
 
 def enough(seen: Seen, more: float = 0.0) -> np.ndarray:
-    """Returns whether a hand is worth so much more than the rule of thumb knocks with, [n] bool.
-
-    A hand is worth its highest card, and a little of the next two.
-    """
-    held = np.sort(ranks(seen), axis=1)[:, ::-1].clip(min=0)
-    worth = held[:, 0] + SECOND * held[:, 1] + THIRD * held[:, 2]
-    return worth >= KNOCK + more + EACH_KNOCKER * seen["knockers"][:, 0]
+    """Return whether a hand is worth so much more than the rule of thumb knocks with, [n] bool."""
+    return worth(seen) >= KNOCK + more + EACH_KNOCKER * seen["knockers"][:, 0]
 
 
 @kernel
 def choose(seen, mask, numbers, _uniform):
-    """Chooses as the module's text says, for one decision."""
+    """Choose an action by the reasons above."""
     if first_one(seen, numbers[PHASE], 2) == SPEAK:
-        return wanted_if(mask, KNOCKING, _enough(seen, numbers))
+        bar = KNOCK + EACH_KNOCKER * seen[numbers[KNOCKERS]]
+        return wanted_if(mask, KNOCKING, _worth(seen, numbers) >= bar)
     return follow_low_lead_high(seen, mask, numbers[HIGHEST], FIRST_CARD, -1)
 
 
 @kernel
-def _enough(seen, numbers):
-    """Whether a hand is worth knocking with, as by `enough`."""
+def _worth(seen, numbers):
+    """Return the rank of the highest card of a hand, with a little of the next two."""
     first = second = third = 0
     for slot in range(HAND):
         held = rank(seen, numbers[HELD], slot)
@@ -66,8 +62,10 @@ def _enough(seen, numbers):
             second, third = held, second
         elif held > third:
             third = held
-    worth = first + SECOND * second + THIRD * third
-    return worth >= KNOCK + EACH_KNOCKER * seen[numbers[KNOCKERS]]
+    return first + SECOND * second + THIRD * third
+
+
+worth = measured_by(_worth)
 
 
 class FemkortskilleRuleOfThumb(RuleOfThumb):

@@ -18,7 +18,7 @@ from typing import ClassVar
 import numpy as np
 
 from kille_agents.rules_of_thumb.choices import count, first_one, wanted
-from kille_agents.rules_of_thumb.habits import Habit, Seen
+from kille_agents.rules_of_thumb.habits import Habit, Seen, measured_by
 from kille_agents.rules_of_thumb.rule_of_thumb import RuleOfThumb
 from kille_env.core.jit import kernel
 from kille_env.games.knack.rules import RANKS
@@ -34,58 +34,32 @@ READS = ("phase", "trump", "led", "takes", "above", "joined", "to_play")
 PHASE, TRUMPS, LED, TAKES, ABOVE, JOINED, TO_PLAY = range(1, 8)
 JOINING = 0  # of the observation's phases
 KNOCK, FIRST_CARD, PACK = 0, 2, 4 * RANKS
-LANES = 8  # in which NumPy adds
+LANES = 8
 
 
 def join_with(more: float) -> Habit:
-    """Returns the habit of joining with so many more tricks in hand than the rule of thumb."""
-
-    def habit(seen: Seen) -> np.ndarray:
-        seats = seen["joined"].shape[1]
-        bar = min(JOIN + EACH_SEAT * (seats - 2), MOST)
-        bar = bar + EACH_JOINED * seen["joined"].sum(axis=1)
-        return seen.wishes(knock=tricks_in_hand(seen) - bar - more)
-
-    return habit
+    """Return the habit of joining with so many more tricks in hand than the rule of thumb."""
+    return lambda seen: seen.wishes(knock=tricks_in_hand(seen) - tricks_to_join(seen) - more)
 
 
 def leads(seen: Seen) -> np.ndarray:
-    """Returns whether it leads, [n] bool."""
+    """Return whether it leads, [n] bool."""
     return seen["led"].sum(axis=1) == 0
 
 
-def trumps(seen: Seen) -> np.ndarray:
-    """Returns which cards are trumps, [n, 36] bool."""
-    return seen["trump"].argmax(axis=1)[:, None] == CARDS // RANKS
-
-
 def worth_of_cards(seen: Seen) -> np.ndarray:
-    """Returns how high cards are, [n, 36]; a trump is above all others."""
-    return CARDS % RANKS + ABOVE_SIDE * trumps(seen)
-
-
-def missing_above(seen: Seen) -> np.ndarray:
-    """Returns how many higher cards of its suit are not seen, by card, [n, 36]; -1 not held."""
-    return seen["above"].astype(np.float64) - 1.0
-
-
-def tricks_in_hand(seen: Seen) -> np.ndarray:
-    """Returns how many tricks a hand is worth, [n]."""
-    missing = missing_above(seen)
-    side, trump = SIDE - MISSING_SIDE * missing, TRUMP - MISSING_TRUMP * missing
-    tricks = np.where(trumps(seen), trump, side).clip(min=0.0)
-    return np.where(missing >= 0, tricks, 0.0).sum(axis=1)
+    """Return the height of cards, [n, 36]; a trump is above all others."""
+    trumps = seen["trump"].argmax(axis=1)[:, None] == CARDS // RANKS
+    return CARDS % RANKS + ABOVE_SIDE * trumps
 
 
 @kernel
 def choose(seen, mask, numbers, _uniform):
-    """Chooses as the module's text says, for one decision."""
-    trump = max(first_one(seen, numbers[TRUMPS], 4), 0)
+    """Choose an action by the reasons above."""
     if first_one(seen, numbers[PHASE], 2) == JOINING:
-        seats = numbers[0]
-        bar = min(JOIN + EACH_SEAT * (seats - 2), MOST)
-        bar = bar + EACH_JOINED * count(seen, numbers[JOINED], seats)
-        return wanted(mask, KNOCK, _tricks_in_hand(seen, numbers, trump) - bar)
+        margin = _tricks_in_hand(seen, numbers) - _tricks_to_join(seen, numbers)
+        return wanted(mask, KNOCK, margin)
+    trump = max(first_one(seen, numbers[TRUMPS], 4), 0)
     leads = count(seen, numbers[LED], 4) == 0
     last = count(seen, numbers[TO_PLAY], numbers[0]) == 1
     best, most = -1, -np.inf
@@ -115,8 +89,18 @@ def _wish(seen, numbers, trump, card, leads, last):
 
 
 @kernel
-def _tricks_in_hand(seen, numbers, trump):
-    """Adds as NumPy adds 36 numbers, so that hands at the bar are judged alike."""
+def _tricks_to_join(seen, numbers):
+    """Return the tricks in hand with which it joins."""
+    seats = numbers[0]
+    bar = min(JOIN + EACH_SEAT * (seats - 2), MOST)
+    return bar + EACH_JOINED * count(seen, numbers[JOINED], seats)
+
+
+@kernel
+def _tricks_in_hand(seen, numbers):
+    """Return the tricks that a hand is worth."""
+    # Added in lanes: the order decides hands at the bar, and with them results that are published.
+    trump = max(first_one(seen, numbers[TRUMPS], 4), 0)
     fours = 0.0
     for half in range(2):
         twos = 0.0
@@ -146,6 +130,10 @@ def _tricks(seen, numbers, trump, card):
     if card // RANKS == trump:
         return max(TRUMP - MISSING_TRUMP * missing, 0.0)
     return max(SIDE - MISSING_SIDE * missing, 0.0)
+
+
+tricks_in_hand = measured_by(_tricks_in_hand)
+tricks_to_join = measured_by(_tricks_to_join)
 
 
 class KnackRuleOfThumb(RuleOfThumb):

@@ -16,14 +16,11 @@ The reasons:
 
 from typing import ClassVar
 
-import numpy as np
-
 from kille_agents.rules_of_thumb.choices import first_one, wanted_if
-from kille_agents.rules_of_thumb.habits import Habit, Seen, do_if
+from kille_agents.rules_of_thumb.habits import Habit, do_if, measured_by
 from kille_agents.rules_of_thumb.kille_hands import (
     card_by_rank,
     exchange,
-    lowest,
     rank,
 )
 from kille_agents.rules_of_thumb.rule_of_thumb import RuleOfThumb
@@ -42,26 +39,13 @@ DECLARING, FIRST_DISCARD, FIRST_CARD = 0, 2, 34
 
 
 def declare_when(sure: float) -> Habit:
-    """Returns the habit of declaring a card that is the lowest so likely."""
+    """Return the habit of declaring a card with at least this probability of being the lowest."""
     return do_if("declare", lambda seen: chance_of_lowest(seen) >= sure)
-
-
-def chance_of_lowest(seen: Seen) -> np.ndarray:
-    """Returns how likely no other seat holds a card that beats its lowest, [n].
-
-    Equal cards are counted wherever the range of a player's cards lets them be.
-    """
-    own = lowest(seen)[:, None]
-    number = seen["may_hold"].astype(np.float64)
-    fits = (seen["at_least"] <= own) & (seen["below"] > own)
-    beats = seen["may_be_lower"] + seen["equal"] * (fits & bool(seen.rules["tie_beats_declarer"]))
-    higher = 1.0 - np.minimum(beats / np.maximum(number, 1.0), 1.0)
-    return np.where(seen["in_play"] != 0, higher, 1.0)[:, 1:].prod(axis=1)
 
 
 @kernel
 def choose(seen, mask, numbers, _uniform):
-    """Chooses as the module's text says, for one decision."""
+    """Choose an action by the reasons above."""
     phase = first_one(seen, numbers[PHASE], 3)
     if phase == DISCARD:
         return exchange(seen, mask, numbers[HELD], FIRST_DISCARD, FIRST_CARD, EXCHANGED)
@@ -73,6 +57,10 @@ def choose(seen, mask, numbers, _uniform):
 
 @kernel
 def _chance_of_lowest(seen, numbers):
+    """Return the probability that no other seat holds a card that beats its lowest.
+
+    Equal cards count where the range of a seat's cards allows them.
+    """
     own = rank(seen, numbers[HELD], 0)
     chance = 1.0
     for seat in range(1, numbers[0]):
@@ -84,6 +72,9 @@ def _chance_of_lowest(seen, numbers):
             number = max(float(seen[numbers[MAY_HOLD] + seat]), 1.0)
             chance *= 1.0 - min(beats / number, 1.0)
     return chance
+
+
+chance_of_lowest = measured_by(_chance_of_lowest)
 
 
 class KrypkilleRuleOfThumb(RuleOfThumb):
@@ -98,5 +89,5 @@ class KrypkilleRuleOfThumb(RuleOfThumb):
     reads: ClassVar = READS
 
     def settings(self) -> list[int]:
-        """Returns whether a tie beats who declares, and whether a pass costs."""
+        """Return whether a tie beats a declarer, and whether a pass costs."""
         return [int(bool(self.rules[name])) for name in ("tie_beats_declarer", "allpass_lowest")]

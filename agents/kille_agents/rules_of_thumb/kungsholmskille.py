@@ -24,13 +24,11 @@ from typing import ClassVar
 import numpy as np
 
 from kille_agents.rules_of_thumb.choices import count, first_one, wanted
-from kille_agents.rules_of_thumb.habits import Habit, Seen
+from kille_agents.rules_of_thumb.habits import Habit, measured_by
 from kille_agents.rules_of_thumb.kille_hands import (
     exchange,
     follow_low_lead_high,
-    lowest,
     rank,
-    ranks,
 )
 from kille_agents.rules_of_thumb.rule_of_thumb import RuleOfThumb
 from kille_env.cards.pack import TYPES
@@ -48,61 +46,23 @@ KNOCKING, STAYING, SHOWING, FIRST_DISCARD, FIRST_CARD = 1, 2, 4, 5, 21
 
 
 def knock_with(bar: float) -> Habit:
-    """Returns the habit of knocking with a hand that is stronger than this."""
+    """Return the habit of knocking with a hand that is stronger than this."""
     return lambda seen: seen.wishes(knock=strength(seen) - bar)
 
 
 def stay_with(bar: float) -> Habit:
-    """Returns the habit of staying with a hand at least so strong."""
+    """Return the habit of staying with a hand at least so strong."""
     return lambda seen: seen.wishes(stay=strength(seen) - bar)
 
 
 def show_when(sure: float) -> Habit:
-    """Returns the habit of showing a card that is the lowest so likely."""
+    """Return the habit of showing a card with at least this probability of being the lowest."""
     return lambda seen: seen.wishes(show=chance_of_lowest(seen) - sure)
-
-
-def strength(seen: Seen) -> np.ndarray:
-    """Returns how far the other cards of a hand stand above the lowest on average, [n]."""
-    held = ranks(seen)
-    others = held[:, 1:] >= 0
-    total = np.where(others, held[:, 1:], 0).sum(axis=1)
-    return total / np.maximum(others.sum(axis=1), 1) - held[:, 0]
-
-
-def chance_of_lowest(seen: Seen) -> np.ndarray:
-    """Returns how likely all the others hold a higher card than its lowest, [n]."""
-    higher = chance_of_higher(lowest(seen), seen["seen"], seen["at_least"], seen["below"])
-    return np.where(seen["in_play"] != 0, higher, 1.0)[:, 1:].prod(axis=1)
-
-
-def chance_of_higher(
-    rank: np.ndarray, seen: np.ndarray, at_least: np.ndarray, below: np.ndarray
-) -> np.ndarray:
-    """Returns how likely a card of each other player is strictly higher than a rank.
-
-    Every unseen card that fits what is known of a player is taken to be equally likely.
-
-    Args:
-        rank: [N] the rank.
-        seen: [N, 21] how many cards of each type have been seen.
-        at_least: [N, P] no card of theirs is lower than this type.
-        below: [N, P] all of their cards are lower than this type.
-
-    Returns:
-        [N, P]; 1 where nothing fits.
-    """
-    kinds = np.arange(TYPES)
-    unseen = (2 - seen.astype(np.int64))[:, None, :]
-    fits = (kinds >= at_least[:, :, None]) & (kinds < below[:, :, None])
-    possible = (unseen * fits).sum(axis=2)
-    higher = (unseen * (fits & (kinds > rank[:, None, None]))).sum(axis=2)
-    return np.where(possible > 0, higher / np.maximum(possible, 1), 1.0)
 
 
 @kernel
 def choose(seen, mask, numbers, _uniform):
-    """Chooses as the module's text says, for one decision."""
+    """Choose an action by the reasons above."""
     phase = first_one(seen, numbers[PHASE], 6)
     if phase in (BUD1, BUD2):
         return wanted(mask, KNOCKING, _strength(seen, numbers) - KNOCK)
@@ -118,6 +78,7 @@ def choose(seen, mask, numbers, _uniform):
 
 @kernel
 def _strength(seen, numbers):
+    """Return the mean rank of the other cards of a hand above its lowest."""
     total = others = 0
     for slot in range(1, HAND):
         held = rank(seen, numbers[HELD], slot)
@@ -129,6 +90,7 @@ def _strength(seen, numbers):
 
 @kernel
 def _chance_of_lowest(seen, numbers):
+    """Return the probability that all others hold a higher card than its lowest."""
     own = rank(seen, numbers[HELD], 0)
     chance = 1.0
     for seat in range(1, numbers[0]):
@@ -139,6 +101,10 @@ def _chance_of_lowest(seen, numbers):
 
 @kernel
 def _chance_of_higher(seen, numbers, seat, own):
+    """Return the probability that the card of a seat is higher than a rank.
+
+    All unseen cards in the seat's known range are taken to be equally likely; 1 if there are none.
+    """
     possible = higher = 0
     low, high = seen[numbers[AT_LEAST] + seat], seen[numbers[BELOW] + seat]
     for kind in range(low, min(np.int64(high), TYPES)):
@@ -147,6 +113,10 @@ def _chance_of_higher(seen, numbers, seat, own):
         if kind > own:
             higher += unseen
     return higher / possible if possible > 0 else 1.0
+
+
+strength = measured_by(_strength)
+chance_of_lowest = measured_by(_chance_of_lowest)
 
 
 class KungsholmskilleRuleOfThumb(RuleOfThumb):

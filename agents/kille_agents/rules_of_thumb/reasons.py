@@ -1,4 +1,4 @@
-"""Why a rule of thumb does what it does, in words, from what the seat observes and nothing else."""
+"""Reasons of a rule of thumb in words, from the seat's observation and its kernel alone."""
 
 from collections.abc import Callable, Sequence
 
@@ -16,13 +16,10 @@ _NUMBERS = ("nobody", "one", "two", "three", "four", "five", "six")
 
 
 def reason(policy: RuleOfThumb, observation: np.ndarray, action: str, names: Sequence[str]) -> str:
-    """Return why an action is a good one, a sentence that begins with a small letter.
+    """Return the reason for an action, a sentence that begins with a small letter.
 
-    Args:
-        policy: The rule of thumb of the table.
-        observation: [F] what the seat sees.
-        action: The action's text; of those that name cards the first word counts.
-        names: [P] what to call the seats, from the own one on, clockwise.
+    `observation` [F] is that of the seat, of an action that names cards the first word counts, and
+    `names` [P] are those of the seats from the own one on, clockwise.
     """
     return _REASONS[policy.game](policy.see(observation[None]), action.partition(" ")[0], names)
 
@@ -49,8 +46,7 @@ def _byteskille(seen: Seen, action: str, names: Sequence[str]) -> str:
 
 
 def _stands(seen: Seen, kind: int, card: str, names: Sequence[str]) -> str:
-    if byteskille.knows_a_lower(seen)[0]:
-        seat = 1 + int(byteskille.lower_seats(seen)[0, 1:].argmax())
+    if seat := int(byteskille.lower_seat(seen)[0]):
         return f"{names[seat]} holds {a(KILLE_PACK.words[int(seen['known'][0, seat]) - 1])}."
     if kind == Kind.KI and byteskille.low_kille(seen)[0]:
         if int(seen["in_hand"][0].sum()) == 2:  # see the rule of thumb
@@ -124,9 +120,7 @@ def _femkortskille(seen: Seen, action: str, names: Sequence[str]) -> str:
 
 def _knack(seen: Seen, action: str, names: Sequence[str]) -> str:
     if action in ("knock", "fold"):
-        tricks, seats = float(knack.tricks_in_hand(seen)[0]), len(names)
-        bar = min(knack.JOIN + knack.EACH_SEAT * (seats - 2), knack.MOST)
-        bar += knack.EACH_JOINED * float(seen["joined"][0].sum())
+        tricks, bar = (float(f(seen)[0]) for f in (knack.tricks_in_hand, knack.tricks_to_join))
         digits = 1 if f"{tricks:.1f}" != f"{bar:.1f}" else 2
         suffices = "suffice" if tricks >= bar else "are needed"
         return f"about {tricks:.{digits}f} tricks in hand, {bar:.{digits}f} {suffices}."

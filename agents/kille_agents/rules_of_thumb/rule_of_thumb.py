@@ -96,7 +96,7 @@ class RuleOfThumb(ObservationPolicy):
 
     def see(self, observation: np.ndarray) -> Seen:
         """Returns observations [n, F] as habits read them."""
-        return Seen(observation, self._parts, self._action, self.rules)
+        return Seen(observation, self._parts, self._action, self.rules, self.numbers)
 
     @derived_from_kernel
     def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
