@@ -5,6 +5,7 @@ suite sees of it.
 """
 
 import importlib
+import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from types import ModuleType
@@ -15,11 +16,12 @@ import numpy as np
 from kille_env.core import loops
 from kille_env.core.jit import Kernel, bind, in_plain
 from kille_env.core.spec import GameSpec, Rules
-from kille_env.core.table import OVER, table_dtype
+from kille_env.core.table import DEAL, OVER, table_dtype
 from kille_env.errors import KilleError, RulesError, shortened
 from kille_env.words.manual import describe_by_facts
-from kille_env.words.text import labels
-from kille_env.words.view import Change, Seat, View
+from kille_env.words.table import text_of
+from kille_env.words.text import inside, labels, owner
+from kille_env.words.view import Change, View, change_of
 
 KERNELS = (
     "begin",
@@ -83,8 +85,8 @@ class Game:
     It also defines, in Python, with one table and resolved `Rules`:
 
         result(table, rules): Returns the record notation's result of the hand that has just ended.
-        describe(table, rules, seat, who, history): Returns the text of `Game.describe`, where `who`
-            is what to call each seat.
+        view(table, rules, seat, who): Returns what `Game.view` does, where `who` are the names of
+            the seats.
 
     It may define more functions by the names of the methods here, with their arguments (and `who`
     for `names`); each method says what happens without. Two kernels are for exact trees alone:
@@ -109,7 +111,7 @@ class Game:
                 record of its tables.
         """
         self._own = vars(module)
-        for name in ("SPEC", *KERNELS, "result", "describe"):
+        for name in ("SPEC", *KERNELS, "result", "view"):
             if name not in self._own:
                 raise KilleError(
                     f"{module.__name__} is no game: it lacks {name!r}; see docs/add_a_game.md"
@@ -170,21 +172,22 @@ class Game:
         rules: Rules,
         seat: int | None,
         names: Sequence[str] | None = None,
-        history: bool = True,
     ) -> str:
-        """Returns the text of a table as a seat sees it, or with every card.
+        """Return a table as text, as a seat sees it or (None) with every card.
 
         Args:
             table: The table.
             rules: Its rules.
-            seat: Who looks; None sees everything.
-            names: What to call the seats; None is "seat 0" and on, and "(you)" for who looks.
-            history: Whether to say what has happened in the hand so far, too.
+            seat: The seat that looks; None sees everything.
+            names: Names of the seats; None is "seat 0" and on, and "(you)" for the seat that looks.
         """
         who = labels(names, int(table["num_players"]))
         if seat is not None and names is None:
             who[seat] += " (you)"
-        return self._own["describe"](table, rules, seat, who, history)
+        pack = self.spec.pack
+        by_code = any(" " in action for action in self.spec.actions)  # actions name cards
+        view = self._view(table, rules, seat, who)
+        return text_of(view, who, pack.code if by_code else pack.word)
 
     def narrate(
         self,
@@ -194,14 +197,14 @@ class Game:
         names: Sequence[str] | None = None,
         seat: int | None = None,
     ) -> list[str]:
-        """Returns what happened between two tables; by default, how the table stands after it.
+        """Return the events between two tables; by default, the table after them as text.
 
         Args:
             before: The table before one deal or one action (`Batch.deal`, `Batch.apply`).
             after: The same table after it.
             rules: Their rules.
-            names: What to call the seats; None is "seat 0" and on.
-            seat: Who reads it, and learns no more than this seat may; None learns everything.
+            names: Names of the seats; None is "seat 0" and on.
+            seat: The seat that reads it, and learns no more than it may; None learns everything.
 
         Returns:
             Lines; lines that belong to the one above begin with two blanks.
@@ -218,96 +221,73 @@ class Game:
         seat: int | None,
         names: Sequence[str] | None = None,
     ) -> View:
-        """Returns what there is to see at a table, for a picture.
-
-        By default that is what every game has: who sits there, who deals and who is to act.
+        """Return a table as a seat sees it, for texts and pictures.
 
         Args:
             table: The table.
             rules: Its rules.
-            seat: Who looks, and sees no more than this seat may; None sees everything.
-            names: What to call the seats where the view speaks of them; None is "seat 0" and on.
+            seat: The seat that looks, and sees no more than it may; None sees everything.
+            names: Names of the seats where the view speaks of them; None is "seat 0" and on.
         """
-        if "view" in self._own:
-            who = labels(names, int(table["num_players"]))
-            return self._own["view"](table, rules, seat, who)
-        seats = range(int(table["num_players"]))
-        return View(
-            title=f"{self.spec.title}, deal {int(table['deals'])}",
-            viewer=seat,
-            dealer=int(table["dealer"]),
-            turn=int(table["seat"]),
-            seats=tuple(Seat(units=float(table["reward"][one])) for one in seats),
-            question=self.describe(table, rules, seat, names).splitlines()[-1],
-        )
+        return self._view(table, rules, seat, labels(names, int(table["num_players"])))
+
+    def _view(self, table: np.record, rules: Rules, seat: int | None, who: list[str]) -> View:
+        view: View = self._own["view"](table, rules, seat, who)
+        if table["phase"] == OVER:
+            question = "The match is over."
+        elif table["phase"] == DEAL:
+            question = "Cards are to be dealt."
+        elif seat is None:
+            question = f"{who[view.turn]}: {view.question}"
+        elif seat == view.turn:
+            question = view.question
+        else:
+            question = f"It is {inside(owner(who[view.turn]))} turn."
+        return view._replace(question=question)
 
     def change(
-        self, before: np.record, after: np.record, rules: Rules, seat: int | None = None
+        self,
+        before: np.record,
+        after: np.record,
+        rules: Rules,
+        seat: int | None = None,
+        names: Sequence[str] | None = None,
     ) -> Change:
-        """Returns what moved and what was called between two tables; by default nothing did.
+        """Return the moves and calls between two tables, and the verdict on a deal that ended.
 
         The arguments are those of `narrate`; a seat learns no more than it may.
         """
-        own = self._own.get("change")
-        return own(before, after, rules, seat) if own else Change()
-
-    def question(self, table: np.record, rules: Rules, names: Sequence[str] | None = None) -> str:
-        """Returns what the seat to act is asked, a sentence; by default the view's question.
-
-        Args:
-            table: The table.
-            rules: Its rules.
-            names: What to call the seats; None is "seat 0" and on.
-        """
-        if "question" in self._own:
-            who = labels(names, int(table["num_players"]))
-            return self._own["question"](table, rules, who)
-        return self.view(table, rules, int(table["seat"]), names).question
+        old, new = (self.view(table, rules, None, names) for table in (before, after))
+        seen = new if seat is None else self.view(after, rules, seat, names)
+        return change_of(old, new, seen, dealt=bool(before["deals"] != after["deals"]))
 
     def choice(
         self, table: np.record, rules: Rules, action: int, names: Sequence[str] | None = None
     ) -> str:
-        """Returns what a button says that plays an action; by default the action's text.
+        """Return the text of a button that plays an action; by default the action's text.
 
-        The other arguments are those of `question`.
+        Args:
+            table: The table.
+            rules: Its rules.
+            action: An action of the seat to act.
+            names: Names of the seats; None is "seat 0" and on.
         """
         if "choice" in self._own:
             who = labels(names, int(table["num_players"]))
             return self._own["choice"](table, rules, action, who)
         return self.action_text(table, action).capitalize()
 
-    def verdict(
-        self,
-        before: np.record,
-        after: np.record,
-        rules: Rules,
-        names: Sequence[str] | None = None,
-        seat: int | None = None,
-    ) -> str:
-        """Returns why a deal ended as it did, for one seat; "" while it goes on.
-
-        The arguments are those of `narrate`; a seat learns no more than it may. By default it is
-        the last line that `narrate` has to say of the end.
-        """
-        if "verdict" in self._own:
-            who = labels(names, int(after["num_players"]))
-            return self._own["verdict"](before, after, rules, who, seat)
-        if after["phase"] > OVER:
-            return ""
-        return (self.narrate(before, after, rules, names, seat) or [""])[-1].strip()
-
-    def retired(self, table: np.record, rules: Rules) -> list[int]:
-        """Returns the seats that can neither act nor earn again in this match; by default none."""
-        return self._own["retired"](table, rules) if "retired" in self._own else []
-
     def action_text(self, table: np.record, action: int) -> str:
-        """Returns the text of an action of the seat to act, with the cards that it means.
+        """Return the text of an action, with the cards of the seat to act for "#1", "#2" and on.
 
-        By default, and where nobody is to act, that is the text in `SPEC.actions`.
+        Its cards are numbered from the lowest up.
         """
-        if "action_text" in self._own and table["seat"] >= 0:
-            return self._own["action_text"](table, action)
-        return self.spec.actions[action]
+        text, seat = self.spec.actions[action], int(table["seat"])
+        if "#" not in text or seat < 0:
+            return text
+        pack, hand = self.spec.pack, int(table["hand"][seat])
+        codes = [pack.code(card) for card in range(pack.size) if hand >> card & 1]
+        return re.sub(r"#(\d)", lambda place: codes[int(place[1]) - 1], text)
 
     def set_up(self, table: np.record, rules: Rules, start: Mapping[str, Any]) -> None:
         """Puts a match that has just begun where `start` says; by default only `{}` is possible.

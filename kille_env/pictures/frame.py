@@ -45,11 +45,10 @@ def frame(
         nothing is known of what came before.
     """
     view = game.view(after, rules, seat, names)
-    change, lines, verdict = Change(), [], ""
+    change, lines = Change(), []
     if before is not None:
-        change = game.change(before, after, rules, seat)
+        change = game.change(before, after, rules, seat, names)
         lines = game.narrate(before, after, rules, names, seat)
-        verdict = game.verdict(before, after, rules, names, seat)
     return {
         "title": _title(view),
         "dealer": view.dealer,
@@ -66,7 +65,7 @@ def frame(
         "moves": [list(move) for move in change.moves],
         "calls": [list(call) for call in change.calls],
         "lines": lines,
-        "verdict": verdict,
+        "verdict": change.verdict,
         "beat": _beat(before, view, change, game, rules, seat),
         "dealt": before is None or bool(before["deals"] != after["deals"]),
     }

@@ -103,14 +103,14 @@ def _told_the_same(pair: list[Batch], before: list[np.record], seat: int) -> boo
 
 
 def _told(before: np.record, batch: Batch, seat: int) -> list[Any]:
-    """Returns all that words tell a seat of a step: what happened, why, and what it is asked."""
+    """Return all texts about a step for a seat: events, changes, its question and choices."""
     game, table, rules = batch.game, batch.tables[0], batch.rules
     told: list[Any] = [
         game.narrate(before, table, rules, None, seat),
-        game.verdict(before, table, rules, None, seat),
+        game.change(before, table, rules, seat),
     ]
     if batch.seat[0] == seat:
-        told.append(game.question(table, rules))
+        told.append(game.view(table, rules, seat).question)
         told += [game.choice(table, rules, int(a)) for a in np.flatnonzero(batch.mask[0])]
     return told
 

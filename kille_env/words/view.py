@@ -1,14 +1,22 @@
-"""What there is to see at a table: what pictures, pages and replays are drawn from.
+"""A table as a seat sees it, and the change from one table to the next.
 
-A game's `view` says what one seat may see, and `change` what moved between two tables and what was
-called. Neither knows of pixels, and both follow the rule of the observation: a card that the viewer
-may not know is face down, and nothing else about it differs from any other card that lies there.
+A game's `view` returns what one seat may see; pictures, pages, texts and replays are made from it.
+It follows the rule of the observation: a card that the viewer may not know is face down, and
+nothing else about it differs from any other card that lies there.
 
 Every place where a card can lie has a name, a word and numbers: "hand 2 0" is the first card in the
 hand of seat 2. Cards in a hidden hand are in no order that says something about them.
 """
 
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
+
+TALON = "talon"
+Zones = Mapping[str, Sequence[int]]
+"""Which cards lie in a hand, before a seat, in a trick, on a pile; in the order of its keys."""
+
+_SPREAD = ("hand ", "open ")  # zones of which each card has a place of its own
 
 
 class Card(NamedTuple):
@@ -17,7 +25,7 @@ class Card(NamedTuple):
     Attributes:
         place: Where it lies, a name that is unique in the view: "hand 2 0", "trick 1", "open 3 0".
         face: The card, its number in the pack, of equal cards the first; None is face down.
-        word: What is written beside it: "high" at a kille.
+        word: A word beside it: "high" at a harlequin.
         faded: Whether it counts no longer: it was laid aside, or its seat is out.
     """
 
@@ -31,8 +39,9 @@ class Pile(NamedTuple):
     """Cards that lie on each other in the middle: a talon, discards.
 
     Attributes:
-        place: "talon", "aside" (what was laid aside), "turned up" (the card that names trumps).
-        count: How many cards.
+        place: "talon", "aside" (cards that were laid aside), "turned up" (the card that names
+            trumps).
+        count: Number of cards.
         top: The uppermost card; None is face down.
     """
 
@@ -42,18 +51,19 @@ class Pile(NamedTuple):
 
 
 class Seat(NamedTuple):
-    """A seat and what lies in front of it.
+    """A seat and the cards in front of it.
 
     Attributes:
         hand: The cards that it holds, in an order that says nothing about those face down.
         played: The cards that lie in front of it: in this trick, turned up, given for good.
-        words: What it has done or is, a word or two each: "swapped", "is chopped", "knocked".
-        tricks: How many tricks it has won in this deal, None where there are none.
-        units: What it has won or lost in this match, as the table's `reward` has it. Where
-            `Batch.deal` and `Batch.apply` play (records, the terminal, the page) that is all of it;
-            `Batch.step` pays it out, so there it is only what has not been paid yet.
+        words: Its deeds and its fate, a word or two each: "swapped", "struck", "knocks".
+        tricks: Number of tricks that it has won in this deal, None in a game without tricks.
+        units: Its gains and losses in this match, as the table's `reward` has them. Where
+            `Batch.deal` and `Batch.apply` play (records, the terminal, the page) that is all of
+            them; `Batch.step` pays them out, so there it is only the unpaid rest.
         present: Whether it plays in this deal.
-        score: What stands on its plate in place of the units: "12/50"; "" is none.
+        score: Text on its plate in place of the units: "12/50"; "" is none.
+        retired: Whether it can neither act nor earn again in this match.
     """
 
     hand: tuple[Card, ...] = ()
@@ -63,16 +73,17 @@ class Seat(NamedTuple):
     units: float = 0.0
     present: bool = True
     score: str = ""
+    retired: bool = False
 
 
 class Laid(NamedTuple):
     """A card in the middle, where cards meet: in a trick, or among the last cards of a deal.
 
     Attributes:
-        seat: Whose it is.
+        seat: The seat that played it.
         place: Where it lies, as in the seat's cards.
         face: The card as in `Card`.
-        word: What is written below: "out", "8 points".
+        word: A word below it: "out", "8 points".
         best: Whether it is the best one so far.
     """
 
@@ -83,20 +94,39 @@ class Laid(NamedTuple):
     best: bool = False
 
 
-class View(NamedTuple):
-    """A table as somebody sees it.
+class Call(NamedTuple):
+    """A call.
 
     Attributes:
-        title: "Byteskille, hand 3".
-        viewer: The seat that looks, None for somebody who sees everything.
+        seat: The seat that calls; -1 is nobody in particular.
+        words: In Swedish: "Husar hugger!".
+        meaning: In English.
+    """
+
+    seat: int
+    words: str
+    meaning: str
+
+
+class View(NamedTuple):
+    """A table as a seat sees it.
+
+    Attributes:
+        title: "Byteskille, deal 3".
+        viewer: The seat that looks; None sees everything.
         dealer: The seat that deals.
         turn: The seat whose turn it is, as far as the viewer may know; -1 none.
         seats: [P] the seats.
-        piles: What lies in the middle.
+        piles: The piles in the middle.
         pot: Units in the pot, None where there is none.
-        question: Who has to decide what, a sentence.
+        question: The question to the seat to act, a sentence: "Keep your 2, or draw?". A game need
+            not fill it in for other viewers: they are shown whose turn it is.
         strip: The cards that meet: a trick in the order of play; at the end of a deal the last
             cards, the lowest first, where they decide.
+        history: What has happened in this deal besides what lies on the table, a line each.
+        calls: The calls of this deal, all of them public.
+        verdict: Why the deal ended as it did, a sentence or two; "" while it goes on.
+        zones: Where every card lies, for a viewer that sees everything; empty for a seat.
     """
 
     title: str
@@ -108,6 +138,10 @@ class View(NamedTuple):
     pot: float | None = None
     question: str = ""
     strip: tuple[Laid, ...] = ()
+    history: tuple[str, ...] = ()
+    calls: tuple[Call, ...] = ()
+    verdict: str = ""
+    zones: Zones = {}  # noqa: RUF012 - nobody writes into it
 
 
 class Move(NamedTuple):
@@ -123,27 +157,69 @@ class Move(NamedTuple):
     target: str
 
 
-class Call(NamedTuple):
-    """What somebody said.
-
-    Attributes:
-        seat: Who; -1 is nobody in particular.
-        words: In Swedish: "Husar hugger!".
-        meaning: In English.
-    """
-
-    seat: int
-    words: str
-    meaning: str
-
-
 class Change(NamedTuple):
-    """What happened between two tables, besides what the views show.
+    """The change from one view to the next.
 
     Attributes:
         moves: Cards that moved, in order.
-        calls: What was said, in order.
+        calls: Calls, in order.
+        verdict: Why the deal ended as it did, if it ended; else "".
     """
 
     moves: tuple[Move, ...] = ()
     calls: tuple[Call, ...] = ()
+    verdict: str = ""
+
+
+def change_of(before: View, after: View, seen: View, *, dealt: bool) -> Change:
+    """Return the difference of two views, as a seat may know it.
+
+    Args:
+        before: The view before, of a viewer that sees everything.
+        after: The view after, of the same.
+        seen: The view after, of the seat.
+        dealt: Whether a new deal lies between them.
+    """
+    others = (seat for seat in range(len(after.seats)) if seen.viewer not in (None, seat))
+    hidden = {f"hand {seat}" for seat in others}
+    moves = moves_between({} if dealt else before.zones, after.zones, hidden)
+    left = Counter(() if dealt else before.calls)
+    return Change(
+        moves=moves,
+        calls=tuple(_without(after.calls, left)),
+        verdict=seen.verdict if dealt or not before.verdict else "",
+    )
+
+
+def _without(calls: Iterable[Call], heard: Counter[Call]) -> Iterable[Call]:
+    for call in calls:
+        if heard[call]:
+            heard[call] -= 1
+        else:
+            yield call
+
+
+def moves_between(before: Zones, after: Zones, hidden: Collection[str] = ()) -> tuple[Move, ...]:
+    """Return how cards came to the places where they lie now, in the order of the zones.
+
+    Args:
+        before: Which cards lay where; a card that lay nowhere comes from the talon.
+        after: Which cards lie where.
+        hidden: Zones whose cards the viewer does not see. There the cards that stay come first, so
+            that nothing is told about the others.
+    """
+    old, new = _places(before, after, hidden), _places(after, before, hidden)
+    moves = (Move(old.get(card, TALON), place) for card, place in new.items())
+    return tuple(move for move in moves if move.source != move.target)
+
+
+def _places(zones: Zones, others: Zones, hidden: Collection[str]) -> dict[int, str]:
+    """Return the place of each card; `others` are the zones of the other moment."""
+    places = {}
+    for zone, cards in zones.items():
+        if zone in hidden:
+            staying = others.get(zone, ())
+            cards = sorted(cards, key=lambda card: (card not in staying, card))
+        for number, card in enumerate(cards):
+            places[int(card)] = f"{zone} {number}" if zone.startswith(_SPREAD) else zone
+    return places

@@ -27,17 +27,6 @@ from kille_env.games.byteskille.rules import (
     outcome,
     passed_over,
     redeals,
-    retired,
 )
 from kille_env.games.byteskille.spec import SPEC
-from kille_env.games.byteskille.words import (
-    change,
-    choice,
-    describe,
-    describe_rules,
-    narrate,
-    question,
-    result,
-    verdict,
-    view,
-)
+from kille_env.games.byteskille.words import choice, narrate, result, view

@@ -24,7 +24,7 @@ from kille_env.games.byteskille.rules import (
     TwoPlayer,
     Wiki2Second,
 )
-from kille_env.games.byteskille.words import MEANINGS, NOTES, RESULT_KEYS
+from kille_env.games.byteskille.words import RESULT_KEYS
 
 
 def _by_preset(svensk: str | bool, wikipedia: str | bool) -> dict[str, str | bool | int | None]:
@@ -238,8 +238,6 @@ SPEC = GameSpec(
     max_decisions=_max_decisions,
     secret_phases=(Phase.GOK,),
     secret_actions=(Action.WAIT,),
-    meanings=MEANINGS,
-    notes=NOTES,
     bounds=bounds,
     result_keys=RESULT_KEYS,
 )

@@ -8,15 +8,5 @@ from kille_env.games.femkortskille.determinize import action_before, relabel, re
 from kille_env.games.femkortskille.observe import full_state, information_state, observe
 from kille_env.games.femkortskille.rules import apply, begin, deal, legal_actions
 from kille_env.games.femkortskille.spec import SPEC
-from kille_env.games.femkortskille.words import (
-    change,
-    choice,
-    describe,
-    describe_rules,
-    narrate,
-    question,
-    result,
-    verdict,
-    view,
-)
+from kille_env.games.femkortskille.words import choice, narrate, result, view
 from kille_env.tricktaking.saved import can_go_on, undeal

@@ -17,7 +17,7 @@ from kille_env.games.femkortskille.rules import (
     Follow,
     Phase,
 )
-from kille_env.games.femkortskille.words import MEANINGS, NOTES, RESULT_KEYS
+from kille_env.games.femkortskille.words import RESULT_KEYS
 from kille_env.tricktaking.pots import match_switches, most_deals
 from kille_env.tricktaking.tricks import SIX_TYPES
 
@@ -92,8 +92,6 @@ SPEC = GameSpec(
     reward_range=_reward_range,
     zero_sum=True,
     max_decisions=_max_decisions,
-    meanings=MEANINGS,
-    notes=NOTES,
     bounds=bounds,
     cards_needed=_cards_needed,
     result_keys=RESULT_KEYS,

@@ -13,18 +13,5 @@ from kille_env.games.knack.determinize import action_before, can_go_on, relabel,
 from kille_env.games.knack.observe import full_state, information_state, observe
 from kille_env.games.knack.rules import apply, begin, deal, legal_actions
 from kille_env.games.knack.spec import SPEC
-from kille_env.games.knack.words import (
-    chance,
-    chances,
-    change,
-    choice,
-    describe,
-    describe_rules,
-    narrate,
-    question,
-    result,
-    set_up,
-    verdict,
-    view,
-)
+from kille_env.games.knack.words import chance, chances, choice, narrate, result, set_up, view
 from kille_env.tricktaking.saved import undeal

@@ -18,7 +18,7 @@ from kille_env.games.knack.rules import (
     Phase,
     Remainder,
 )
-from kille_env.games.knack.words import MEANINGS, NOTES, RESULT_KEYS
+from kille_env.games.knack.words import RESULT_KEYS
 
 _TWO_SUITS = "TH+JH+QH+KH+AH+TS+JS+QS+KS+AS"
 _THREE_SUITS = "QD+KD+AD+JH+QH+KH+AH+JS+QS+KS+AS"
@@ -103,8 +103,6 @@ SPEC = GameSpec(
     zero_sum=True,
     max_decisions=_max_decisions,
     covered_actions=tuple(range(Action.PLAY_DOWN, len(ACTIONS))),
-    meanings=MEANINGS,
-    notes=NOTES,
     bounds=bounds,
     cards_needed=_cards_needed,
     result_keys=RESULT_KEYS,

@@ -11,19 +11,7 @@ D-R02 to D-R09, are explained on the game's page. Beyond them:
 
 from kille_env.games.krypkille.determinize import action_before, can_go_on, relabel, resample
 from kille_env.games.krypkille.observe import full_state, information_state, observe
-from kille_env.games.krypkille.rules import apply, begin, deal, legal_actions, retired
+from kille_env.games.krypkille.rules import apply, begin, deal, legal_actions
 from kille_env.games.krypkille.spec import SPEC
-from kille_env.games.krypkille.words import (
-    action_text,
-    change,
-    choice,
-    describe,
-    describe_rules,
-    narrate,
-    question,
-    result,
-    set_up,
-    verdict,
-    view,
-)
+from kille_env.games.krypkille.words import choice, narrate, result, set_up, view
 from kille_env.tricktaking.saved import undeal

@@ -19,7 +19,7 @@ from kille_env.games.krypkille.rules import (
     Phase,
     Worth,
 )
-from kille_env.games.krypkille.words import MEANINGS, NOTES, RESULT_KEYS
+from kille_env.games.krypkille.words import RESULT_KEYS
 from kille_env.tricktaking.tricks import FIVE_TYPES, HAND, SIX_TYPES, hand_switch
 
 
@@ -118,8 +118,6 @@ SPEC = GameSpec(
     zero_sum=False,
     max_decisions=_max_decisions,
     covered_actions=tuple(range(Action.DISCARD + 1, Action.PLAY)),
-    meanings=MEANINGS,
-    notes=NOTES,
     bounds=bounds,
     cards_needed=_cards_needed,
     result_keys=RESULT_KEYS,

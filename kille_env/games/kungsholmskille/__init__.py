@@ -12,17 +12,5 @@ from kille_env.games.kungsholmskille.determinize import action_before, relabel, 
 from kille_env.games.kungsholmskille.observe import full_state, information_state, observe
 from kille_env.games.kungsholmskille.rules import apply, begin, deal, legal_actions
 from kille_env.games.kungsholmskille.spec import SPEC
-from kille_env.games.kungsholmskille.words import (
-    action_text,
-    change,
-    choice,
-    describe,
-    describe_rules,
-    narrate,
-    question,
-    result,
-    set_up,
-    verdict,
-    view,
-)
+from kille_env.games.kungsholmskille.words import choice, narrate, result, set_up, view
 from kille_env.tricktaking.saved import can_go_on, undeal

@@ -18,7 +18,7 @@ from kille_env.games.kungsholmskille.rules import (
     ForcedBeat,
     Phase,
 )
-from kille_env.games.kungsholmskille.words import MEANINGS, NOTES, RESULT_KEYS
+from kille_env.games.kungsholmskille.words import RESULT_KEYS
 from kille_env.tricktaking.pots import match_switches, most_deals
 from kille_env.tricktaking.tricks import FIVE_TYPES, HAND, SIX_TYPES, hand_switch
 
@@ -95,8 +95,6 @@ SPEC = GameSpec(
     zero_sum=True,
     max_decisions=_max_decisions,
     covered_actions=tuple(range(Action.DISCARD + 1, Action.PLAY)),
-    meanings=MEANINGS,
-    notes=NOTES,
     bounds=bounds,
     cards_needed=_cards_needed,
     result_keys=RESULT_KEYS,
