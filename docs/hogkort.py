@@ -13,9 +13,11 @@ import numpy as np
 from kille_env.cards.arrange import deal_places, relabel_cards, whole_pack
 from kille_env.cards.pack import KILLE_PACK, draw, take_pack
 from kille_env.cards.sets import card_bit
+from kille_env.cards.words import spread
 from kille_env.core.jit import kernel
 from kille_env.core.spec import GameSpec, Part, Rules, Switch, lay_out
 from kille_env.core.table import DEAL, OVER, new_deal, new_match, table_dtype
+from kille_env.words.view import TALON, Pile, Seat, View
 
 MAX_PLAYERS = 6
 ACTIONS = ("stand", "draw")
@@ -213,18 +215,27 @@ def result(table: np.record, rules: Rules) -> dict[str, Any]:
     }
 
 
-def describe(
-    table: np.record, rules: Rules, seat: int | None, who: list[str], history: bool
-) -> str:
-    """Returns the text of the table, as a seat sees it or (None) with every card."""
-    lines = []
-    for other, name in enumerate(who):
-        seen = seat is None or seat == other or table["seat"] < 0
-        card = KILLE_PACK.name(table["hand"][other]) if seen else "?"
-        marks = "drew" if table["drew"][other] else ""
-        turn = "to act" if other == table["seat"] else ""
-        lines.append(f"{name}: {card} {marks} {turn}".rstrip())
-    return "\n".join(lines)
+def view(table: np.record, rules: Rules, seat: int | None, who: list[str]) -> View:
+    """Return the table as a seat sees it, or (None) with every card."""
+    seats = []
+    for other in range(len(who)):
+        card, known = int(table["hand"][other]), seat in (None, other) or table["seat"] < 0
+        seats.append(
+            Seat(
+                hand=spread(KILLE_PACK, f"hand {other}", [card] if card >= 0 else [], known=known),
+                words=("drew",) if table["drew"][other] else (),
+                units=float(table["reward"][other]),
+            )
+        )
+    return View(
+        title=f"Hogkort, deal {int(table['deals'])}",
+        viewer=seat,
+        dealer=int(table["dealer"]),
+        turn=int(table["seat"]),
+        seats=tuple(seats),
+        piles=(Pile(TALON, KILLE_PACK.size - int(table["drawn"])),),
+        question="Keep your card, or draw another?",
+    )
 
 
 def reward_range(rules: Rules, num_players: int) -> tuple[float, float]:

@@ -18,7 +18,7 @@ from kille_env.core.jit import Kernel, bind, in_plain
 from kille_env.core.spec import GameSpec, Rules
 from kille_env.core.table import DEAL, OVER, table_dtype
 from kille_env.errors import KilleError, RulesError, shortened
-from kille_env.words.manual import describe_by_facts
+from kille_env.words.manual import describe_rules
 from kille_env.words.table import text_of
 from kille_env.words.text import inside, labels, owner
 from kille_env.words.view import Change, View, change_of
@@ -303,13 +303,11 @@ class Game:
             )
 
     def describe_rules(self, rules: Rules, num_players: int) -> str:
-        """Returns the rules that hold, for somebody who has never played: a language model, say.
+        """Return the rules of a table in plain English, for a newcomer or a language model.
 
-        By default that is what the spec says: notes, what the actions mean, and every switch.
+        They come from the `manual.md` of the game's package, or else from its switches.
         """
-        if "describe_rules" in self._own:
-            return self._own["describe_rules"](rules, num_players)
-        return describe_by_facts(self.spec, rules, num_players)
+        return describe_rules(self.module, self.spec, rules, num_players)
 
     def can_go_on(self, table: np.record, rules: Rules) -> bool:
         """Returns whether the next hand can be dealt, for saved tables; by default it always can.

@@ -231,8 +231,6 @@ class GameSpec:
         secret_actions: Actions that nobody else learns of, as long as the deal goes on.
         covered_actions: Actions that everybody sees, but whose cards only the seat that acts knows:
             a card that is led face down, discards by their places in the hand.
-        meanings: What the first word of each action's text means, for a person who plays.
-        notes: What a person who plays has to know besides, a few paragraphs.
         bounds: The least and largest value of each field of a table that is the game's own, for a
             number of seats: saved tables are checked by them. Only fields of 32 bits with a sign
             and of fewer bits need any. Other words of 32 bits are sets of seats, those of 64 bits
@@ -265,8 +263,6 @@ class GameSpec:
     secret_phases: tuple[int, ...] = ()
     secret_actions: tuple[int, ...] = ()
     covered_actions: tuple[int, ...] = ()
-    meanings: Mapping[str, str] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
     bounds: Callable[[int], Mapping[str, tuple[float, float]]] = lambda num_players: {}
     cards_needed: Callable[["Rules", int], int] = lambda rules, num_players: 0
     result_keys: tuple[str, ...] | None = None

@@ -126,7 +126,8 @@ class View(NamedTuple):
         history: What has happened in this deal besides what lies on the table, a line each.
         calls: The calls of this deal, all of them public.
         verdict: Why the deal ended as it did, a sentence or two; "" while it goes on.
-        zones: Where every card lies, for a viewer that sees everything; empty for a seat.
+        zones: Where every card lies, for a viewer that sees everything; empty for a seat. Cards
+            move in pictures if a game fills it in.
     """
 
     title: str

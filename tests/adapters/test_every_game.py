@@ -47,7 +47,7 @@ STARTS: dict[str, dict[str, Any]] = {
 
 TOLD = {
     "kungsholmskille": "pot 12 chips",  # 9, and what the seats owe
-    "krypkille": "49 points",
+    "krypkille": "49/50",
     "knack": "3, 3, 6",
 }
 """What the words about a table then say."""

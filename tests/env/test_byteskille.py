@@ -46,16 +46,17 @@ def test_your_own_card_is_called_yours():
 def test_while_a_gok_holder_is_asked_the_table_looks_to_others_as_it_does_afterwards(seat):
     table = play("L2 L3 GO L5")
     asked = GAME.describe(table.record, table.rules, seat)
-    assert "seat 0 (you)" in asked if seat == 0 else "seat 0 is on turn to exchange." in asked
+    turn = "Keep your 2, or swap it with seat 1?" if seat == 0 else "It is seat 0's turn."
+    assert asked.splitlines()[-1] == turn
     table.act("2 wait")
     assert GAME.describe(table.record, table.rules, seat) == asked
 
 
 def test_the_gok_holder_sees_the_question():
     table = play("L2 L3 GO L5")
-    for seat, who in ((2, "seat 2 (you)"), (None, "seat 2")):
+    for seat, who in ((2, ""), (None, "seat 2: ")):
         text = GAME.describe(table.record, table.rules, seat)
-        assert text.splitlines()[-1] == f"{who} may show the cuckoo before seat 0 decides."
+        assert text.splitlines()[-1] == f"{who}Show your cuckoo before seat 0 decides?"
 
 
 # The table
@@ -64,24 +65,24 @@ def test_the_gok_holder_sees_the_question():
 def test_a_table_in_full():
     table = play("L2 VH KI L5 L6", "0 swap")
     assert GAME.describe(table.record, table.rules, 3).splitlines() == [
-        "Byteskille, deal 1, dealer seat 4, pot 10 chips, 37 cards in the stock",
+        "Byteskille, deal 1, seat 4 deals, pot 10 chips, 37 cards in the stock",
         "  seat 0        harlequin (low), open  swapped",
         "  seat 1        inn, open",
-        "  seat 2        ?                      gave, is on turn",
+        "  seat 2        ?                      gave",
         "  seat 3 (you)  5",
         "  seat 4        ?",
-        "The deal so far:",
+        "So far:",
         "  seat 0 asks seat 1, who shows the inn: “Värdshus förbi!” (pass the inn)",
         "  seat 0 swaps with seat 2, getting a harlequin. The harlequin counts lowest.",
-        "seat 2 is on turn to exchange.",
+        "It is seat 2's turn.",
     ]
 
 
 def test_who_is_asked_to_buy_in_and_for_how_much():
     table = play("L2 L3 L4 L5", "0 stand, 1 stand, 2 stand, 3 stand")
-    text = GAME.describe(table.record, table.rules, None, history=False)
-    assert "seat 0  2  kept, out" in text
-    assert text.splitlines()[-1] == "seat 0 may buy in for 4 chips."
+    text = GAME.describe(table.record, table.rules, None)
+    assert "seat 0  2, open  kept, out" in text
+    assert text.splitlines()[-1] == "seat 0: Buy back in for 4?"
 
 
 def test_before_the_first_cards_and_at_the_end():
@@ -99,9 +100,8 @@ def test_before_the_first_cards_and_at_the_end():
 
 def test_the_question_and_the_buttons():
     table, names = play("L2 L3 L4 L5"), ["You", "Bertil", "Cecilia", "David"]
-    assert GAME.question(table.record, table.rules, names) == (
-        "Keep your 2, or swap it with Bertil?"
-    )
+    question = GAME.view(table.record, table.rules, 0, names).question
+    assert question == "Keep your 2, or swap it with Bertil?"
     buttons = [GAME.choice(table.record, table.rules, action, names) for action in range(2)]
     assert buttons == ["Keep my 2", "Swap with Bertil"]
 

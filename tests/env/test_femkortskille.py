@@ -48,10 +48,10 @@ def test_announced_rewards_are_met_at_their_ends():
 def test_describe_names_own_cards_and_what_was_said():
     text = play(FOUR, "0 check, 1 knock", ante=2).batch.describe(0, 1)
     assert text.splitlines() == [
-        "Femkortskille, deal 1, dealer seat 3, pot 8 chips",
+        "Femkortskille, deal 1, seat 3 deals, pot 8 chips, 30 cards in the stock",
         "  seat 0        ? ? ?      waits",
         "  seat 1 (you)  L2 L6 L10  knocks",
         "  seat 2        ? ? ?",
         "  seat 3        ? ? ?",
-        "seat 2 knocks or folds.",
+        "It is seat 2's turn.",
     ]

@@ -25,10 +25,10 @@ def test_a_round_of_two_cards_then_a_round_of_one_then_the_turn_up():
     batch = kille_env.make_batch("knack", 1, 3)
     batch.reset(dealer=0, deck=[*SPEC.pack.codes[:10]])
     words = batch.describe(0)
-    assert "seat 1  six of clubs, seven of clubs, queen of clubs" in words
-    assert "seat 2  eight of clubs, nine of clubs, king of clubs" in words
-    assert "seat 0  ten of clubs, jack of clubs, ace of clubs" in words
-    assert "the six of diamonds is turned up, diamonds are trumps" in words
+    assert "seat 1  6C 7C QC" in words
+    assert "seat 2  8C 9C KC" in words
+    assert "seat 0  TC JC AC" in words
+    assert "trumps ♦" in words and "1 card turned up (6D)" in words
 
 
 # The end of a party
@@ -126,9 +126,9 @@ def face_down():
 
 def test_the_words_name_it_to_its_leader_alone():
     table = face_down()
-    assert "a card face down (the seven of diamonds)" in table.batch.describe(0, 1)
-    assert "a card face down." in table.batch.describe(0, 0)
-    assert "seven of diamonds" not in table.batch.describe(0, 0)
+    assert "In the middle: seat 1 (you) 7D" in table.batch.describe(0, 1)
+    assert "In the middle: seat 1 a card face down" in table.batch.describe(0, 0)
+    assert "7D" not in table.batch.describe(0, 0)
 
 
 # The information state and the full state
@@ -149,29 +149,37 @@ def test_full_state_shows_what_is_hidden():
 def test_a_table_in_words():
     table = play(THREE, start={"bets": [3, 6]}).knock(0, 1, 2).act(f"{DOWN}, 2 KD")
     assert table.batch.describe(0, 0).splitlines() == [
-        "Knack, deal 1 of 3, dealer seat 2, the six of hearts is turned up, hearts are trumps",
-        "Bets on the table: 3, 6; the running bet is 3.",
-        "The first trick: seat 0 (you) the seven of clubs, seat 1 the ace of clubs, "
-        "seat 2 the king of clubs -- seat 1 takes it.",
-        "The second trick: seat 1 a card face down, seat 2 the king of diamonds.",
-        "  seat 0 (you)  eight of clubs, nine of clubs  knocks",
-        "  seat 1        ?                              knocks, 1 trick",
-        "  seat 2        ?                              knocks",
-        "seat 0 (you) plays to the second trick.",
+        "Knack, deal 1 of 3, trumps ♥, seat 2 deals, pot 9 chips, 26 cards in the stock, "
+        "1 card turned up (6H)",
+        "  seat 0 (you)  8C 9C  knocks",
+        "  seat 1        ?      knocks, 1 trick",
+        "  seat 2        ?      knocks",
+        "So far:",
+        "  Bets on the table: 3, 6; the running bet is 3.",
+        "  The first trick: seat 0 (you) the seven of clubs, seat 1 the ace of clubs, "
+        "seat 2 the king of clubs; seat 1 takes it.",
+        "In the middle: seat 1 a card face down (best), seat 2 KD",
+        "Play a card: follow hearts if you can.",
     ]
 
 
 def test_a_table_in_words_before_and_after():
     table = Table(2, start={"remainder_to": 0}, deals=1)
-    assert table.batch.describe(0, 0).splitlines()[1:] == [
-        "No bets on the table.",
+    assert table.batch.describe(0, 0).splitlines() == [
+        "Knack, deal 0 of 1, seat 1 deals, 36 cards in the stock",
+        "  seat 0 (you)",
+        "  seat 1",
+        "So far:",
+        "  No bets on the table.",
         "Cards are to be dealt.",
     ]
     table.deal("AC AD AS | 6C 6D 6S")
-    assert table.batch.describe(0).splitlines()[-1] == "seat 0 knocks or folds."
+    assert table.batch.describe(0).splitlines()[-1] == (
+        "seat 0: Knock to play for tricks, or fold? Hearts are trumps."
+    )
     table.act("0 knock, 1 knock, 0 AC, 1 6C, 0 AD, 1 6D, 0 AS, 1 6S")
     words = table.batch.describe(0).splitlines()
-    assert words[1] == "The bets of 3 chips have been shared."
+    assert "  The bets of 3 chips have been shared." in words
     assert words[-1] == "The match is over."
 
 
@@ -192,11 +200,11 @@ def test_buttons_name_what_a_trick_pays_and_what_the_dealer_pays():
     def buttons():
         return [batch.game.choice(batch.tables[0], batch.rules, action, []) for action in (0, 1)]
 
-    assert buttons() == ["Knock: 2 per trick, none costs 6", "Fold"]
+    assert buttons() == ["Knock: +2 per trick, -6 if none", "Fold"]
     table.act("0 knock, 1 knock")
     assert buttons() == [
-        "Knock: 2 per trick, none costs 6; the dealer's 3 besides",
-        "Fold: costs the dealer's 3",
+        "Knock: +2 per trick, -6 if none; you also pay 3 as dealer",
+        "Fold: you pay 3 as dealer",
     ]
 
 

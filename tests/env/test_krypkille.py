@@ -6,7 +6,8 @@ import pytest
 import kille_env
 from env.krypkille_tables import FOUR, end, play
 from kille_env.errors import RulesError
-from kille_env.games.krypkille import SPEC, retired
+from kille_env.games.krypkille import SPEC
+from kille_env.games.krypkille.rules import retired
 
 # Discards
 
@@ -141,9 +142,9 @@ def held_types(hands):
         ),
         (
             *("L1 L2", {"max_deals": 1}, "0 declare"),
-            "The match is cut off after 1 deal: those who are in share it.",
+            "The match is cut off after 1 deal: the players still in share it.",
         ),
-        ("L1 L2", {"episode": "deal"}, "0 declare", "  seat 1  2  2 points  2 in all"),
+        ("L1 L2", {"episode": "deal"}, "0 declare", "seat 0 said the 1 was the lowest, and it was."),
     ],
 )
 def test_the_end_of_a_match_is_told(lasts, more, script, last):  # D-R01 D-R04
@@ -153,18 +154,18 @@ def test_the_end_of_a_match_is_told(lasts, more, script, last):  # D-R01 D-R04
 def test_describe_names_own_cards_and_what_was_done():
     table = play(FOUR, "0 discard L12, 1 discard", "SV", start={"scores": [12, 1, 0, 30]})
     assert table.batch.describe(0, 0).splitlines() == [
-        "Krypkille, deal 1, dealer seat 3",
-        "  seat 0 (you)  12 points  L1 L5 L9 SV HU (discarded L12, got SV)  1 new",
-        "  seat 1        1 point    ? ? ? ? ?                               0 new",
-        "  seat 2        0 points   ? ? ? ? ?",
-        "  seat 3        30 points  ? ? ? ? ?",
-        "seat 2 may discard up to 3 cards.",
+        "Krypkille, deal 1, seat 3 deals, 21 cards in the stock, 1 card laid aside",
+        "  seat 0 (you)  L1 L5 L9 SV HU  1 new  12/50",
+        "  seat 1        ? ? ? ? ?       0 new  1/50",
+        "  seat 2        ? ? ? ? ?              0/50",
+        "  seat 3        ? ? ? ? ?              30/50",
+        "So far:",
+        "  seat 0 (you) changes 1 card: 12 for pig.",
+        "  seat 1 keeps all cards.",
+        "It is seat 2's turn.",
     ]
-    # A person has been told of their discards when they made them.
-    short = table.batch.game.describe(table.record, table.rules, 0, history=False)
-    assert "  seat 0 (you)  12 points  L1 L5 L9 SV HU  1 new" in short.splitlines()
     text = end("L1 - L3 L4", "3 pass", start={"scores": [0, 70, 0, 0]}).batch.describe(0, 0)
-    assert "  seat 1        70 points      out" in text
-    assert "  seat 3        0 points   ?   0 new, passed" in text
-    assert "Trick 4: " in text
-    assert text.endswith("seat 0 (you) declares or passes.")
+    assert "  seat 1            out            70/50" in text
+    assert "  seat 3        ?   0 new, passed  0/50" in text
+    assert "Trick 3: " in text and "In the middle: " in text
+    assert text.endswith("Is your 1 the lowest last card?")

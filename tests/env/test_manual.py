@@ -10,8 +10,7 @@ import pytest
 import kille_env
 from kille_env.core.batch import Batch
 from kille_env.core.spec import PackSwitch, Rules, Switch
-from kille_env.words.manual import describe_by_facts
-from kille_env.words.text import plain_letters
+from kille_env.words.manual import describe_switches, render
 
 GAMES = kille_env.list_games()
 SEATS = {"byteskille": (2, 3, 4, 5), "krypkille": (2, 4, 5, 6)}
@@ -167,7 +166,7 @@ def test_the_order_of_the_cards_is_the_packs(game: str) -> None:
     else:
         known = pack.codes[: 20 if game == "byteskille" else 21]
         assert list(codes) == list(known)
-        assert list(names) == [plain_letters(name) for name in pack.names[: len(known)]]
+        assert list(names) == list(pack.names[: len(known)])
     assert f"{pack.size} cards" in text
 
 
@@ -243,11 +242,39 @@ def test_what_cards_cost_in_krypkille_is_what_the_text_says() -> None:
 
 def test_a_game_without_a_manual_lists_its_switches() -> None:
     spec = kille_env.spec("knack")
-    text = describe_by_facts(spec, spec.resolve(episode="deal"), 3)
+    text = describe_switches(spec, spec.resolve(episode="deal"), 3)
     assert "3 players" in text
     assert "- episode: deal (" in text
     assert all(f"- {switch.name}: " in text for switch in spec.switches)
-    assert all(f'- "{verb}": ' in text for verb in ("knock", "fold", "play"))
+    assert all(f'- "{verb}".' in text for verb in ("knock", "fold", "play"))
+
+
+def test_lines_sections_and_numbers_of_a_manual_follow_its_values() -> None:
+    text = """let tricks = hand - 1
+
+A game for {seats} players.
+  [if seats > 2] Many play.
+
+## Tricks
+- {tricks|trick}, worth {stake / 3|chip}
+  [if follow = lowest] (lowest).
+  [if follow != lowest] (any).
+- [if seats = 2] Two.
+
+## [if seats = 2] Duel
+- Only two.
+
+## Empty
+- [if seats > 3] Never."""
+    values = {"seats": 3, "hand": 2, "stake": 3, "follow": "any", "lowest": "lowest"}
+    assert render(text, values) == (
+        "A game for 3 players. Many play.\n\nTricks:\n- 1 trick, worth 1 chip (any)."
+    )
+    duel = render(text, {**values, "seats": 2, "hand": 4, "stake": 2, "follow": "lowest"})
+    assert duel == (
+        "A game for 2 players.\n\nTricks:\n- 3 tricks, worth 0.67 chips (lowest).\n- Two.\n\n"
+        "Duel:\n- Only two."
+    )
 
 
 @pytest.mark.parametrize("game", GAMES)

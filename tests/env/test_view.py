@@ -17,7 +17,7 @@ from kille_env.core.batch import Batch
 from kille_env.play.policy import sample_actions
 from kille_env.registry import load_game
 from kille_env.testing.views import check_views
-from kille_env.words.view import Change, Move, View
+from kille_env.words.view import Change, Move, View, change_of
 
 
 def seen(table: Any, seat: int | None = None) -> View:
@@ -101,8 +101,8 @@ def test_what_is_won_is_lost_by_somebody_or_lies_in_the_pot(
 
 
 def said(batch: Batch, before: Any, after: Any, seat: int) -> list[str]:
-    step = before, after, batch.rules, None, seat
-    return [batch.game.verdict(*step), *batch.game.narrate(*step)]
+    verdict = batch.game.change(before, after, batch.rules, seat).verdict
+    return [verdict, *batch.game.narrate(before, after, batch.rules, None, seat)]
 
 
 def test_words_are_the_same_whatever_is_hidden(game: str, scale: Any) -> None:
@@ -175,8 +175,9 @@ def nowhere(change: Change) -> Change:
 def test_a_wrong_change_is_noticed(
     name: str, bend: Callable[[Change], Change], complaint: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = load_game(name)._own["change"]
-    monkeypatch.setitem(load_game(name)._own, "change", lambda *args: bend(real(*args)))
+    monkeypatch.setattr(
+        "kille_env.core.game.change_of", lambda *args, **more: bend(change_of(*args, **more))
+    )
     with pytest.raises(AssertionError, match=complaint):
         check_views(name, 4, kille_env.spec(name).resolve(), 400, 0)
 

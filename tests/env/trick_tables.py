@@ -189,7 +189,7 @@ class Table:
         """Plays decisions and returns how the deal ended, as "You" in a seat are told."""
         before = self._last(script)
         names = ["You" if other == seat else f"seat {other}" for other in range(self.players)]
-        return self.batch.game.verdict(before, self.record, self.rules, names, seat)
+        return self.batch.game.change(before, self.record, self.rules, seat, names).verdict
 
     def _last(self, script: str) -> Any:
         """Plays decisions, and returns the table before the last one."""

@@ -71,7 +71,7 @@ def test_cards_are_named_by_their_words(play, tmp_path):
     seen = play("q", game="krypkille").out
     assert "Change up to 3 cards? (name cards)" in seen
     out = play("harlequin cuckoo pig mask flowerpot wreath, k, q", "--out", path, game="krypkille")
-    assert "You cannot choose the" in out.out or "is no choice here" in out.out
+    assert "You cannot choose the" in out.out or "not one of the choices" in out.out
     (record,) = read_records(path)
     assert [0, "discard"] in record["deals"][0]["actions"]
 
@@ -79,7 +79,7 @@ def test_cards_are_named_by_their_words(play, tmp_path):
 def test_a_word_for_two_cards_asks_which(play):
     options = ("--seed", 5, "--rules", "episode=match")
     out = play("k, 6, x, 6d, q", *options, game="knack").out
-    assert "Which one: 6d or 6h?" in out and "“x” is no choice here." in out
+    assert "Which one: 6d or 6h?" in out and "“x” is not one of the choices." in out
     assert "You play the six of diamonds." in out
 
 

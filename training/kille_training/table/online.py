@@ -235,7 +235,8 @@ class Table:
         if self._sitting is None or self._sitting.over:
             return False
         batch = self._sitting.batch
-        return self._sitting.person in self.game.retired(batch.tables[0], batch.rules)
+        person = self._sitting.person
+        return self.game.view(batch.tables[0], batch.rules, person).seats[person].retired
 
     def _sums(self) -> dict[str, Any]:
         """Return each seat's gain in the last match and in all matches, the winner first."""
@@ -419,7 +420,7 @@ def _question(sitting: Sitting) -> dict[str, Any]:
     batch, names = sitting.batch, sitting.names
     table, question = batch.tables[0], sitting.question()
     return {
-        "question": batch.game.question(table, batch.rules, names),
+        "question": batch.game.view(table, batch.rules, sitting.person, names).question,
         "choices": choices(batch, names),
         "hint": question.advise(),
     }

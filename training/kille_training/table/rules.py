@@ -24,12 +24,12 @@ SENTENCES = {
     "krypkille": (
         "Play tricks down to one card, then claim that yours is the lowest, or say nothing.",
         "Points are bad.",
-        "Who has too many is out; the last one in wins.",
+        "With too many you are out; the last one in wins.",
     ),
     "knack": (
         "Look at three cards and the trumps: knock if you can win a trick.",
         "The dealer pays for each trick.",
-        "Who knocks and takes none pays.",
+        "If you knock and take no trick, you pay.",
     ),
     "femkortskille": (
         "Look at your first cards: knock, or fold.",
@@ -39,7 +39,7 @@ SENTENCES = {
 }
 """Each game in three sentences; the first one alone says what it is about."""
 _SINGLE = {
-    "byteskille": ("The lowest card is out and pays.", "Who stays in shares that."),
+    "byteskille": ("The lowest card is out and pays.", "The players still in share the payment."),
     "krypkille": ("Points are bad.", "They are what you lose."),
 }
 """What follows the first sentence where a single deal is played."""
@@ -67,11 +67,11 @@ def rules_for(game: Game, rules: Rules, num_players: int) -> dict[str, Any]:
         "powers", what cards do, by code; "buttons", what the choices mean, by their words in
         records; "sections", titles with lines: the manual without seat numbers and codes.
     """
-    facts, pack = game.spec, game.spec.pack
+    pack = game.spec.pack
     words = _words(pack)
     sections, unplaced, powers = [], {}, {}
     text = game.describe_rules(rules, num_players)
-    meanings = dict(re.findall(r'^- "(\w+)": (.*)\.$', text, re.MULTILINE)) or facts.meanings
+    meanings = dict(re.findall(r'^- "(\w+)": (.*)\.$', text, re.MULTILINE))
     for part in text.split("\n\n")[1:]:
         title, *lines = part.split("\n")
         lines = [line.removeprefix("- ") for line in lines]
@@ -108,7 +108,7 @@ def rules_for(game: Game, rules: Rules, num_players: int) -> dict[str, Any]:
 def _sentences(game: Game, rules: Rules, buys: bool) -> str:
     """Returns the sentences about a game that hold at a table."""
     facts = game.spec
-    first, *rest = SENTENCES.get(facts.name, (*facts.notes, "")[:1])
+    first, *rest = SENTENCES.get(facts.name, ("",))
     if is_single(rules):
         rest = [*_SINGLE.get(facts.name, rest)]
     text = " ".join([first, *rest])

@@ -8,7 +8,8 @@ from typing import Any, TextIO
 
 from kille_env.errors import KilleError
 from kille_env.play.policy import name_of
-from kille_env.words.text import YOU, columns, counted, does, listed, signed
+from kille_env.words.table import text_of
+from kille_env.words.text import YOU, counted, listed, signed
 from kille_env.words.view import Laid
 from kille_training.labels import episode_noun, plural_of
 from kille_training.table.advice import Choice, choices
@@ -20,10 +21,6 @@ COMMANDS = {"?": "the rules", "h": "a hint", "q": "quit"}
 
 HELP = ("Tricks", "Leading", "Showing", "Guessing", "Points of a deal", "What is at stake", "Money")
 """The sections of the rules that help shows."""
-
-
-POT = "the pot of"
-"""Where a verdict says who gets it, no other line does."""
 
 
 class _Quit(Exception):
@@ -115,23 +112,19 @@ class Terminal:
     # What happens.
 
     def _tell(self, before: Any, after: Any) -> None:
-        sitting, batch = self._sitting, self._sitting.batch
-        step = before, after, batch.rules, sitting.names, sitting.person
-        strip = batch.game.view(after, batch.rules, sitting.person).strip
-        verdict = batch.game.verdict(*step)
+        sitting, game, rules = self._sitting, self._sitting.batch.game, self._sitting.batch.rules
+        names, seat = sitting.names, sitting.person
         if after["deals"] != before["deals"]:
             self._say()
-        lines = [
-            line for line in batch.game.narrate(*step)
-            if line != verdict and not (POT in line and POT in verdict)
-        ]  # fmt: skip
-        if verdict:
+        lines = game.narrate(before, after, rules, names, seat)
+        if verdict := game.change(before, after, rules, seat, names).verdict:
+            strip = game.view(after, rules, seat, names).strip
             lines = self._end(lines, verdict, strip)
         if lines:
             self._say("\n".join(lines))
 
     def _end(self, lines: Sequence[str], verdict: str, strip: Sequence[Laid]) -> list[str]:
-        """Returns what to say of a deal's end: cards and verdict where its sheet stands."""
+        """Return the lines of a deal's end: its last cards beside each other, costs and verdict."""
         word, names = self._sitting.batch.spec.pack.word, self._sitting.names
         cards = [
             f"{'?' if laid.face is None else word(laid.face)} {names[laid.seat]}"
@@ -139,36 +132,16 @@ class Terminal:
             for laid in strip
         ]
         up = [f"Cards up: {', '.join(cards)}"] if cards else []
-        at = next((i for i, line in enumerate(lines) if line.startswith(" ")), len(lines))
-        later = [line for line in lines[at:] if not (cards and line.startswith(" "))]
+        kept = [line for line in lines if not (cards and line.startswith(" "))]
+        at = kept.index(verdict)
         costs, self._costs = self._costs, []
-        return [*lines[:at], *up, verdict, *costs, *later]
+        return [*kept[:at], *up, verdict, *costs, *kept[at + 1 :]]
 
     def _show(self) -> None:
-        """Prints the table as the person sees it."""
+        """Print the table as the person sees it."""
         sitting, batch = self._sitting, self._sitting.batch
         view = batch.game.view(batch.tables[0], batch.rules, sitting.person, sitting.names)
-        deal = view.title.split(", ", 1)[1].split(", ")
-        pot = [f"pot {view.pot:g}"] if view.pot else []
-        deals = (
-            "you deal" if view.dealer == sitting.person else f"{sitting.names[view.dealer]} deals"
-        )
-        self._say("\n" + " · ".join([batch.spec.title, *deal, *pot, deals]))
-        rows = []
-        for name, seat in zip(sitting.names, view.seats, strict=True):
-            cards = [c for c in (*seat.hand, *seat.played) if not c.place.startswith("trick")]
-            faces = ["?" if c.face is None else batch.spec.pack.word(c.face) for c in cards]
-            status = does(name, seat.words[-1]).removeprefix(f"{name} ") if seat.words else ""
-            rows.append((name, " ".join(faces), status, seat.score or signed(seat.units)))
-        for line in columns(rows):
-            self._say(line)
-        trick = [
-            f"{sitting.names[laid.seat]} "
-            f"{'a card face down' if laid.face is None else batch.spec.pack.word(laid.face)}"
-            for laid in view.strip
-        ]
-        if trick and view.strip[0].place.startswith("trick"):
-            self._say(f"In the middle: {', '.join(trick)}")
+        self._say(f"\n{text_of(view, sitting.names, batch.spec.pack.word, brief=True)}")
 
     # What the person does.
 
@@ -176,7 +149,8 @@ class Terminal:
         sitting, batch = self._sitting, self._sitting.batch
         self._show()
         found = choices(batch, sitting.names)
-        question = batch.game.question(batch.tables[0], batch.rules, sitting.names)
+        view = batch.game.view(batch.tables[0], batch.rules, sitting.person, sitting.names)
+        question = view.question
         if len(found) == 1:
             self._say(f"{question} {found[0]['label']}: nothing else is possible.")
             sitting.act(found[0]["action"])
@@ -257,7 +231,7 @@ class Terminal:
                 if codes and codes[0] not in {c for each in found for c in _codes(each)}:
                     name = pack.word(pack.codes.index(codes[0]) * pack.copies)
                     return f"You cannot choose the {name} now."
-        return f"“{word}” is no choice here."
+        return f"“{word}” is not one of the choices."
 
     def _help(self, found: Sequence[Choice]) -> None:
         rules, batch = self._rules(), self._sitting.batch
