@@ -9,7 +9,7 @@
     - [if seats > 2] Each trick goes around the table.
       [if must_trump] A player who has a trump must play it.
 
-A line begins a paragraph, a section ("## ") or an item of a list ("- "), or it goes on with one (two
+A line begins a paragraph, a section ("## ") or an item of a list ("- "), or continues one (two
 blanks). `[if ...]` keeps a line where the condition holds, a section with all its lines. `{...}`
 inserts a value, `{...|chip}` a number of things: "1 chip", "2 chips". Conditions and values name
 `seats`, `episode`, the switches and their values, `let` lines, and facts about the pack.
@@ -35,9 +35,7 @@ def is_single(rules: "Rules") -> bool:
     return rules["episode"] == "deal"
 
 
-def describe_rules(
-    module: ModuleType, spec: "GameSpec", rules: "Rules", num_players: int
-) -> str:
+def describe_rules(module: ModuleType, spec: "GameSpec", rules: "Rules", num_players: int) -> str:
     """Return the rules of a table as text: the manual in a game's package, or else its switches."""
     file = resources.files(module) / FILE if hasattr(module, "__path__") else None
     if file is None or not file.is_file():

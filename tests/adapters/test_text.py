@@ -91,7 +91,7 @@ def test_a_prompt_has_what_the_seat_sees_and_its_actions() -> None:
     batch = kille_env.make_batch("byteskille", 2, 3, episode="deal", seed=1)
     batch.reset(deck=["L1", "L2", "KI"], dealer=2)
     prompt = decision_prompt(batch, 1)
-    assert re.search(r"^  seat 0 \(you\)  1 ", prompt, re.MULTILINE)
+    assert re.search(r"^  seat 0 \(you\)  1$", prompt, re.MULTILINE)
     assert re.search(r"^  seat 1 +\?$", prompt, re.MULTILINE)
     assert re.search(r"^  seat 2 +\?$", prompt, re.MULTILINE)
     assert prompt.endswith(numbered(batch.legal_texts(1)))

@@ -144,7 +144,12 @@ def held_types(hands):
             *("L1 L2", {"max_deals": 1}, "0 declare"),
             "The match is cut off after 1 deal: the players still in share it.",
         ),
-        ("L1 L2", {"episode": "deal"}, "0 declare", "seat 0 said the 1 was the lowest, and it was."),
+        (
+            "L1 L2",
+            {"episode": "deal"},
+            "0 declare",
+            "seat 0 said the 1 was the lowest, and it was.",
+        ),
     ],
 )
 def test_the_end_of_a_match_is_told(lasts, more, script, last):  # D-R01 D-R04

@@ -27,7 +27,7 @@ def play(kille, monkeypatch):
 def test_a_single_deal_from_beginning_to_end(play, tmp_path):
     path = tmp_path / "mine.jsonl"
     out = play("k, e", "--rules", "episode=deal", "--out", path).out
-    for words in ("Byteskille · deal 1", "? [k]eep my", "You keep the card.", "Cards up: "):
+    for words in ("Byteskille, deal 1, ", "? [k]eep my", "You keep the card.", "Cards up: "):
         assert words in out
     for words in ("End of the deal: ", "Another deal?", "You played 1 deal to the end: "):
         assert words in out

@@ -39,8 +39,7 @@ def narrate(before: Any, after: Any, rules: Rules, who: list[str], seat: int | N
     if after["deals"] != before["deals"]:
         return [
             f"Deal {int(after['deals'])}: {does(who[int(after['dealer'])], 'deals')}.",
-            f"Everybody pays {chips(rules.number('ante'))}; "
-            f"the pot is {chips(int(after['pot']))}.",
+            f"Everybody pays {chips(rules.number('ante'))}; the pot is {chips(int(after['pot']))}.",
             *tricks.describe_dealt(after, who, seat),
         ]
     if before["phase"] == Phase.PLAY:

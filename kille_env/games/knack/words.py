@@ -171,9 +171,7 @@ def narrate(before: Any, after: Any, rules: Rules, who: list[str], seat: int | N
 def _describe_deal(table: Any, rules: Rules, who: list[str], seat: int | None) -> list[str]:
     dealer = does(who[int(table["dealer"])], "deals")
     card, suit = KNACK_PACK.name(table["turn_up"]), SUIT_NAMES[int(table["trump"])]
-    lines = [
-        f"Deal {int(table['deals'])}: {dealer}; the {card} is turned up, {suit} are trumps."
-    ]
+    lines = [f"Deal {int(table['deals'])}: {dealer}; the {card} is turned up, {suit} are trumps."]
     if bets := bets_of(table, rules):
         lines.append(f"{chips(bets[0])} extra at stake: the running bet.")
     if seat is not None:

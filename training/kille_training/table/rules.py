@@ -52,7 +52,7 @@ BUTTONS = {
     "pass": "Say nothing",
 }  # fmt: skip
 """What the buttons of an action say, by its word in records."""
-_ABOUT_CODES = re.compile(r"with code|Names stand here|A code is|^Ranks, from|^Suits: |\bseat \d")
+_ABOUT_CODES = re.compile(r"with code|A number alone|A code is|^Ranks, from|^Suits: |\bseat \d")
 """Lines of the manual that explain codes and seats' numbers."""
 _WORDS = {"talon": "stock", "chopped": "struck", "chops": "strikes", "chop": "strike"}
 _WORDS |= {"gok": "cuckoo", "kille": "harlequin", "husar": "hussar", "svin": "pig", "lilja": "card"}
