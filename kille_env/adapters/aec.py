@@ -34,7 +34,7 @@ from kille_env.play.options import (
 )
 from kille_env.play.options import illegal_reward as reward_of_illegal
 from kille_env.play.own import Function, check_reward_function, paid
-from kille_env.records import Logbook, Record
+from kille_env.records import Record, Recorder
 from kille_env.registry import Table, make_batch
 
 RESET_OPTIONS = ("deck", "dealer", "start")
@@ -108,7 +108,7 @@ class KilleAEC(AECEnv[str, Any, int]):
         self.illegal_reward = reward_of_illegal(illegal_reward, self._batch)
         self._renderer = Renderer(self._batch, render_mode)
         self.render_mode = self._renderer.mode
-        self._log = Logbook(self._batch)
+        self._recorder = Recorder(self._batch)
         self.rules, self.num_players = self._batch.rules, self._batch.num_players
         self._observations = Observations(
             observation, self._batch.spec, self.num_players, features=features
@@ -183,9 +183,9 @@ class KilleAEC(AECEnv[str, Any, int]):
         seed = None if seed is None else arguments.seed(seed)
         given = reset_options(options, RESET_OPTIONS)
         deck, match = given.get("deck"), {name: given.get(name) for name in ("dealer", "start")}
-        self._log.reset(seed, deck=deck, **match)
+        self._recorder.reset(seed, deck=deck, **match)
         if deck is None:
-            self._batch.begin_next(reset=self._log.reset, **match)
+            self._batch.begin_next(reset=self._recorder.reset, **match)
         self.agents = self.possible_agents[:]
         self._began, self._over = True, False
         self._returns = [0.0] * self.num_players
@@ -200,7 +200,7 @@ class KilleAEC(AECEnv[str, Any, int]):
         self._update_infos()
         self.agent_selection = self.agents[0]
         if self._batch.over[0]:  # the given cards have decided it: the step pays it out
-            self._log.step(np.zeros(1, dtype=np.int64))
+            self._recorder.step(np.zeros(1, dtype=np.int64))
             self._pay()
         self._select_next()
         self._show()
@@ -227,7 +227,7 @@ class KilleAEC(AECEnv[str, Any, int]):
             raise IllegalActionError(f"{agent}: {error}") from None
         try:
             self._action[0] = given
-            self._log.step(self._action)
+            self._recorder.step(self._action)
         except IllegalActionError as error:
             if self.illegal == "raise":
                 raise self._illegal(agent, given) from error
@@ -393,7 +393,7 @@ class KilleAEC(AECEnv[str, Any, int]):
         Raises:
             RecordError: Before the first `reset`.
         """
-        return self._log.record(names)
+        return self._recorder.record(names=names)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)

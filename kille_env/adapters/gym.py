@@ -200,8 +200,8 @@ class KilleEnv(OneSeat, gymnasium.Env[Any, Any]):
         Raises:
             RecordError: Before the first `reset`.
         """
-        assert self.tables.log is not None  # there is one table
-        return self.tables.log.record(names)
+        assert self.tables.recorder is not None  # there is one table
+        return self.tables.recorder.record(names=names)
 
     def render(self) -> str | np.ndarray | None:  # type: ignore[override]
         """Returns the table as text ("ansi") or pixels ("rgb_array"), or shows it ("human").

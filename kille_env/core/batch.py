@@ -186,7 +186,7 @@ class Batch(Fixed):
 
         Args:
             which: [N] bool, the tables that may begin one; None is all of them.
-            reset: Begins them; None is `Batch.reset`. A `Logbook`'s writes them down.
+            reset: Begins them; None is `Batch.reset`. A `Recorder`'s records them.
             **options: What else it is given, a dealer or a start.
 
         Returns:

@@ -20,7 +20,7 @@ from kille_env.play.decisions import Decisions, History
 from kille_env.play.kernels import ROUND, begin_anew, bound, list_due, mark_due, play_on
 from kille_env.play.policy import at_table, decide, kernel_of, name_of, pick_actions
 from kille_env.play.streams import earn
-from kille_env.records import Logbook
+from kille_env.records import Recorder
 
 Due = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 """Decisions that are due: [M] tables, seats, uint64 keys, random numbers in [0, 1)."""
@@ -59,7 +59,7 @@ class SeatedPolicies(Fixed):
         seating: np.ndarray,
         step: Callable[..., Any] | None = None,
         *,
-        log: Logbook | None = None,
+        recorder: Recorder | None = None,
         watch: Watch | None = None,
     ) -> None:
         """Seat policies.
@@ -70,7 +70,7 @@ class SeatedPolicies(Fixed):
             seating: [N, P], or [P] for the same one at every table.
             step: A function that plays actions [N] at the tables, such as that of a `Recorder`;
                 None is `batch.step`.
-            log: Logbook of a batch of one table.
+            recorder: Recorder of a batch of one table.
             watch: Called with each answer of a policy.
 
         Raises:
@@ -81,7 +81,8 @@ class SeatedPolicies(Fixed):
         game, seats = batch.spec.name, batch.num_players
         self.players = tuple(at_table(player, game, seats, batch.rules) for player in players)
         self.seating = arguments.seating(seating, shape, len(self.players))
-        self._step, self._log, self._watch = log.step if log else step, log, watch
+        self._step = recorder.step if recorder else step
+        self._recorder, self._watch = recorder, watch
         self.decided = np.zeros(shape, dtype=np.int64)
         self.credit, self.returns = np.zeros(shape), np.zeros(shape)
         self.match = np.zeros(batch.num_tables, dtype=np.uint64)
@@ -226,8 +227,8 @@ class SeatedPolicies(Fixed):
                 table = -1 - turns
                 legal = np.flatnonzero(batch.mask[table]).tolist()
                 raise illegal_choice(name_of(self.players[player]), int(actions[table]), legal)
-            if self._log is not None:
-                self._log.note(self._trail[:turns])
+            if self._recorder is not None:
+                self._recorder.note(self._trail[:turns])
             given = False
             played = played or turns > 0
         return played

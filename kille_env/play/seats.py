@@ -31,7 +31,7 @@ from kille_env.play.own import check_reward_function, paid
 from kille_env.play.policy import PlayerLike, Policy, resolve
 from kille_env.play.seating import SeatedPolicies
 from kille_env.play.streams import collect_credit
-from kille_env.records import Logbook
+from kille_env.records import Recorder
 from kille_env.registry import Table, make_batch
 
 ROTATE, RANDOM = -1, -2
@@ -235,7 +235,7 @@ class SeatTables(Fixed):
     Attributes:
         batch: The tables.
         players: Who plays the other seats.
-        log: Logbook of the match, None where there are many tables.
+        recorder: Recorder of the match, None where there are many tables.
         rules: The rules.
         illegal_reward: What an illegal action earns where it loses.
         own: [N] the caller's seat.
@@ -279,7 +279,7 @@ class SeatTables(Fixed):
         self.batch = make_batch(game, num_tables, num_players, restart=False, **shared)
         self.rules = self.batch.rules
         # A table by itself can write its match down; many would keep every action since a reset.
-        self.log = Logbook(self.batch) if num_tables == 1 else None
+        self.recorder = Recorder(self.batch) if num_tables == 1 else None
         self.num_tables, self.num_players = num_tables, self.batch.num_players
         self.seat = self._check_seat(options.get("seat", "rotate"))
         self.illegal = one_of("illegal", options.get("illegal", "raise"), ILLEGAL)
@@ -290,7 +290,7 @@ class SeatTables(Fixed):
             known = opponents if isinstance(opponents, str) else OPPONENTS
             begin(self.batch.game, f"{__name__}:kernels_of_one_seat", game, known)
         players, self._distances = seat_opponents(opponents, game, self.num_players, self.rules)
-        self.players = SeatedPolicies(self.batch, players, np.array(-1), log=self.log)
+        self.players = SeatedPolicies(self.batch, players, np.array(-1), recorder=self.recorder)
         self._accounts = np.zeros(num_tables, dtype=ACCOUNT)
         self._accounts["over"] = True
         self._shown = read_only(self._accounts)
@@ -374,7 +374,7 @@ class SeatTables(Fixed):
 
     def _start(self, chosen: np.ndarray, seat: int | None = None, **options: Any) -> None:
         """Deals new matches, and plays nothing."""
-        (self.log or self.batch).reset(which=chosen, **options)
+        (self.recorder or self.batch).reset(which=chosen, **options)
         self._sit_down(chosen, seat)
 
     def _pass_over(
@@ -386,7 +386,7 @@ class SeatTables(Fixed):
                 f"with the given deck seat {self.own[passed][0]} has nothing to decide; give "
                 "it another seat, dealer or deck"
             )
-        (self.log or self.batch).reset(which=passed, **options)
+        (self.recorder or self.batch).reset(which=passed, **options)
         if self._sit_down(passed, seat, passed=True) > MOST_PASSED:
             raise KilleError(f"no seat has had a decision in {MOST_PASSED} matches")
 

@@ -23,12 +23,11 @@ from kille_env.records.notation import (
     write_records,
 )
 from kille_env.records.playback import Difference, Replay, Step, describe, replay
-from kille_env.records.recorder import Logbook, Recorder
+from kille_env.records.recorder import Recorder
 
 __all__ = [
     "FORMAT",
     "Difference",
-    "Logbook",
     "Record",
     "Recorder",
     "Replay",

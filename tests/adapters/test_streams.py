@@ -300,8 +300,8 @@ def test_kernels_play_what_players_that_are_asked_play(
     slow.begin()
     assert play(fast, 30) == play(slow, 30)
     assert np.array_equal(fast.players.decided, slow.players.decided)
-    if fast.log is not None and slow.log is not None:
-        assert fast.log.record() == slow.log.record()
+    if fast.recorder is not None and slow.recorder is not None:
+        assert fast.recorder.record() == slow.recorder.record()
 
 
 @pytest.mark.parametrize("opponents", ["rule_of_thumb", "uniform", ["rule_of_thumb", "uniform"]])

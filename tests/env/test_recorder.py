@@ -1,4 +1,4 @@
-"""Writing down what is played: recorders, and the logbooks of environments."""
+"""A recorder writes what a batch has stepped."""
 
 import pickle
 import random
@@ -9,7 +9,7 @@ import pytest
 import kille_env
 from env.test_twins import random_rules
 from kille_env.errors import RecordError
-from kille_env.records import Logbook, Recorder, replay
+from kille_env.records import Recorder, replay
 
 
 def random_actions(batch, rng):
@@ -17,12 +17,12 @@ def random_actions(batch, rng):
 
 
 @pytest.mark.parametrize("number", range(4))
-def test_a_logbook_writes_what_a_batch_has_stepped(game, number):
+def test_a_recorder_writes_what_a_batch_has_stepped(game, number):
     spec, turns = kille_env.spec(game), random.Random(number)
     num_players = turns.randint(spec.min_players, spec.max_players)
     rules = random_rules(spec, turns, num_players)
     batch = kille_env.make_batch(game, 1, num_players, rules=rules, restart=False)
-    log, rng = Logbook(batch), np.random.default_rng(1)
+    log, rng = Recorder(batch), np.random.default_rng(1)
     with pytest.raises(RecordError, match="reset first"):
         log.record()
     for seed in range(3):
@@ -40,15 +40,30 @@ def test_a_logbook_writes_what_a_batch_has_stepped(game, number):
         assert again.returns == log.record()["returns"] == pytest.approx(total)
 
 
-def test_a_logbook_is_of_one_table_that_waits():
-    for number, restart in ((2, False), (1, True)):
-        with pytest.raises(RecordError, match="one table and restart=False"):
-            Logbook(kille_env.make_batch("byteskille", number, 3, restart=restart))
+def test_tables_that_begin_and_wait_at_other_times_are_recorded_as_if_each_was_alone():
+    batch = kille_env.make_batch("byteskille", 3, 3, restart=False)
+    recorder, rng = Recorder(batch), np.random.default_rng(2)
+    recorder.reset(seed=[5, 6, 7])
+    played = [[] for _ in range(3)]
+    for turn in range(40):
+        if turn == 15:
+            recorder.reset(seed=[8, 9, 10], which=np.array([False, True, False]))
+            played[1] = []
+        which = rng.random(3) < 0.7
+        actions = random_actions(batch, rng)
+        for table in np.flatnonzero(which & (batch.seat >= 0)):
+            played[table].append(int(actions[table]))
+        recorder.step(actions, which)
+    for table, seed in enumerate([5, 9, 7]):
+        alone = Recorder(kille_env.make_batch("byteskille", 1, 3, restart=False))
+        alone.reset(seed=seed)
+        alone.note(np.array(played[table]))
+        assert recorder.record(table) == alone.record()
 
 
-def test_a_logbook_is_pickled_with_its_batch():
+def test_a_recorder_is_pickled_with_its_batch():
     batch = kille_env.make_batch("byteskille", 1, 3, restart=False)
-    log = Logbook(batch)
+    log = Recorder(batch)
     log.reset(deck=["L1", "L2", "L3"], dealer=2)
     log.step(np.array([0]))
     log = pickle.loads(pickle.dumps(log))

@@ -59,8 +59,8 @@ class Sitting:
             name if player is None else f"{name} ({name_of(player)})"
             for name, player in zip(self.names, self.by_seat, strict=True)
         ]
-        self._recorder = Recorder(self.batch, names, self._report)
-        self._players = SeatedPolicies(self.batch, *seating_of(self.by_seat), self._recorder.step)
+        self._recorder = Recorder(self.batch, names)
+        self._players = SeatedPolicies(self.batch, *seating_of(self.by_seat), self._apply)
 
     @property
     def over(self) -> bool:
@@ -82,7 +82,8 @@ class Sitting:
         if not self.over:
             raise KilleError("the match is still being played; the next one begins after its end")
         self.decided = 0
-        self._recorder.reset(seed=self._seed + len(self._done))
+        self._recorder.reset(seed=self._seed + len(self._done), deal=False)
+        self._deal()
         self._keep_finished()
 
     def act(self, action: int) -> None:
@@ -164,9 +165,21 @@ class Sitting:
         self._players.step(actions)
         self._keep_finished()
 
-    def _report(self, before: Any, after: Any) -> None:
+    def _apply(self, actions: np.ndarray) -> None:
+        """Play an action and deal where a hand has ended, step by step for `watch`."""
+        self._report(lambda: self.batch.apply(actions))
+        self._recorder.note(actions)
+        self._deal()
+
+    def _deal(self) -> None:
+        while self.batch.at_chance[0]:
+            self._report(self.batch.deal)
+
+    def _report(self, move: Callable[[], None]) -> None:
+        before = self.batch.tables[0].copy()
+        move()
         if self.watch is not None:
-            self.watch(before, after)
+            self.watch(before, self.batch.tables[0].copy())
 
     def _keep_finished(self) -> None:
         if self.over:
