@@ -4,7 +4,7 @@ Eleven players of a game play deals at *every* table of two and of three that th
 lineups, all orders round the table, all positions. That is a population whose every mean is known.
 Tournaments are drawn from it: deals at random, and lineups by the arena's own schedules. Their
 intervals are made by the arena's own statistics, and counted if they hold the population's value.
-The populations are stored in `--cache`. Prints the two tables of docs/statistics.md.
+The populations are stored in `--cache`. Prints the table of docs/statistics.md.
 """
 
 import argparse
@@ -68,8 +68,6 @@ BATCH = 16_384
 """Tables that are played at a time, about."""
 AT_ONCE = 50
 """Tournaments that a process simulates in one go."""
-LOOKS = 10
-"""How often a tournament is looked at that is extended."""
 
 
 # --- the population ---
@@ -264,33 +262,6 @@ def largest_of(game: str, seats: int) -> float:
     return most_apart(spec(game).resolve({}, episode="deal"), seats)
 
 
-def looking(population: np.ndarray, largest: float, runs: int) -> str:
-    """Return the table of how often equal players are told apart by who looks again and again.
-
-    At each deal two unlike players of a population of two seats swap names at random, so under
-    either name they earn the same on average.
-    """
-    scores, step = population[:, 0, 6], DEALS[1]
-    wrong = np.zeros((runs, LOOKS), dtype=bool)
-    for seed in range(runs):
-        rng, tally = np.random.default_rng(seed), Tally.empty(2, 2)
-        for look in range(LOOKS):
-            earned = rng.choice(scores, step) * rng.choice([-1.0, 1.0], step)
-            members = np.tile([0, 1], (step, 1))
-            deals = np.arange(look * step, (look + 1) * step)
-            scored = np.stack([earned, -earned], axis=1)[:, rotations(2)]
-            tally.add(members, deals, scored)
-            gaps = differences(tally, ScoreRange(largest, deals[-1] + 1))
-            wrong[seed, look] = group(units(tally).mean, gaps).clear.any()
-    names = ("looks", "deals at the last", "told apart at the last look", "at any look")
-    shares = [(wrong[:, looks - 1], wrong[:, :looks].any(axis=1)) for looks in (1, 2, 5, LOOKS)]
-    rows = [
-        (looks, f"{looks * step:,}", *(f"{each.mean():.1%}" for each in both))
-        for looks, both in zip((1, 2, 5, LOOKS), shares, strict=True)
-    ]
-    return table(names, rows)
-
-
 def coverage(found: pd.DataFrame) -> str:
     """Return the table of how many intervals held the truth, least and most over the deals."""
     by_deals: Any = found.groupby(["game", "lineups", "deals"], sort=False).mean()
@@ -323,9 +294,7 @@ def main() -> None:
         for first in range(0, options.runs, AT_ONCE)
     ]
     with ProcessPoolExecutor(options.workers) as pool:
-        print(coverage(pd.concat(pool.map(_job, *zip(*jobs, strict=True)))), "\n")
-    pairs = np.load(stored("byteskille", 2, options.cache))
-    print(looking(pairs, largest_of("byteskille", 2), 2 * options.runs))
+        print(coverage(pd.concat(pool.map(_job, *zip(*jobs, strict=True)))))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""`kille compare`: does one player earn more than another?"""
+"""`kille compare`: does one player, or one configuration, earn more than another?"""
 
 import re
 from pathlib import Path
@@ -19,9 +19,9 @@ RARE = ("alpha", "beta", "bounds", "most", "time_limit", "workers")
 @click.option(
     "--by",
     type=float,
-    help="Units above --low that are told from it.  [default: 0.005 per deal, 0.05 per match]",
+    help="Smallest gain above --low to detect.  [default: 0.005 per deal, 0.05 per match]",
 )
-@click.option("--low", default=0.0, show_default=True, help="Units that are not enough.")
+@click.option("--low", default=0.0, show_default=True, help="Gain that counts as no improvement.")
 @command.seed_option
 @command.set_option("most=100000 (deals) or alpha=0.01; the arguments of kille_training.compare")
 @command.out_option
@@ -38,15 +38,15 @@ def compare(
     as_json: bool,
     **asked: Any,
 ) -> None:
-    """Play until it is known whether BETTER earns more than --low, or less than --low plus --by.
+    """Test sequentially whether BETTER out-earns WORSE by more than --low, in units.
 
-    BETTER sits among copies of WORSE, and every deal is played from all positions. The chances of
-    error hold however often you look. Run the same command again to resume.
+    BETTER sits among copies of WORSE, and every deal is played from all positions. Error rates are
+    valid at every stopping time. Run the same command again to resume.
 
     Two folders of runs by seed (`kille train RECIPE --seeds 8`) are compared as configurations: the
     interquartile mean of the difference between their runs, over the same deals against the same
-    baselines, with its 95% interval over seeds and deals, and a plot. Of the options --out, --seed,
-    and --set deals=5000 or baselines=[uniform] count then.
+    baselines, with its 95% interval over seeds and deals, and a plot. They take the options --out,
+    --seed, and --set deals=5000 or baselines=[uniform].
     """
     from kille_training.learn.runs import seed_runs
 

@@ -14,7 +14,7 @@ from kille_training.cli import command
 @click.option(
     "--seeds",
     type=click.IntRange(min=1),
-    help="Runs with so many seeds, side by side, below runs/NAME-seeds.",
+    help="Number of seeds to train side by side, in runs/NAME-seeds.",
 )
 @command.set_option("learner.form=seats")
 @command.json_option
@@ -29,9 +29,9 @@ def train(
     """Train a policy by self-play, measure it and write a report.
 
     CONFIG is the name of a recipe (every game has one), a file of settings, or the folder of a run
-    or of runs by seed. Run it again to resume exactly where it stopped; once finished, it prints
-    the results. With --seeds as many runs learn at a time as there are cores, each in a process
-    with one thread; `kille compare` compares two such folders.
+    or of runs by seed. Run it again to resume; once finished, it prints the results. With --seeds,
+    runs train side by side, one process and thread for each core; `kille compare` compares two
+    such folders.
     """
     from kille_training import train as train_policy  # says which extra is missing
     from kille_training.learn.runs import seed_runs
