@@ -1,49 +1,62 @@
-"""PPO of TorchRL: its collector, GAE and ClipPPOLoss, on one seat of each table.
+"""PPO of TorchRL: its collector, GAE and ClipPPOLoss, on one seat of each of many tables.
 
-`SeatEnv` is a batched environment: each row is a learner's seat, played on to that seat's next
-decision by the same network in the other seats. The trap: TorchRL's wrapper of PettingZoo credits
-seats rightly, but plays one table. Measured with TorchRL 0.14.1.
+    pip install ".[train]" "torchrl>=0.14"
+
+TorchRL's `GymWrapper` takes the vector environment as one batched environment. The network that
+learns plays the other seats, too. The trap: TorchRL's wrapper of PettingZoo credits seats rightly,
+but plays one table.
 """
 
 import argparse
 
+import gymnasium
 import torch
 from tensordict.nn import TensorDictModule
 from torch import nn
 from torchrl.collectors import Collector
+from torchrl.envs import DTypeCastTransform, GymWrapper, TransformedEnv
 from torchrl.modules import MaskedCategorical, ProbabilisticActor, ValueOperator
 from torchrl.objectives import ClipPPOLoss
 from torchrl.objectives.value import GAE
 
 from kille_env import LiveOpponent
-from kille_env.adapters.torchrl import SeatEnv
 from kille_training import evaluate
 
-TABLES, STEPS = 1_024, 8
-MINIBATCH, EPOCHS = 2_048, 2
+TABLES, STEPS = 512, 8
+MINIBATCH, EPOCHS = 1_024, 2
 LEARNING_RATE, ENTROPY = 2e-3, 0.05
 LEARNT = "observation", "action_mask", "action", "action_log_prob", "advantage", "value_target"
 
 
-def network(inputs: int, outputs: int) -> nn.Module:
-    """Returns two hidden layers."""
-    layers = nn.Linear(inputs, 64), nn.Tanh(), nn.Linear(64, 64), nn.Tanh(), nn.Linear(64, outputs)
-    return nn.Sequential(*layers)
+class Network(nn.Module):
+    """Two hidden layers over features that are scaled by their upper bounds."""
+
+    def __init__(self, high: torch.Tensor, outputs: int) -> None:
+        super().__init__()
+        self.high = high.float()
+        hidden = nn.Linear(len(high), 64), nn.Tanh(), nn.Linear(64, 64), nn.Tanh()
+        self.layers = nn.Sequential(*hidden, nn.Linear(64, outputs))
+
+    def forward(self, observation: torch.Tensor) -> torch.Tensor:  # noqa: D102
+        return self.layers(observation / self.high)
 
 
 def train(
     game: str = "byteskille", num_players: int = 3, decisions: int = 2_000_000, seed: int = 0
 ) -> LiveOpponent:
-    """Returns the policy."""
+    """Train a policy by self-play and return it as a player."""
     torch.set_num_threads(1)
     torch.manual_seed(seed)
     live = LiveOpponent(
         lambda observation, mask: logits(torch.from_numpy(observation)),
-        returns="logits", observation="float",
+        returns="logits", observation="box",
     )  # fmt: skip
-    env = SeatEnv(game, TABLES, num_players, episode="deal", seed=seed, opponents=live)
-    features, actions = env.observation_spec["observation"].shape[-1], env.action_spec.n
-    logits, value = network(features, actions), network(features, 1)
+    venv = gymnasium.make_vec(
+        f"kille_env:kille_env/{game}-v0", num_envs=TABLES, num_players=num_players,
+        observation="dict", opponents=live, seed=seed, autoreset_mode="Disabled",
+    )  # fmt: skip
+    high = torch.from_numpy(venv.single_observation_space["observation"].high)
+    logits, value = Network(high, venv.single_action_space.n), Network(high, 1)
     actor = ProbabilisticActor(
         TensorDictModule(logits, in_keys=["observation"], out_keys=["logits"]),
         in_keys={"logits": "logits", "mask": "action_mask"},
@@ -55,9 +68,10 @@ def train(
     loss = ClipPPOLoss(actor, critic, entropy_coeff=ENTROPY, normalize_advantage=True)
     optimizer = torch.optim.Adam(loss.parameters(), eps=1e-5)
     frames = {"frames_per_batch": TABLES * STEPS, "total_frames": decisions}
-    collector = Collector(env, actor, **frames, auto_register_policy_transforms=False)
+    cast = DTypeCastTransform(torch.int8, torch.bool, in_keys=["action_mask"])
+    env = TransformedEnv(GymWrapper(venv, categorical_action_encoding=True), cast)
     learned = 0
-    for data in collector:
+    for data in Collector(env, actor, **frames, auto_register_policy_transforms=False):
         remaining = 1.0 - learned / decisions
         learned += data.numel()
         loss.entropy_coeff.fill_(ENTROPY * remaining)
@@ -68,9 +82,10 @@ def train(
         for _ in range(EPOCHS):
             for rows in torch.randperm(len(data)).split(MINIBATCH):
                 losses = loss(data[rows])
-                whole = losses["loss_objective"] + losses["loss_entropy"] + losses["loss_critic"]
                 optimizer.zero_grad()
-                whole.backward()
+                sum(
+                    losses[f"loss_{part}"] for part in ("objective", "entropy", "critic")
+                ).backward()
                 nn.utils.clip_grad_norm_(loss.parameters(), 0.5)
                 optimizer.step()
     return live
@@ -84,5 +99,4 @@ if __name__ == "__main__":
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     table = options.game, options.players
-    player = train(*table, options.decisions, options.seed)
-    print(evaluate(player, *table, episode="deal"))
+    print(evaluate(train(*table, options.decisions, options.seed), *table, episode="deal"))
