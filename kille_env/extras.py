@@ -32,14 +32,7 @@ EXTRAS: dict[str, dict[str, str]] = {
     "web": {"jinja2": "jinja2", "starlette": "starlette", "uvicorn": "uvicorn"},
     "gpu": {"numba-cuda[cu13]": "numba_cuda"},
     "ray": {"ray": "ray"},
-    "rllib": {"ray[rllib]": "ray.rllib", "dm-tree": "tree"},
-    "agilerl": {"agilerl": "agilerl", "peft": "peft"},
-    "torchrl": {"torchrl": "torchrl"},
-    "tianshou": {"tianshou": "tianshou"},
-    "jax": {"jax": "jax", "optax": "optax"},
     "openspiel": {"open_spiel": "pyspiel", "dm-tree": "tree"},
-    "textarena": {"textarena": "textarena"},
-    "openenv": {"openenv": "openenv"},
 }
 """Every extra for users: the distributions that it brings, and what each is imported as."""
 

@@ -22,14 +22,18 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 DECLARED = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 GROUPS: dict[str, dict[str, str]] = {
-    "rllib": {"rllib": "ray"},
-    "agilerl": {"agilerl": "agilerl"},
-    "torch": {"torchrl": "torchrl", "tianshou": "tianshou"},
-    "jax": {"jax": "jax"},
-    "llm": {"textarena": "textarena", "openenv": "openenv"},
-    "peers": {"peers": "pgx"},
+    "rllib": {"rllib": "ray[rllib]>=2.60 dm-tree>=0.1.9"},
+    "agilerl": {"agilerl": "agilerl>=2.58 peft>=0.21"},
+    "torch": {
+        "torchrl": "torchrl>=0.14",
+        "tianshou": "tianshou>=2.0",
+        "supersuit": "supersuit>=3.9",
+    },
+    "jax": {"jax": "jax>=0.10 optax>=0.2"},
+    "peers": {"peers": ""},
 }
-"""Libraries that fit into one environment: the extra, as its tests are called, and the library."""
+"""Libraries that fit into one environment: the name of their tests, and requirements that are also
+in the recipe's own `pip install`; those of `peers` are the extra."""
 
 TOOLS = ("hypothesis", "pytest", "pytest-randomly", "pytest-timeout", "pytest-xdist")
 ELSEWHERE = ("torch",)
@@ -53,17 +57,18 @@ def main() -> int:
 
 
 def libraries(groups: Sequence[str]) -> int:
-    """Tests the adapters and recipes of libraries, one environment for each group."""
+    """Test environments and recipes with other libraries, one environment for each group."""
     unknown = set(groups) - set(GROUPS)
     if unknown:
         sys.exit(f"there is no group {', '.join(unknown)}; possible are {', '.join(GROUPS)}")
     failed = []
     for group in groups or GROUPS:
-        extras = GROUPS[group]
+        wanted = " ".join(GROUPS[group].values()).split()
         folder = ROOT / ".venv-libraries" / group
-        python = environment(folder, sys.executable, f".[{','.join(('train', *extras))}]")
-        versions(python, ["torch", *extras.values()])
-        tests = [f"tests/libraries/test_{extra}.py" for extra in extras]
+        extras = ".[train]" if wanted else f".[train,{group}]"
+        python = environment(folder, sys.executable, extras, *wanted)
+        versions(python, ["torch", *(re.split(r"[\[>]", each)[0] for each in wanted)])
+        tests = [f"tests/libraries/test_{name}.py" for name in GROUPS[group]]
         if pytest(python, tests):
             failed.append(group)
     print(f"libraries: {', '.join(failed)} failed" if failed else "libraries: all passed")

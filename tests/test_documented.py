@@ -1,10 +1,9 @@
 """Every documented command works: those in pages, settings, notebooks and help, each once.
 
 A command of `kille` is run as it is written, in a folder that holds the runs and files which it
-names, small. A person who is asked leaves the table. What would compute for minutes, open a page or
-ask a language model is run to the point where it would begin (`POINTS`), and anything else for a
-few seconds: by then its own code has checked arguments, settings, and the names of games, rules and
-players.
+names, small. A person who is asked leaves the table. What would compute for minutes or open a page
+is run to the point where it would begin (`POINTS`), and anything else for a few seconds: by then
+its own code has checked arguments, settings, and the names of games, rules and players.
 """
 
 import importlib.util
@@ -30,14 +29,12 @@ pytest.importorskip("sb3_contrib")
 
 import kille_env
 import kille_training as kt
-from kille_agents.llm.service import VARIABLE, Settings
 from kille_training.arena.settings import load_tournament
 from kille_training.cli.main import kille, main
 from kille_training.learn.settings import load_settings
 from reference.documented import PAGES, ROOT, Block, Command, blocks, commands, mentions, named
 
 POINTS = (
-    "urllib.request.urlopen",
     "kille_training.arena.compare._played",
     "kille_training.arena.tournament.play_in_folder",
     "kille_training.evaluation.api.with_action_selection",
@@ -115,7 +112,6 @@ def stage(
     for name in CHECKOUT:
         (tmp_path / name).symlink_to(ROOT / name)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("KILLE_LLM_URL", "http://localhost:8000/v1")
     monkeypatch.setattr("sys.stdin", io.StringIO("q\n"))
 
     monkeypatch.syspath_prepend(tmp_path)
@@ -218,18 +214,12 @@ def _bash(words: list[str]) -> None:
     assert (ROOT / words[0]).is_file()
 
 
-def _export(words: list[str]) -> None:
-    known = {f"{VARIABLE}{name.upper()}" for name in Settings.__dataclass_fields__}
-    assert {word.partition("=")[0] for word in words} <= known
-
-
 PROGRAMS: dict[str, Callable[[list[str]], None]] = {
     "kille": _kille,
     "make": _make,
     "python": _python,
     "pip": _pip,
     "bash": _bash,
-    "export": _export,
 }
 
 

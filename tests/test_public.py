@@ -21,8 +21,9 @@ from reference.documented import NOTEBOOKS, PAGES, ROOT, blocks, named
 ROOTS = ("kille_env", "kille_env.sb3", "kille_agents", "kille_training")
 KITS = (
     "kille_env.author",  # a game of one's own
-    *(f"kille_env.adapters.{each}" for each in ("open_spiel", "rllib", "tianshou", "torchrl")),
+    "kille_env.adapters.open_spiel",
     "kille_env.adapters.text",  # language models
+    "kille_env.gym",
     "kille_training.solving.trees.tree",  # trees of other games
     "kille_training.solving.trees.cfr",
     "kille_training.solving.trees.values",

@@ -1,6 +1,6 @@
 """Players behind one protocol: a batch of observations and masks in, probabilities out.
 
-What is asked for is imported when it is first used, and torch only with a player that needs it.
+Modules are imported at first use, and torch only with a player that needs it.
 """
 
 import importlib
@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from kille_agents.catalog import as_policy
     from kille_agents.export import save_policy
-    from kille_agents.llm import LanguageModel
     from kille_agents.search import FlatSearch
 
 _NAMES = {
     "FlatSearch": "kille_agents.search",
-    "LanguageModel": "kille_agents.llm",
     "as_policy": "kille_agents.catalog",
     "save_policy": "kille_agents.export",
 }
@@ -22,7 +20,6 @@ _NAMES = {
 
 __all__ = [
     "FlatSearch",
-    "LanguageModel",
     "as_policy",
     "save_policy",
 ]

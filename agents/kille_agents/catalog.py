@@ -11,7 +11,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-from kille_agents.llm import PREFIX, LanguageModel
 from kille_agents.network import SPECIFICATION, load_network, read_network
 from kille_agents.objects import (
     is_entry_point,
@@ -192,10 +191,8 @@ def load_policy(
     Args:
         name_or_path: A name of `BASELINES`; a bot of the population, "game/habit"; the network that
             comes for a game, "game/trained"; the folder of a run or of a solution, or one of its
-            policy files; a model that Stable-Baselines3 has saved (`.zip`); "llm:MODEL", a language
-            model at the address that the environment's variable KILLE_LLM_URL gives; or
-            "module:object", which imports the module and so runs its code, see
-            `kille_agents.objects`.
+            policy files; a model that Stable-Baselines3 has saved (`.zip`); or "module:object",
+            which imports the module and so runs its code, see `kille_agents.objects`.
         game: The game to be played.
         num_players: Seats of the table.
         rules: Its rules.
@@ -311,10 +308,6 @@ KINDS = (
     Kind(BASELINES.__contains__, lambda name, seats, rules, _: BASELINES[name](seats, rules)),
     Kind(ROSTER.__contains__, lambda name, seats, rules, _: ROSTER[name].player(seats, rules)),
     Kind(TRAINED.__contains__, lambda name, *_: load_network(TRAINED[name], name)),
-    Kind(
-        lambda name: name.startswith(PREFIX),
-        lambda name, *_: LanguageModel(name.removeprefix(PREFIX)),
-    ),
     Kind(
         lambda name: Path(name).suffix == ".zip" and Path(name).is_file(),
         _load_model,

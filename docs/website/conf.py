@@ -25,8 +25,6 @@ myst_enable_extensions = ["deflist"]
 myst_heading_anchors = 5
 myst_links_external_new_tab = False
 
-autodoc_mock_imports = ["ray", "tensordict", "tianshou", "torchrl"]
-"""Each of these needs an environment of its own, see `make test-libraries`."""
 autodoc_default_options = {"member-order": "bysource", "show-inheritance": False}
 autodoc_typehints_format = "short"
 autodoc_preserve_defaults = True

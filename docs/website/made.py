@@ -32,7 +32,7 @@ API = {
     ),
     "players": (
         "Players",
-        "Policies, search, networks, tabular policies and language models.",
+        "Policies, search, networks and tabular policies.",
         ("kille_agents",),
     ),
     "training": (
@@ -48,10 +48,7 @@ API = {
     "libraries": (
         "Other libraries",
         "One module for each outside API.",
-        tuple(
-            f"kille_env.adapters.{name}"
-            for name in ("open_spiel", "rllib", "tianshou", "torchrl", "text")
-        ),
+        tuple(f"kille_env.adapters.{name}" for name in ("open_spiel", "text")),
     ),
     "solving": (
         "Solving",

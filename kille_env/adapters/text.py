@@ -1,23 +1,27 @@
-"""The games in text, for language models: prompts, and how an answer is read.
+"""The games in text, for language models: prompts, answers, and a player that answers prompts.
 
-A prompt is plain text: the rules once (`rules_prompt`), then for each decision what the seat sees
-and its legal actions, numbered from 1 (`decision_prompt`). An answer names an action by its last
-line "Answer: ...", or is nothing but the action (`read_answer`); any other is asked for again
-(`ask_again`). Nothing is guessed.
+A prompt is plain text: the rules once (`rules_prompt`), then for each decision the seat's view and
+its legal actions, numbered from 1 (`decision_prompt`). An answer names an action by its last line
+"Answer: ...", or is nothing but the action (`read_answer`); any other is asked for again
+(`ask_again`). Nothing is guessed. `TextPlayer` does all this around a function.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from kille_env.core.batch import Batch
 from kille_env.core.spec import Rules
-from kille_env.errors import shortened
+from kille_env.errors import PolicyError, shortened
+from kille_env.play.decisions import Decisions
 from kille_env.play.options import illegal_reward
 from kille_env.registry import describe_rules
 
 __all__ = [
+    "TextPlayer",
     "ask_again",
     "decision_prompt",
     "illegal_reward",
@@ -55,7 +59,7 @@ def decision_prompt(batch: Batch, table: int = 0, seat: int | None = None) -> st
         batch: The tables.
         table: Index of the table.
         seat: The seat that looks; None is the seat to act. A seat that is not to act, as far as it
-            knows, gets no actions; the prompt does not show that another seat is asked in secret.
+            knows, gets no actions; the prompt does not reveal that another seat is asked in secret.
     """
     seat = int(batch.seat[table]) if seat is None else seat
     view = batch.describe(table, seat)
@@ -106,6 +110,94 @@ def ask_again(answer: str, legal: Sequence[str]) -> str:
         f'Your answer {wrong} "Answer: ...". Choose one of your legal actions:\n'
         f"{numbered(legal)}\nAnswer with one line only, such as:\nAnswer: 1"
     )
+
+
+class TextPlayer:
+    """A player that answers prompts by a Python function, such as a language model's client.
+
+    The function is given the rules and the decision as one text and returns the answer as a text.
+    The prompt is written from a determinization, a table that the seat cannot tell from the real
+    one, so it holds no hidden card. Results count on the same answer to the same prompt: put
+    `functools.cache` around a function that samples.
+
+    Example:
+        >>> import kille_training
+        >>> from kille_env.adapters.text import TextPlayer
+        >>> first = TextPlayer(lambda prompt: "Answer: 1", name="first")
+        >>> found = kille_training.nash_conv(first, "byteskille", 2, rules="wikipedia")
+        >>> found.nash_conv > 0
+        True
+
+    Attributes:
+        name: Its name in results and reports.
+        keyless: True, since its answers depend on the prompt and not on the key of a decision.
+    """
+
+    keyless = True
+
+    def __init__(
+        self,
+        function: Callable[[str], str],
+        *,
+        name: str = "",
+        attempts: int = 3,
+        parallel: int = 1,
+    ) -> None:
+        """Take the function; nothing is asked yet.
+
+        Args:
+            function: From a prompt to an answer.
+            name: Name in results; the default is the function's own.
+            attempts: Answers to one decision of which one has to name a legal action.
+            parallel: Threads that call the function at the same time.
+        """
+        self.function, self.attempts, self.parallel = function, attempts, parallel
+        self.name = name or str(getattr(function, "__name__", type(function).__name__)).strip("<>")
+
+    def decide(self, decisions: Decisions) -> np.ndarray:
+        """Return 1 for the action of each answer, [M, A] float64; see `Policy`.
+
+        Raises:
+            PolicyError: No answer to a decision names a legal action.
+        """
+        rules = _rules(decisions.game, decisions.rules, decisions.num_players)
+        drawn = decisions.draw(1)
+        asked = [
+            (f"{rules}\n\n{decision_prompt(drawn, row)}", tuple(drawn.legal_texts(row)))
+            for row in range(len(decisions))
+        ]
+        if self.parallel == 1:
+            answers = [self._answer(*each) for each in asked]
+        else:
+            with ThreadPoolExecutor(self.parallel) as threads:
+                answers = list(threads.map(self._answer, *zip(*asked, strict=True)))
+        probabilities = np.zeros(decisions.mask.shape)
+        for row, index in enumerate(answers):
+            probabilities[row, np.flatnonzero(decisions.mask[row])[index]] = 1.0
+        return probabilities
+
+    def _answer(self, prompt: str, legal: Sequence[str]) -> int:
+        """Return the index of the legal action that the function chooses."""
+        answer = ""
+        for _ in range(self.attempts):
+            answer = self.function(prompt)
+            if not isinstance(answer, str):
+                raise PolicyError(
+                    f"{self.name} answered {shortened(answer)}, expected a text such as 'Answer: 1'"
+                )
+            index = read_answer(answer, legal)
+            if index is not None:
+                return index
+            prompt = f"{prompt}\n\n{answer}\n\n{ask_again(answer, legal)}"
+        raise PolicyError(
+            f"{self.name} named no legal action in {self.attempts} answers, the last one was "
+            f"{shortened(answer)}; legal are {', '.join(legal)}"
+        )
+
+
+@lru_cache(maxsize=16)
+def _rules(game: str, rules: Rules, num_players: int) -> str:
+    return rules_prompt(game, rules, num_players)
 
 
 def _declared(answer: str) -> str | None:

@@ -146,7 +146,10 @@ def option_names(taker: str, given: Iterable[str], known: Iterable[str], spec: G
             raise UnknownOptionError(
                 f"{name!r} is a switch of {spec.name}: rules={{{name!r}: ...}}"
             )
-        raise UnknownOptionError(f"{taker} has no option {name!r}. {did_you_mean(name, known)}")
+        # Python's own words, which libraries look for
+        raise UnknownOptionError(
+            f"{taker}() got an unexpected keyword argument {name!r}. {did_you_mean(name, known)}"
+        )
 
 
 def action(value: Any, spec: GameSpec) -> int:

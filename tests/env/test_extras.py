@@ -52,10 +52,10 @@ def test_the_error_names_library_user_and_install_line():
     with pytest.raises(ModuleNotFoundError) as caught:
         importlib.import_module("no_such_library")
     caught.value.__traceback__ = None  # nobody of ours
-    found = missing(caught.value, "torchrl")
+    found = missing(caught.value, "render")
     assert str(found) == (
         "this needs no_such_library, which is not installed: "
-        'in your clone of kille-env, pip install ".[torchrl]"'
+        'in your clone of kille-env, pip install ".[render]"'
     )
     assert isinstance(found, ModuleNotFoundError) and isinstance(found, KilleError)
     assert found.name == "no_such_library"

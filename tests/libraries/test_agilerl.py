@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 
-pytest.importorskip("agilerl.algorithms", reason='pip install ".[agilerl]"')
+pytest.importorskip("agilerl.algorithms", reason="pip install agilerl peft")
 
 from agilerl.algorithms import PPO
 from agilerl.rollouts.on_policy import collect_rollouts

@@ -43,30 +43,11 @@ def test_every_tool_has_the_same_default_table(game: str) -> None:
 OTHERS: dict[str, tuple[str, Any]] = {
     "sb3 all seats": ("sb3_contrib", lambda game: kille_env.sb3.SelfPlayVecEnv(game, 2).table),
     "sb3 one seat": ("sb3_contrib", lambda game: kille_env.sb3.SeatVecEnv(game, 2).table),
-    "open_spiel": ("pyspiel", lambda game: _adapter("open_spiel").load(game).table),
-    "torchrl": ("torchrl", lambda game: _adapter("torchrl").SeatEnv(game, 2).table),
-    "rllib": ("ray.rllib.algorithms.ppo", lambda game: _by_rllib(game)),
-    "tianshou": ("tianshou", lambda game: _by_tianshou(game)),
+    "open_spiel": (
+        "pyspiel",
+        lambda game: importlib.import_module("kille_env.adapters.open_spiel").load(game).table,
+    ),
 }
-
-
-def _adapter(name: str) -> Any:
-    return importlib.import_module(f"kille_env.adapters.{name}")
-
-
-def _by_rllib(game: str) -> Table:
-    from ray.rllib.algorithms.ppo import PPOConfig
-
-    config = _adapter("rllib").self_play(PPOConfig(), game).env_config
-    return kille_env.make_batch(config.pop("game"), **config).table
-
-
-def _by_tianshou(game: str) -> Table:
-    from tianshou.data import ReplayBuffer  # pyright: ignore[reportMissingImports]
-
-    batch = kille_env.make_batch(game, 2)
-    _adapter("tianshou").SeatCollector(None, batch, ReplayBuffer(size=10))
-    return batch.table
 
 
 @pytest.mark.parametrize("tool", OTHERS)

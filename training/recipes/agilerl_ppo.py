@@ -1,5 +1,7 @@
 """AgileRL's PPO in self-play, on decisions of all seats that are collected outside AgileRL.
 
+    pip install ".[train]" "agilerl>=2.58" "peft>=0.21"
+
 The trap: AgileRL's `collect_rollouts` stores whether a step ended the episode, and its buffer reads
 that as whether the episode began there. So the last decision of a deal is credited with the value
 of the next deal, and a policy of single deals hardly learns. `PPO.learn` also takes complete

@@ -1,5 +1,7 @@
 """PPO in JAX 0.10: `io_callback` steps the tables in a `lax.scan`, and only its first 2/3 count.
 
+    pip install ".[train]" "jax>=0.10" "optax>=0.2"
+
 The trap: a step pays all seats, so rewards are summed backwards by seat until the deal has ended.
 """
 

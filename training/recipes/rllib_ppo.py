@@ -1,4 +1,4 @@
-"""RLlib's PPO (new API stack) on one seat of each of many tables, by Gymnasium's vector environment.
+"""RLlib's PPO (new API stack) on one seat of each of many tables, as a vector environment.
 
     pip install ".[train]" "ray[rllib]>=2.60" "dm-tree>=0.1.9"
 

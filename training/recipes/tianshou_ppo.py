@@ -58,7 +58,7 @@ def train(
     torch.manual_seed(seed)
     np.random.seed(seed)
     live = LiveOpponent(
-        lambda observation, mask: actor.layers(torch.from_numpy(observation) / actor.high),
+        lambda observation, mask: actor.layers(torch.tensor(observation) / actor.high),
         returns="logits", observation="box",
     )  # fmt: skip
     make = partial(KilleEnv, game, num_players, observation="dict", opponents=live)

@@ -48,7 +48,7 @@ def train(
     torch.set_num_threads(1)
     torch.manual_seed(seed)
     live = LiveOpponent(
-        lambda observation, mask: logits(torch.from_numpy(observation)),
+        lambda observation, mask: logits(torch.tensor(observation)),
         returns="logits", observation="box",
     )  # fmt: skip
     venv = gymnasium.make_vec(

@@ -27,16 +27,14 @@ def evaluate(policy: str, baselines: str, as_json: bool, **asked: Any) -> None:
     """Measure POLICY in units per deal, with 95% intervals, and how far it is from an equilibrium.
 
     POLICY is the folder of a run, of a solution or of an exported policy, the name of a built-in
-    player (`kille players` lists them), a model of Stable-Baselines3 (with --trust), llm:MODEL, a
-    language model at the address KILLE_LLM_URL (docs/language_models.md), or module:object, which
-    imports the module and so runs its code. Every deal is played once from each seat, with the
-    other player in all other seats; these games together are one observation. A deterministic
-    policy has one row, because its greedy and sampled play are the same.
+    player (`kille players` lists them), a model of Stable-Baselines3 (with --trust), or
+    module:object, which imports the module and so runs its code. Every deal is played once from
+    each seat, with the other player in all other seats; these games together are one observation. A
+    deterministic policy has one row, because its greedy and sampled play are the same.
 
     NashConv is computed exactly, without sampling, for single deals of Byteskille with up to four
     seats, and where a game's presets tiny and small make the tree fit into memory.
     """
-    from kille_agents.llm import PREFIX, LanguageModel
     from kille_training.evaluation.api import evaluate as measure
     from kille_training.learn.runs import Run, seed_runs, unfinished
     from kille_training.progress import Bars
@@ -46,12 +44,9 @@ def evaluate(policy: str, baselines: str, as_json: bool, **asked: Any) -> None:
             f"{policy} holds runs by seed; evaluate one of them ({listed(runs, 'or')}), or compare "
             f"all of them with those in another folder: kille compare {policy} OTHER"
         )
-    model = None
-    if policy.startswith(PREFIX):
-        model = LanguageModel(policy.removeprefix(PREFIX))
     with Bars(lines=True) as progress:
         found = measure(
-            policy if model is None else model,
+            policy,
             progress=progress,
             baselines=command.names(baselines),
             **asked,
@@ -59,7 +54,4 @@ def evaluate(policy: str, baselines: str, as_json: bool, **asked: Any) -> None:
     note = unfinished(Run(Path(policy)))
     result: dict[str, Any] = {"policy": policy, "unfinished": note, **found.as_dict()}
     shown = [str(found), *([note] if note else [])]
-    if model is not None:
-        result["answers"] = model.account
-        shown.append(model.summary)
     command.report(result, shown, as_json)
