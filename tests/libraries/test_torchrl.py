@@ -37,9 +37,7 @@ def test_its_wrapper_of_gymnasium_holds_its_specs(game):
         check_env_specs(GymEnv(env_id(game), num_players=3))
 
 
-@pytest.mark.parametrize(
-    "kind", [("float", "SameStep"), ("dict", "Disabled")]
-)
+@pytest.mark.parametrize("kind", [("float", "SameStep"), ("dict", "Disabled")])
 def test_its_wrapper_takes_the_vector_environment(kind):
     observation, mode = kind
     venv = gymnasium.make_vec(
