@@ -57,6 +57,17 @@ def test_a_mistake_leads_to_its_moment(solved, open_page):
     expect(again.locator("#loss")).to_have_text(f"This choice costs {loss[1]} units.")
 
 
+@pytest.mark.parametrize(("game", "seats"), [("femkortskille", 4), ("femkortskille", 6)])
+def test_plates_on_a_phone_are_as_wide_as_their_places(game, seats, tmp_path, open_page):
+    path = tmp_path / "match.html"
+    path.write_bytes(replay_page(matches(game, seats, "deal", 1), source="m.jsonl"))
+    page = opened(open_page, path, "phone")
+    wide = page.locator("#seats .seat").evaluate_all(
+        "(seats) => seats.map((one) => one.offsetWidth - one.lastChild.offsetWidth)"
+    )
+    assert wide == [0] * (seats - 1)
+
+
 def test_names_of_strangers_run_nothing(tmp_path, open_page):
     evil = ["<img src=x onerror=document.title=1>", "</script><script>document.title=1</script>"]
     path = tmp_path / "evil.html"

@@ -18,6 +18,7 @@ from kille_env.registry import list_games, load_game
 from kille_training.evaluation import replay as page_of
 from kille_training.evaluation.replay import Asked, Numbered, replay_page, review
 from kille_training.evaluation.worth import worth
+from kille_training.names import FIRST_NAMES
 from reference.matches import match
 
 
@@ -94,7 +95,9 @@ def test_the_page_of_every_game_shows_its_frames(game):
     assert len(data["moments"]) == len(tables) - 1
     rules = check_record(record)[1]
     for number in (1, 2, len(tables) // 2, len(tables) - 1):
-        wanted = frame(load_game(game), tables[number - 1], tables[number], rules, None)
+        wanted = frame(
+            load_game(game), tables[number - 1], tables[number], rules, None, FIRST_NAMES[:seats]
+        )
         assert data["moments"][number - 1]["frame"] == json.loads(json.dumps(wanted))
     views = [moment["frame"] for moment in data["moments"]]
     used = {card[1] for view in views for seat in view["seats"] for card in seat["cards"]}
@@ -113,6 +116,24 @@ def test_names_of_strangers_are_only_text():
     assert "alert(1)" in html.unescape(outside)  # the name is there, as text
     assert "<script>alert" not in text and "<img" not in text and "\x1b" not in text
     assert "\u202e" not in text + json.dumps(data, ensure_ascii=False)
+
+
+@pytest.mark.parametrize(
+    ("names", "shown", "bots"),
+    [
+        (None, ["Astrid", "Bertil", "Cecilia"], "3 players"),
+        (["You", "Bertil (search)", "Cecilia (search)"], ["You", "Bertil", "Cecilia"],
+         "You, Bertil and Cecilia (search)"),
+        (["runs/demo", "uniform", "rule_of_thumb"], ["Astrid", "Bertil", "Cecilia"],
+         "Astrid (demo), Bertil (Random), Cecilia (Steady, a rule of thumb)"),
+        (["Bertil", "byteskille/tipsy", "Eva"], ["Bertil", "byteskille/tipsy", "Eva"], "3 players"),
+    ],
+)  # fmt: skip
+def test_policies_are_called_by_first_names(names, shown, bots):
+    text, data = paged(match(names=names))
+    assert data["matches"][0]["names"] == shown
+    assert f"deal 1 · {bots} · svensk" in text
+    assert data["moments"][0]["frame"]["title"] == "", "the number of a deal stands there once"
 
 
 def test_the_page_runs_its_own_script_and_no_other():
@@ -174,7 +195,7 @@ def test_the_command_writes_the_page(kille, answer, recorded, tmp_path):
     )
     told = answer("replay", recorded, "--html", out, "--match", 2, "--policies", "uniform")
     assert told["matches"] == 1 and told["bytes"] == out.stat().st_size
-    assert "deal 2, 3 players" in out.read_text()
+    assert "deal 2 · 3 players · svensk" in out.read_text()
 
 
 @pytest.mark.parametrize(

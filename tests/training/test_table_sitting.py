@@ -11,7 +11,7 @@ from kille_env.errors import IllegalActionError, KilleError, PolicyError, RulesE
 from kille_env.records import parse_record, replay
 from kille_env.registry import list_games, spec
 from kille_env.words.text import listed
-from kille_training.table.names import FIRST_NAMES, names_at
+from kille_training.names import FIRST_NAMES, names_at
 from kille_training.table.sitting import Sitting
 
 

@@ -1,13 +1,13 @@
-"""Recorded matches decision by decision: what players would have done, and what choices cost.
+"""Review recorded matches decision by decision: preferred actions of policies, and regrets.
 
-The page is one file to step through, which needs nothing beside it. It lays the table out, all
-cards open, with the script of the table that people play at. The moments are compressed: neighbors
-share almost everything.
+The page is one self-contained file to step through, with all cards open, drawn by the script of the
+web table. Its moments are compressed, because neighbors share almost everything.
 """
 
 import base64
 import hashlib
 import json
+import re
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.resources import files
@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from markupsafe import Markup
 
-from kille_agents.catalog import as_policy
+from kille_agents.catalog import as_policy, players_of
 from kille_agents.tabular import TabularPolicy
 from kille_env.core.batch import Batch
 from kille_env.core.spec import GameSpec, Rules
@@ -32,34 +32,33 @@ from kille_env.words.text import labels, listed, printable, signed
 from kille_env.words.view import View
 from kille_training.evaluation.worth import is_solved, worth
 from kille_training.labels import episode_noun
+from kille_training.names import FIRST_NAMES, company
 from kille_training.pages.page import css, render
 
 MOST_MOMENTS = 10_000
-"""Moments that a page may hold."""
+"""Most moments on a page."""
 MOST_MISTAKES = 12
 LEAST_LOSS = 0.0005
-"""Units below which a choice counts as costing nothing; a page shows three decimals."""
+"""Units below which a loss counts as 0; a page shows three decimals."""
+_PATH = re.compile(r"[\w./\\:-]*[/\\_:.][\w./\\:-]*")
+"""A policy's name or path, other than a person's name."""
 ALWAYS_ASKED, SOLUTION = "rule_of_thumb", "byteskille/solved"
 
 
 class Asked(NamedTuple):
-    """Whom a page asks what they would do.
+    """Policies that a page compares with the recorded actions.
 
     Attributes:
-        names: Their names or paths; None is the rule of thumb, and the solution where there is one.
-            The first that is a solution of the table says what choices are worth.
-        trust: Whether model files that can run code may be loaded.
+        names: Names or paths; None is the rule of thumb, and the solution if there is one. The
+            first solution among them values the choices.
+        trust: Whether to load model files that can run code.
     """
 
     names: Sequence[str] | None = None
     trust: bool = False
 
     def at(self, game: str, num_players: int, rules: Rules) -> dict[str, Policy]:
-        """Returns the players of a table, by name.
-
-        Raises:
-            PolicyError: There is no such player, or it does not play there.
-        """
+        """Return the policies of a table, by name."""
         names = self.names
         if names is None:
             names = [ALWAYS_ASKED, *([SOLUTION] if is_solved(num_players, rules) else [])]
@@ -76,13 +75,13 @@ class Numbered(NamedTuple):
 def replay_page(
     matches: Sequence[Numbered], *, source: str, asked: Asked | None = None, back: str = ""
 ) -> bytes:
-    """Returns the page of matches.
+    """Return the page of matches.
 
     Args:
         matches: The records; they may stop anywhere.
-        source: What the page calls the file that they come from.
-        asked: Whom to ask what they would do at every decision.
-        back: Address of the table that the matches were played at, for a link; "" is none.
+        source: Name of their file.
+        asked: Policies to compare with at every decision.
+        back: Address of the web table, for a link; "" is none.
 
     Raises:
         RecordError: A record says something that its replay does not confirm, there is nothing to
@@ -104,16 +103,15 @@ def replay_page(
 
 
 class Moment(NamedTuple):
-    """How the table stands between two moves.
+    """A table between two moves.
 
     Attributes:
         before: The table before the last move.
         table: The table.
-        decision: What is decided now, JSON values; None after the last decision of a hand. `seat`;
-            `choices`, each with its `text`, how likely each player takes it (`shares`, in the order
-            in which they were named) and what it is `worth` on average, see `worth`; the number of
-            the one that was `chosen`, None where the record stops; and its `loss`, the units by
-            which it was worth less than the best one, None where that is not known.
+        decision: The decision, JSON values; None after the last one of a deal. `seat`; `choices`,
+            each with its `text`, the probabilities of the policies (`shares`, in their order) and
+            its mean `worth`; the number of the `chosen` one, None where the record stops; and its
+            `loss`, the units below the best one's worth, None if unknown.
     """
 
     before: np.record
@@ -129,44 +127,42 @@ class Moment(NamedTuple):
 def review(
     record: Record, players: Mapping[str, Policy], policy: Policy | None = None
 ) -> tuple[Replay, list[Moment]]:
-    """Plays a record again, and asks players what they would do at every decision.
+    """Replay a record and compare policies with it at every decision.
 
-    A player is asked as if it sat in every seat: it sees what the seat to act sees. One with a
-    memory remembers what the seat has seen before in the match.
+    Each policy sees the observation of the seat to act.
 
     Args:
         record: The record; it may stop anywhere.
-        players: Who is asked, by name.
-        policy: By what everybody plays on says what choices are worth: a solution, such as that of
+        players: Policies, by name.
+        policy: Policy of all seats after a choice, which values it: a solution, such as that of
             `kille_training.solve`, or any policy of a table whose deals have a tree. None is the
-            solution of the table that the suite brings, if there is one.
+            suite's own solution of the table, if there is one.
 
     Returns:
         The match, and its moments: after each deal and each action.
 
     Raises:
-        KilleError: As `replay` does; or a player returned what is no distribution; or there is no
-            tree of the table.
+        KilleError: The replay failed, a policy returned no distribution, or the table has no tree.
     """
     reviewer = _Reviewer(record, players, policy)
     return replay(record, look=reviewer.look), reviewer.moments
 
 
 class _Reviewer:
-    """Looks at every moment of a match."""
+    """Collect the moments of a match."""
 
     def __init__(
         self, record: Record, players: Mapping[str, Policy], policy: Policy | None
     ) -> None:
         self.moments = list[Moment]()
-        self._policy, self._names = policy, _names(record)
+        self._policy, (self._names, _) = policy, _seats(record)
         self._players, self._asked = players, list[SeatedPolicies]()
         self._before: np.record | None = None
 
     def look(self, batch: Batch, action: int | None) -> None:
-        """Keeps a moment; see `kille_env.records.replay`."""
+        """Add a moment; see `kille_env.records.replay`."""
         table = batch.tables[0].copy()
-        if self._before is None:  # the same batch throughout; what it plays, the record says
+        if self._before is None:  # the batch stays the same; the record supplies its actions
             seats = np.zeros(batch.num_players, np.int64)
             self._asked = [
                 SeatedPolicies(batch, [player], seats, step=lambda _: None)
@@ -202,7 +198,7 @@ class _Reviewer:
         }
 
     def _text(self, batch: Batch, action: int) -> str:
-        """Returns a choice as its button says it."""
+        """Return the label of a choice's button."""
         told = batch.game.choice(batch.tables[0], batch.rules, action, self._names)
         return told.partition(":")[0]
 
@@ -213,7 +209,7 @@ class _Reviewer:
 
 
 class _Page:
-    """What a page holds."""
+    """The content of a page."""
 
     def __init__(self, asked: Asked) -> None:
         self.moments: list[dict[str, Any]] = []
@@ -225,27 +221,27 @@ class _Page:
         self._mistakes: list[dict[str, Any]] = []
 
     def add(self, line: int, record: Record) -> None:
-        """Adds a match."""
+        """Add a match."""
         game, rules = check_record(record)
         players, policy = self._seated(record["num_players"], rules)
         played, moments = review(record, players, policy)
         _refuse_differences(played, line)
-        who = _names(record)
+        who, bots = _seats(record)
         pack = game.spec.pack
         both = zip(pack.words or pack.names, pack.names, strict=True)
         names = [word if word == name else f"{word} ({name})" for word, name in both]
         self._cards |= zip(pack.codes, names, strict=True)
-        title = _title(line, rules, len(who))
+        title = _title(line, rules, who, bots)
         self._matches.append(
             {"game": game.spec.title, "title": title, "names": who, "asked": list(players)}
         )
         for each in moments:
-            self._add_moment(line, each, record, rules, who)
+            self._add_moment(line, each, rules, who)
 
     def _seated(
         self, num_players: int, rules: Rules
     ) -> tuple[dict[str, Policy], TabularPolicy | None]:
-        """Returns whom to ask at a table, and the solution that says what choices are worth."""
+        """Return the policies to compare with at a table, and the solution among them."""
         key = (num_players, rules)
         if key not in self._players:
             players, policy = self._asked.at(rules.game, num_players, rules), None
@@ -255,24 +251,19 @@ class _Page:
             self._players[key] = players, policy
         return self._players[key]
 
-    def _add_moment(
-        self, line: int, moment: Moment, record: Record, rules: Rules, who: list[str]
-    ) -> None:
+    def _add_moment(self, line: int, moment: Moment, rules: Rules, who: list[str]) -> None:
         game, number, decision = load_game(rules.game), len(self.moments), moment.decision
         if moment.before["deals"] != moment.table["deals"]:
             self._starts.append((number, _where(line, moment.deal, rules)))
-        names = who if record.get("names") else None
-        self.moments.append(
-            {
-                "match": len(self._matches) - 1,
-                "frame": frame(game, moment.before, moment.table, rules, None, names),
-                "decision": decision,
-            }
-        )
+        shown = frame(game, moment.before, moment.table, rules, None, who)
+        if rules["episode"] == "deal":  # its own number is always 1; the page numbers the records
+            shown["title"] = shown["title"].removeprefix("deal 1").removeprefix(" · ")
+        match = len(self._matches) - 1
+        self.moments.append({"match": match, "frame": shown, "decision": decision})
         if decision is None or decision["loss"] is None:
             return
         view, seat, choices = (
-            game.view(moment.table, rules, None, names), decision["seat"], decision["choices"]
+            game.view(moment.table, rules, None, who), decision["seat"], decision["choices"]
         )  # fmt: skip
         self._mistakes.append(
             {
@@ -287,7 +278,7 @@ class _Page:
         )
 
     def render(self, source: str, back: str) -> bytes:
-        """Returns the page."""
+        """Return the page."""
         data = {
             "cards": self._cards,
             "matches": self._matches,
@@ -322,31 +313,40 @@ def _refuse_differences(game: Replay, line: int) -> None:
         )
 
 
-def _title(line: int, rules: Rules, num_players: int) -> str:
-    return f"{episode_noun(rules['episode'])} {line}, {num_players} players, {rules['preset']}"
+def _title(line: int, rules: Rules, who: list[str], bots: list[str]) -> str:
+    players = company(who, bots) if any(bots) else f"{len(who)} players"
+    return f"{episode_noun(rules['episode'])} {line} · {players} · {rules['preset']}"
 
 
 def _where(line: int, deal: int, rules: Rules) -> str:
-    """Returns where a deal is found: "match 2, deal 3", or "deal 2" for a single one."""
+    """Return the place of a deal: "match 2, deal 3", or "deal 2" for a single one."""
     return f"match {line}, deal {deal + 1}" if rules["episode"] == "match" else f"deal {line}"
 
 
-def _names(record: Record) -> list[str]:
-    """Returns the names without what plays there, "Bertil" for "Bertil (search)", if all differ."""
-    names = labels(record.get("names"), record["num_players"])
-    short = [name.partition(" (")[0] for name in names]
-    return short if len(set(short)) == len(short) else names
+def _seats(record: Record) -> tuple[list[str], list[str]]:
+    """Return the names of the seats, first names for policies, and the policies, "" for people."""
+    seats, known = record["num_players"], players_of(record["game"])
+    names, bots = list(FIRST_NAMES[:seats]), [""] * seats
+    for seat, name in enumerate(map(printable, record.get("names") or ())):
+        if name in known or _PATH.fullmatch(name):
+            bots[seat] = name
+        else:  # as `kille play` writes it: "Bertil (search)"
+            names[seat], _, player = name.partition(" (")
+            bots[seat] = player.removesuffix(")")
+    if len(set(names)) < seats:
+        return labels(record.get("names"), seats), [""] * seats
+    return names, bots
 
 
 def _faces(view: View, seat: int, spec: GameSpec) -> Iterator[str]:
-    """Yields the names of the cards of a seat, those that it has played among them."""
+    """Yield the names of a seat's cards, in the hand and played."""
     for card in (*view.seats[seat].hand, *view.seats[seat].played):
         if card.face is not None:
             yield spec.pack.word(card.face)
 
 
 def _by_name(judged: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Returns what the decisions of each name have cost in all, the dearest first."""
+    """Return the number and total cost of each name's decisions, the largest cost first."""
     found: dict[str, dict[str, Any]] = {}
     for each in judged:
         row = found.setdefault(each["name"], {"name": each["name"], "decisions": 0, "loss": 0.0})
@@ -356,7 +356,7 @@ def _by_name(judged: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _shown_cards(moments: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Returns the codes of the cards that moments show."""
+    """Return the codes of the cards in the moments."""
     used: set[str | None] = set()
     for view in (moment["frame"] for moment in moments):
         used |= {code for seat in view["seats"] for _, code, *_ in seat["cards"]}
@@ -371,12 +371,12 @@ def _packed(data: Mapping[str, Any]) -> str:
 
 
 def _own(name: str) -> str:
-    """Returns a script or a style sheet of this package."""
+    """Return a script or a style sheet of this package."""
     return (files("kille_training") / name).read_text(encoding="utf-8")
 
 
 def _policy(script: str, styles: str) -> str:
-    """Returns the page's Content-Security-Policy: its own script and style, and nothing else."""
+    """Return the page's Content-Security-Policy: its own script and style, and nothing else."""
     ours, looks = (
         base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
         for text in (script, styles)
@@ -387,18 +387,11 @@ def _policy(script: str, styles: str) -> str:
     )
 
 
-# Matches in words
+# Matches as text
 
 
 def match_lines(record: Record, game: Replay, told: list[str], number: int) -> list[str]:
-    """Returns a match in words: who played, what happened, how it ended.
-
-    Args:
-        record: The match.
-        game: It replayed.
-        told: What `describe` says of it.
-        number: Its number, for the first line.
-    """
+    """Return a match as text: its seats, the lines of `describe`, and its end."""
     num_players = record["num_players"]
     who = labels(record.get("names"), num_players)
     rules = f"preset {game.rules['preset']}, episode {game.rules['episode']}"
@@ -421,7 +414,7 @@ def match_lines(record: Record, game: Replay, told: list[str], number: int) -> l
 
 
 def _stop(game: Replay, who: Sequence[str]) -> str:
-    """Says where a record stops that does not go to the end of its match."""
+    """Return a sentence about the end of a record that stops within its match."""
     if game.steps and game.steps[-1].action is None:
         step = game.steps[-1]
         return f"Here the record stops: {who[step.seat]} is to decide ({listed(step.legal, 'or')})."

@@ -26,9 +26,9 @@ from kille_env.play.policy import Policy
 from kille_env.records import Record, parse_record
 from kille_env.registry import list_games, load_game, spec
 from kille_env.words.view import Change
+from kille_training.names import company
 from kille_training.table.advice import choices
 from kille_training.table.lineup import one_per_seat, players_named
-from kille_training.table.names import company
 from kille_training.table.sitting import Sitting
 
 MOST_FRAMES = 2000
@@ -199,7 +199,7 @@ class Table:
             "fresh": fresh,
             "frames": frames,
             "earlier": [[one["lines"], one["verdict"]] for one in earlier],
-            "company": company(names[1:], self.order.opponents) if names else "",
+            "company": f"With you: {company(names[1:], self.order.opponents)}." if names else "",
             "first": self._first,
             "names": names,
             "you": 0 if sitting is None else sitting.person,

@@ -55,8 +55,8 @@ from kille_env.play.policy import Policy
 from kille_env.records import Record
 from kille_env.registry import list_games, spec
 from kille_env.words.text import counted
+from kille_training.names import LABELS, label_of
 from kille_training.pages.page import css, render
-from kille_training.table.names import LABELS, label_of
 from kille_training.table.online import (
     Order,
     Refusal,

@@ -13,9 +13,9 @@ from kille_env.play.seating import SeatedPolicies
 from kille_env.records import Record, Recorder
 from kille_env.registry import make_batch
 from kille_env.words.text import does, listed, signed
+from kille_training.names import names_at
 from kille_training.table.advice import Question
 from kille_training.table.lineup import seating_of
-from kille_training.table.names import names_at
 
 
 class Sitting:

@@ -12,8 +12,8 @@ from kille_env.words.table import text_of
 from kille_env.words.text import YOU, counted, listed, signed
 from kille_env.words.view import Laid
 from kille_training.labels import episode_noun, plural_of
+from kille_training.names import company
 from kille_training.table.advice import Choice, choices
-from kille_training.table.names import company
 from kille_training.table.rules import rules_for
 from kille_training.table.sitting import Sitting
 
@@ -66,7 +66,8 @@ class Terminal:
         told = self._rules()
         self._say(f"{sitting.batch.spec.title}. {told['sentences']}\n{told['order']}")
         others = [name for name in sitting.names if name != YOU]
-        self._say(company(others, [name_of(one) for one in sitting.by_seat if one is not None]))
+        players = [name_of(one) for one in sitting.by_seat if one is not None]
+        self._say(f"With you: {company(others, players)}.")
         if self._unit == "deal":
             self._say("You play single deals; --rules episode=match plays whole matches.")
         self._say(f"Keys: {', '.join(f'{key} {what}' for key, what in COMMANDS.items())}.")
