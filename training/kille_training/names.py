@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from kille_env.words.text import YOU, listed
 
-FIRST_NAMES = (
+FIRST_NAMES: tuple[str, ...] = (
     "Astrid", "Bertil", "Cecilia", "David", "Elsa", "Folke", "Greta", "Hugo", "Ingrid", "Jonas",
     "Karin", "Lasse", "Maja", "Nils", "Olga", "Pelle", "Rakel", "Sixten", "Tora", "Ulf",
 )  # fmt: skip
@@ -31,7 +31,7 @@ def label_of(player: str) -> str:
 
 def company(names: Sequence[str], players: Sequence[str]) -> str:
     """Return names with their players, "Bertil and David (Random), You"; "" is no player."""
-    groups = {player: [] for player in players}
+    groups: dict[str, list[str]] = {player: [] for player in players}
     for name, player in zip(names, players, strict=True):
         groups[player].append(name)
     return ", ".join(
