@@ -194,17 +194,6 @@ def relabel(table, rules, cards):
     relabel_cards(table["deck"], cards)
 
 
-def bounds(num_players: int) -> dict[str, tuple[float, float]]:
-    """Returns the least and largest value of each field of a table."""
-    card = (-1, KILLE_PACK.size - 1)
-    return {"dealt": card, "hand": card, "drew": (0, 1)}
-
-
-def action_before(table: np.record, saved: np.record) -> int:
-    """Returns what the seat to act did on the way to a saved table of the same hand."""
-    return DRAW if saved["drew"][table["seat"]] else STAND
-
-
 def result(table: np.record, rules: Rules) -> dict[str, Any]:
     """Returns the result of the hand that has just ended."""
     seats = range(int(table["num_players"]))
@@ -263,5 +252,4 @@ SPEC = GameSpec(
     reward_range=reward_range,
     zero_sum=True,
     max_decisions=lambda rules, num_players: num_players,
-    bounds=bounds,
 )

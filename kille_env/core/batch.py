@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from kille_env.core import arguments, saving
+from kille_env.core import arguments
 from kille_env.core.arrays import Arrays, Fixed, Shown, read_only
 from kille_env.core.floats import READINGS, SeatLayout, seat_layout
 from kille_env.core.game import Game, game_of
@@ -390,28 +390,11 @@ class Batch(Fixed):
             self._show()
         return cards
 
-    def save(self) -> bytes:
-        """Returns the tables as bytes that `restore` reads: a line of JSON, then the records."""
-        with self.arrays as own:
-            return saving.encoded(self._identity(), own.tables)
-
-    def restore(self, saved: bytes) -> None:
-        """Restores saved tables, which continue exactly as they would have.
-
-        `reward`, `terminated` and `truncated` then show no step: they belonged to the last one.
-
-        Raises:
-            KilleError: The bytes are of another game, rule set or shape, or hold a table that
-                cannot have come about by the rules; nothing has changed then.
-        """
-        tables = saving.decoded(saved, self._identity(), self.spec.table)
-        saving.check_tables(self.game, self.rules, self.num_players, tables)
-        self.place(tables)
-
     def place(self, tables: np.ndarray) -> None:
-        """Puts tables in the place of all, as `restore` does, and checks nothing.
+        """Replace all tables without a check.
 
-        For tests and solvers, some of whose tables no pack deals.
+        For tests and solvers, some of whose tables no pack deals. `reward`, `terminated` and
+        `truncated` then show no step.
 
         Args:
             tables: [N] records of this game, seats and rules.
@@ -426,16 +409,6 @@ class Batch(Fixed):
         settings = self.num_tables, self.num_players, self.rules, 0, self.restart
         own = self.arrays
         return again, (self.game.module.__name__, settings, self._began, (own.tables, *own.shown))
-
-    def _identity(self) -> dict[str, Any]:
-        return {
-            "game": self.spec.name,
-            "version": self.spec.version,
-            "num_tables": self.num_tables,
-            "num_players": self.num_players,
-            "restart": self.restart,
-            "rules": self.rules.as_dict(),
-        }
 
     def _show(self, which: np.ndarray | None = None) -> None:
         own = self.arrays

@@ -309,39 +309,6 @@ class Game:
         """
         return describe_rules(self.module, self.spec, rules, num_players)
 
-    def can_go_on(self, table: np.record, rules: Rules) -> bool:
-        """Returns whether the next hand can be dealt, for saved tables; by default it always can.
-
-        Args:
-            table: A table whose fields are within their bounds.
-            rules: Its rules.
-        """
-        return self._own["can_go_on"](table, rules) if "can_go_on" in self._own else True
-
-    def undeal(self, table: np.record) -> None:
-        """Puts a table in a hand back to before its deal, for saved tables; amounts do not matter.
-
-        By default nothing of the game's own needs to be put back. Phase, seat, number of the deal
-        and pack are taken care of.
-        """
-        if "undeal" in self._own:
-            self._own["undeal"](table)
-
-    def action_before(self, table: np.record, saved: np.record) -> int:
-        """Returns what the seat to act did on the way to a saved table of the same hand.
-
-        By default nothing is known of that, so that no hand can be restored when it is under way.
-
-        Args:
-            table: The hand as it stood then.
-            saved: The hand as it stands later.
-
-        Returns:
-            The action, -1 if it is not known.
-        """
-        known = self._own.get("action_before")
-        return int(known(table, saved)) if known else -1
-
     def check_start(self, rules: Rules, num_players: int, start: Mapping[str, Any] | None) -> None:
         """Refuses an impossible start before anything changes, by `set_up` at a table apart."""
         if not isinstance(start, (Mapping, type(None))):

@@ -231,10 +231,6 @@ class GameSpec:
         secret_actions: Actions that nobody else learns of, as long as the deal goes on.
         covered_actions: Actions that everybody sees, but whose cards only the seat that acts knows:
             a card that is led face down, discards by their places in the hand.
-        bounds: The least and largest value of each field of a table that is the game's own, for a
-            number of seats: saved tables are checked by them. Only fields of 32 bits with a sign
-            and of fewer bits need any. Other words of 32 bits are sets of seats, those of 64 bits
-            sets of cards, or amounts if they have a sign.
         cards_needed: How many cards a hand may take from the pack at most, for resolved rules and a
             number of seats, where rules can make the pack smaller: as many can sit as it suffices
             for.
@@ -263,7 +259,6 @@ class GameSpec:
     secret_phases: tuple[int, ...] = ()
     secret_actions: tuple[int, ...] = ()
     covered_actions: tuple[int, ...] = ()
-    bounds: Callable[[int], Mapping[str, tuple[float, float]]] = lambda num_players: {}
     cards_needed: Callable[["Rules", int], int] = lambda rules, num_players: 0
     result_keys: tuple[str, ...] | None = None
 

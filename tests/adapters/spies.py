@@ -60,7 +60,7 @@ class SeatSpy:
 def standing(env: KilleAEC) -> Any:
     """Returns how a game stands: its tables, what it has paid and what was played."""
     paid = env.rewards, env._cumulative_rewards, env.terminations
-    return env._batch.save(), copy.deepcopy(paid), env.agent_selection, env.record()
+    return env._batch.tables.tobytes(), copy.deepcopy(paid), env.agent_selection, env.record()
 
 
 def check_api(env: KilleAEC, cycles: int) -> None:

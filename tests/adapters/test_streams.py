@@ -235,9 +235,9 @@ def test_same_seed_same_play_and_others_differ() -> None:
 def test_tables_that_are_not_chosen_keep_their_match_and_their_seed() -> None:
     tables = SeatTables("byteskille", 4, 3, seed=1)
     tables.begin()
-    before = tables.batch.save()[-4 * tables.batch.spec.table.itemsize :]
+    before = tables.batch.tables.tobytes()[-4 * tables.batch.spec.table.itemsize :]
     tables.begin(seed=99, which=np.array([True, False, False, True]))
-    after = tables.batch.save()[-4 * tables.batch.spec.table.itemsize :]
+    after = tables.batch.tables.tobytes()[-4 * tables.batch.spec.table.itemsize :]
     size = tables.batch.spec.table.itemsize
     same = [before[i * size : (i + 1) * size] == after[i * size : (i + 1) * size] for i in range(4)]
     assert same == [False, True, True, False]

@@ -81,13 +81,13 @@ def main(game):
         batch, actions = play_the_same(game, 32, 6, episode="match", restart=restart)
     illegal = np.where(batch.seat.copy_to_host() < 0, actions.copy_to_host(), 999)
     actions.copy_to_device(illegal)
-    before = batch.to_cpu().save()
+    before = batch.to_cpu().tables.tobytes()
     batch.step(actions)
     try:
         batch.check()
     except kille_env.errors.IllegalActionError as error:
         print(error)
-    assert batch.to_cpu().save() == before
+    assert batch.to_cpu().tables.tobytes() == before
 
 
 if __name__ == "__main__":

@@ -131,7 +131,6 @@ CALLS = {
     "take": lambda tables, odd: tables.take(odd),
     "resample": lambda tables, odd: tables.resample(odd, [1, 2]),
     "resample_keys": lambda tables, odd: tables.resample(0, odd),
-    "restore": lambda tables, odd: tables.restore(odd),
     "game": lambda tables, odd: kille_env.make_batch(odd),
     "num_tables": lambda tables, odd: kille_env.make_batch("knack", odd),
     "num_players": lambda tables, odd: kille_env.make_batch("knack", 1, odd),
@@ -193,14 +192,14 @@ REFUSED = {  # more that is refused, and in which words
 def test_odd_arguments_are_refused_in_our_words_and_change_nothing(call):
     tables = batch(2, 3)
     tables.reset()
-    before, seen = tables.save(), shown(tables)
+    before, seen = tables.tables.tobytes(), shown(tables)
     more, words = REFUSED.get(call, ([], "."))
     odd = [value for name, value in ODD.items() if name not in TAKEN.get(call, ())]
     for number, value in enumerate(odd + more):
         with pytest.raises(KilleError, match=words if number >= len(odd) else ".") as error:
             CALLS[call](tables, value)
         assert len(str(error.value)) < 600
-        assert (tables.save(), shown(tables)) == (before, seen)
+        assert (tables.tables.tobytes(), shown(tables)) == (before, seen)
 
 
 def test_read_only_arrays_and_views_need_no_other_kernels():

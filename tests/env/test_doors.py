@@ -140,9 +140,7 @@ def test_a_second_thread_is_refused():
     tables = _begun()
     before = shown(tables)
     calls = {**LOOKS, "reset": lambda t: t.reset(), "seed": lambda t: t.seed(1)}
-    calls |= {"clone": lambda t: t.clone(), "save": lambda t: t.save()}
-    calls |= {"restore": lambda t: t.restore(saved)}
-    saved = tables.save()
+    calls |= {"clone": lambda t: t.clone(), "place": lambda t: t.place(t.tables)}
     for name in ("read", "describe", "result"):  # they show arrays as they are, or one table
         del calls[name]
     with tables.arrays:  # as if a kernel ran

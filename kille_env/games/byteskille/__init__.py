@@ -11,11 +11,8 @@ decides; the numbers D-E01 to D-E26 are explained on the game's page. Beyond the
 """
 
 from kille_env.games.byteskille.determinize import (
-    action_before,
-    can_go_on,
     relabel,
     resample,
-    undeal,
 )
 from kille_env.games.byteskille.observe import full_state, information_state, observe
 from kille_env.games.byteskille.rules import (

@@ -2,7 +2,6 @@
 
 from kille_env.cards.pack import KILLE_PACK
 from kille_env.core.spec import GameSpec, Rules, Switch, member_names
-from kille_env.games.byteskille.determinize import bounds
 from kille_env.games.byteskille.observe import (
     full_state_parts,
     information_state_parts,
@@ -238,6 +237,5 @@ SPEC = GameSpec(
     max_decisions=_max_decisions,
     secret_phases=(Phase.GOK,),
     secret_actions=(Action.WAIT,),
-    bounds=bounds,
     result_keys=RESULT_KEYS,
 )

@@ -4,9 +4,8 @@ Source: an encyclopedia's rules, the end of which is cut off. Where they are sil
 documented default decides; the numbers D-F01 to D-F12 are explained on the game's page.
 """
 
-from kille_env.games.femkortskille.determinize import action_before, relabel, resample
+from kille_env.games.femkortskille.determinize import relabel, resample
 from kille_env.games.femkortskille.observe import full_state, information_state, observe
 from kille_env.games.femkortskille.rules import apply, begin, deal, legal_actions
 from kille_env.games.femkortskille.spec import SPEC
 from kille_env.games.femkortskille.words import choice, narrate, result, view
-from kille_env.tricktaking.saved import can_go_on, undeal

@@ -2,7 +2,6 @@
 
 from kille_env.cards.pack import KILLE_PACK, pack_switch
 from kille_env.core.spec import GameSpec, Rules, Switch, member_names
-from kille_env.games.femkortskille.determinize import bounds
 from kille_env.games.femkortskille.observe import (
     full_state_parts,
     information_state_parts,
@@ -92,7 +91,6 @@ SPEC = GameSpec(
     reward_range=_reward_range,
     zero_sum=True,
     max_decisions=_max_decisions,
-    bounds=bounds,
     cards_needed=_cards_needed,
     result_keys=RESULT_KEYS,
 )

@@ -9,9 +9,8 @@ The record of a table and what happens are in `rules`, who sees what in `observe
 possible in `determinize`, the texts in `words`.
 """
 
-from kille_env.games.knack.determinize import action_before, can_go_on, relabel, resample
+from kille_env.games.knack.determinize import relabel, resample
 from kille_env.games.knack.observe import full_state, information_state, observe
 from kille_env.games.knack.rules import apply, begin, deal, legal_actions
 from kille_env.games.knack.spec import SPEC
 from kille_env.games.knack.words import chance, chances, choice, narrate, result, set_up, view
-from kille_env.tricktaking.saved import undeal

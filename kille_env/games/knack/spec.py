@@ -2,7 +2,6 @@
 
 from kille_env.cards.pack import pack_switch
 from kille_env.core.spec import GameSpec, Rules, Switch, member_names
-from kille_env.games.knack.determinize import bounds
 from kille_env.games.knack.observe import (
     full_state_parts,
     information_state_parts,
@@ -103,7 +102,6 @@ SPEC = GameSpec(
     zero_sum=True,
     max_decisions=_max_decisions,
     covered_actions=tuple(range(Action.PLAY_DOWN, len(ACTIONS))),
-    bounds=bounds,
     cards_needed=_cards_needed,
     result_keys=RESULT_KEYS,
 )

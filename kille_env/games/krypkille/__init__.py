@@ -9,9 +9,8 @@ D-R02 to D-R09, are explained on the game's page. Beyond them:
   with one answer.
 """
 
-from kille_env.games.krypkille.determinize import action_before, can_go_on, relabel, resample
+from kille_env.games.krypkille.determinize import relabel, resample
 from kille_env.games.krypkille.observe import full_state, information_state, observe
 from kille_env.games.krypkille.rules import apply, begin, deal, legal_actions
 from kille_env.games.krypkille.spec import SPEC
 from kille_env.games.krypkille.words import choice, narrate, result, set_up, view
-from kille_env.tricktaking.saved import undeal

@@ -4,7 +4,6 @@ from typing import Any
 
 from kille_env.cards.pack import KILLE_PACK, Kind, pack_switch
 from kille_env.core.spec import GameSpec, Rules, Switch, member_names
-from kille_env.games.krypkille.determinize import bounds
 from kille_env.games.krypkille.observe import (
     full_state_parts,
     information_state_parts,
@@ -118,7 +117,6 @@ SPEC = GameSpec(
     zero_sum=False,
     max_decisions=_max_decisions,
     covered_actions=tuple(range(Action.DISCARD + 1, Action.PLAY)),
-    bounds=bounds,
     cards_needed=_cards_needed,
     result_keys=RESULT_KEYS,
 )

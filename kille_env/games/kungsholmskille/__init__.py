@@ -8,9 +8,8 @@ them:
 - Splitting a pot at the end of a match gives everybody whole units; the rest stays on the table.
 """
 
-from kille_env.games.kungsholmskille.determinize import action_before, relabel, resample
+from kille_env.games.kungsholmskille.determinize import relabel, resample
 from kille_env.games.kungsholmskille.observe import full_state, information_state, observe
 from kille_env.games.kungsholmskille.rules import apply, begin, deal, legal_actions
 from kille_env.games.kungsholmskille.spec import SPEC
 from kille_env.games.kungsholmskille.words import choice, narrate, result, set_up, view
-from kille_env.tricktaking.saved import can_go_on, undeal
