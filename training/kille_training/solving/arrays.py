@@ -1,4 +1,4 @@
-"""What a walk writes down: arrays that grow, and hash tables that find a row in them again.
+"""State and results of a walk: arrays that grow, and hash tables that find a row in them again.
 
 A hash table (`slots`) is an array of numbers of rows, -1 where it is free. Its length is a power of
 two, and larger than the number of rows.
@@ -14,8 +14,94 @@ from kille_training.solving.trees.tree import CHANCE
 FIRST_ROOM = 1 << 14
 """Information sets, ends and others that there is room for at first."""
 
-SETS, ENDS, WAYS, WRITTEN, ASIDE, HISTORIES = range(6)
-"""Where the walk counts in `size` how much there is in each of the arrays of `Arrays`."""
+FRAME = np.dtype(
+    [
+        ("set", np.int64),  # the information set, `CHANCE` or `FORCED`
+        ("choice", np.int64),  # the next one to walk on from: an action, or a type of card
+        ("step", np.int64),  # the sequence of that choice
+        ("action", np.int64),  # the only legal one; at a chance node the one that draws, -1 deals
+        # Of a chance node: where in the deck the cards of its step begin; of the hand that the card
+        # goes to the highest type that it has drawn so far, how many cards, and how many of it.
+        ("start", np.int64),
+        ("floor", np.int64),
+        ("count", np.int64),
+        ("run", np.int64),
+        ("left", np.int64),  # how many cards can be drawn
+        ("first", np.int64),  # the node's histories: rows of `Path.last` and `Path.weight`
+        ("end", np.int64),
+        ("chance", np.float64),  # how often chance leads here from the first table
+        # Where nodes are written down: the last one up to this table, the sequence that leads on
+        # from it, how often chance does, and how many ends there were before a chance node that is
+        # a node of its own (-1: it is none).
+        ("node", np.int64),
+        ("edge", np.int64),
+        ("share", np.float64),
+        ("leaf", np.int64),
+    ],
+    align=True,
+)
+"""A node on the way from the first table to the newest."""
+
+COUNTS = np.dtype(
+    [
+        # How much there is in each of `Arrays`.
+        ("sets", np.int64),
+        ("ends", np.int64),
+        ("ways", np.int64),
+        ("nodes", np.int64),
+        ("aside", np.int64),
+        ("histories", np.int64),
+        # Where the walk stands.
+        ("depth", np.int64),
+        ("begun", np.int64),  # tables of the round
+        ("met", np.int64),  # nodes, written down or not
+        ("deals", np.int64),
+        ("unfree", np.int64),  # decisions with one legal action
+        ("most", np.int64),  # histories of a node
+        ("last_end", np.int64),
+        ("fault", np.int64),  # see `FAULTS`, 0 for none
+    ],
+    align=True,
+)
+"""Counters of a walk."""
+
+
+class Job(NamedTuple):
+    """Settings of a walk."""
+
+    rules: np.ndarray  # [1]
+    end: int  # where the cards of the deck end that are played with
+    num_features: int  # of an information state
+    owner: np.ndarray  # [P], the player that decides for each seat
+    forgets: np.ndarray  # features of an information state that are one set; see `own_cards`
+    keeps_nodes: bool
+
+
+class Path(NamedTuple):
+    """The nodes from the first table to the newest, by their depth, and room to work in."""
+
+    stack: np.ndarray  # [D] tables
+    frames: np.ndarray  # [D] of `FRAME`
+    last: np.ndarray  # [H, Q], the last sequence of every player, by history
+    weight: np.ndarray  # [H], how often chance leads to the first table
+    talon: np.ndarray  # [D, K], how many cards of each type can be drawn at a chance node
+    place: np.ndarray  # [D, K], where one of them lies
+    row: np.ndarray
+    row_bytes: np.ndarray  # the same memory
+    joint: np.ndarray
+    joint_bytes: np.ndarray  # the same memory
+    way: np.ndarray
+    mask: np.ndarray
+    thrown_in: np.ndarray  # [1], how likely the deals so far are dealt again at once
+
+
+class Round(NamedTuple):
+    """The tables from which the walk goes on, one after the other, with their histories."""
+
+    tables: np.ndarray
+    first: np.ndarray  # the first history of each; the last entry is their number
+    last: np.ndarray
+    weight: np.ndarray
 
 
 class Sets(NamedTuple):

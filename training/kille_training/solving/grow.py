@@ -14,14 +14,13 @@ from kille_env.errors import KilleError
 from kille_env.registry import load_game
 from kille_training.progress import ignore
 from kille_training.solving.arrays import (
-    ASIDE,
-    ENDS,
+    COUNTS,
     FIRST_ROOM,
-    HISTORIES,
-    SETS,
-    WAYS,
-    WRITTEN,
+    FRAME,
     Arrays,
+    Job,
+    Path,
+    Round,
     enlarged,
     free_slots,
     resize,
@@ -31,20 +30,7 @@ from kille_training.solving.size import MEMORY_LIMIT, check_deal, own_cards, too
 from kille_training.solving.stages import DealStages, Stage
 from kille_training.solving.trees.sequence_game import SequenceGame
 from kille_training.solving.trees.tree import FlatTree
-from kille_training.solving.walk import (
-    BEGUN,
-    DEALS,
-    DEPTH,
-    FAULT,
-    FAULTS,
-    MOST,
-    NODES,
-    UNFREE,
-    Job,
-    Path,
-    Round,
-    walk_of,
-)
+from kille_training.solving.walk import FAULTS, walk_of
 
 SAME = 2.0**44  # payoffs that differ by less than the largest divided by this are the same
 CALL = 1 << 19  # nodes of one compiled call: a fraction of a second, during which Ctrl-C waits
@@ -140,12 +126,12 @@ def grow_stage(
     )  # fmt: skip
     with announce_compilation(f"{rules.game} for solving"):
         while not growth.done:
-            before = int(growth.size[NODES])
+            before = growth.met
             taken = growth.walk()
             if taken > memory_limit:
-                ends = f"more than {growth.size[ENDS]:,} ends"
+                ends = f"more than {growth.counts['ends'][0]:,} ends"
                 raise too_large(rules.game, num_players, ends, taken, memory_limit)
-            progress(int(growth.size[NODES]) - before)
+            progress(growth.met - before)
     return growth.finished(granted)
 
 
@@ -166,7 +152,7 @@ class Growth:
     """A walk and the arrays that it fills; they grow with what is in them.
 
     Attributes:
-        size: Counts, see `SETS` to `MOST`.
+        counts: [1] of `COUNTS`.
     """
 
     def __init__(
@@ -207,9 +193,7 @@ class Growth:
         joint = np.zeros(-(-(seats * num_features + 1 + types) // 8), dtype=np.uint64)
         self._path = Path(
             stack=np.zeros(depth, dtype=spec.table),
-            frames=np.full((depth, 14), -1, dtype=np.int64),
-            chance=np.zeros(depth),
-            share=np.ones(depth),
+            frames=np.zeros(depth, dtype=FRAME),
             last=np.zeros((depth, players), dtype=np.int32),
             weight=np.zeros(depth),
             talon=np.zeros((depth, types), dtype=np.int64),
@@ -230,17 +214,17 @@ class Growth:
         )
         self._shape = spec.table, len(row), len(joint), players, actions, outcomes
         self._arrays = Arrays.nothing(*self._shape)
-        self.size = np.zeros(14, dtype=np.int64)
-        self.size[WRITTEN] = 1  # the root
-        self.size[DEPTH], self.size[MOST] = -1, 1
+        self.counts = np.zeros(1, dtype=COUNTS)
+        self.counts["nodes"] = 1  # the root
+        self.counts["depth"], self.counts["most"] = -1, 1
 
     def _next_round(self) -> None:
         """Goes on from the tables that were put aside."""
-        tables, count = self._arrays.aside.tables, int(self.size[HISTORIES])
+        tables, count = self._arrays.aside.tables, int(self.counts["histories"][0])
         number, last, weight = (array[:count] for array in self._arrays.histories)
         empty = Arrays.nothing(*self._shape)
         self._arrays = self._arrays._replace(aside=empty.aside, histories=empty.histories)
-        resize(tables, int(self.size[ASIDE]))
+        resize(tables, int(self.counts["aside"][0]))
         order = np.lexsort((*last.T, number))
         number, last, weight = number[order], last[order], weight[order]
         new = np.append(True, (np.diff(number) != 0) | np.diff(last, axis=0).any(axis=1))
@@ -252,16 +236,24 @@ class Growth:
         self._path = self._path._replace(
             last=np.zeros((room, last.shape[1]), dtype=np.int32), weight=np.zeros(room)
         )
-        self.size[[ASIDE, HISTORIES, BEGUN, MOST]] = 0, 0, 0, most
+        self.counts["most"] = most
+        for name in ("aside", "histories", "begun"):
+            self.counts[name] = 0
+
+    @property
+    def met(self) -> int:
+        """Nodes so far."""
+        return int(self.counts["met"][0])
 
     @property
     def done(self) -> bool:
         """Whether all is grown."""
-        return self._is_between() and not self.size[ASIDE]
+        return self._is_between() and not self.counts["aside"][0]
 
     def _is_between(self) -> bool:
         """Whether a round is over."""
-        return bool(self.size[DEPTH] < 0) and self.size[BEGUN] == len(self._round.tables)
+        depth, begun = self.counts["depth"][0], self.counts["begun"][0]
+        return bool(depth < 0 and begun == len(self._round.tables))
 
     def walk(self) -> int:
         """Walks on for a fraction of a second.
@@ -274,11 +266,11 @@ class Growth:
         """
         if self._is_between():
             self._next_round()
-        counts, most = self.size[: len(self._arrays)].tolist(), int(self.size[MOST])
-        pairs = zip(self._arrays, counts, strict=True)
-        self._arrays = Arrays(*(enlarged(arrays, filled, most) for arrays, filled in pairs))
-        self._walk(self.job, self._round, self._path, self._arrays, self.size, CALL)
-        if fault := int(self.size[FAULT]):
+        most, pairs = int(self.counts["most"][0]), self._arrays._asdict().items()
+        filled = {name: int(self.counts[name][0]) for name, _ in pairs}
+        self._arrays = Arrays(*(enlarged(arrays, filled[name], most) for name, arrays in pairs))
+        self._walk(self.job, self._round, self._path, self._arrays, self.counts, CALL)
+        if fault := int(self.counts["fault"][0]):
             raise KilleError(f"there is no exact tree: {FAULTS[fault]}")
         return sum(array.nbytes for some in (self._round, *self._arrays) for array in some)
 
@@ -288,16 +280,17 @@ class Growth:
         The arrays are those that were filled, and what is not needed any more is given back: most
         of a process's memory is here.
         """
-        (sets, ends, ways, written, *_), size = self._arrays, self.size.tolist()
+        sets, ends, ways, written, *_ = self._arrays
+        size = {name: int(self.counts[name][0]) for name in COUNTS.names or ()}
         del self._arrays
-        count, seats = size[SETS], len(self.job.owner)
+        count, seats = size["sets"], len(self.job.owner)
         player, first = sets.player[:count], sets.first[: count + 1]
         masks, positions = sets.masks[:count], sets.positions[:count]
         thrown_in, forgets = float(self._path.thrown_in[0]), len(self.job.forgets) > 0
         _, last, chance, paid = ends
         del ends
         for array in (last, chance, paid):
-            resize(array, size[ENDS])
+            resize(array, size["ends"])
         ends, paid = (last, paid) if self.job.keeps_nodes else _numbered(last, chance, paid)
         chance /= 1.0 - thrown_in
         payoff, results = np.split(paid, [last.shape[1]], axis=1)
@@ -306,7 +299,7 @@ class Growth:
             payoff -= payoff.mean(axis=1, keepdims=True)
         nodes = None
         if self.job.keeps_nodes:
-            infoset, parent, sequence, share = (array[: size[WRITTEN]] for array in written)
+            infoset, parent, sequence, share = (array[: size["nodes"]] for array in written)
             share[parent == 0] /= 1.0 - thrown_in
             steps = infoset, parent, sequence, share
             nodes = FlatTree(payoff.shape[1], player, first, *steps, payoff)
@@ -314,7 +307,7 @@ class Growth:
         else:
             recalled = np.arange(count + 1), sets.before[:count], np.ones(count)
             if forgets:
-                recalled = _ways(ways.rows, ways.weight, size[WAYS])
+                recalled = _ways(ways.rows, ways.weight, size["ways"])
             tree = SequenceGame(payoff.shape[1], player, first, *recalled, ends, chance, payoff)
         if forgets:
             tree, order = _sorted(tree)
@@ -322,15 +315,15 @@ class Growth:
         return Stage(
             rules=self._rules,
             num_players=seats,
-            num_deals=size[DEALS] // self._num_starts,
-            num_nodes=size[NODES],
+            num_deals=size["deals"] // self._num_starts,
+            num_nodes=size["met"],
             tree=tree,
             masks=masks,
             positions=positions,
             again=results[:, 0],
             outcomes=results[:, 1:],
             thrown_in=thrown_in,
-            forced=bool(size[UNFREE]),
+            forced=bool(size["unfree"]),
             forgets=forgets,
             granted=granted,
             nodes=nodes,

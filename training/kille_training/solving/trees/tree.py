@@ -102,10 +102,10 @@ class FlatTree(NamedTuple):
         inside = (step >= self.first[own]) & (step < self.first[own + 1])
         require(bool(inside.all()), "sequence is an action of the information set above")
         require(bool((self.sequence[1:][~deciding] == -1).all()), "no sequence leads out of chance")
-        pairs = np.stack([above[deciding], step], axis=1)
+        pairs = above[deciding].astype(np.int64) * self.num_sequences + step
         sizes = np.diff(self.first)[self.infoset[self.infoset >= 0]]
         whole = bool((children[self.infoset >= 0] == sizes).all())
-        require(whole and len(np.unique(pairs, axis=0)) == len(pairs), "each action leads on once")
+        require(whole and len(np.unique(pairs)) == len(pairs), "each action leads on once")
         share = self.probability[1:]
         require(bool((share[deciding] == 1.0).all()), "the probability of an action is 1")
         require(bool((share[~deciding] >= 0.0).all()), "probabilities are not negative")
