@@ -271,7 +271,8 @@ def test_what_is_refused_is_not_remembered() -> None:
     batch = tables_of(range(4), 4)
     players = SeatedPolicies(batch, [Remembering(), Leaning()], np.array([0, 1, 1, 0]))
     players.run()
-    decided, known, tables = players.decided.copy(), len(players._history._steps), batch.tables.tobytes()
+    decided, known = players.decided.copy(), len(players._history._steps)
+    tables = batch.tables.tobytes()
     with pytest.raises(IllegalActionError):
         players.step(np.full(4, 99))
     assert np.array_equal(players.decided, decided)
