@@ -4,7 +4,13 @@ import numpy as np
 
 from kille_env.errors import PolicyError
 from kille_env.play.decisions import Decisions
-from kille_env.play.policy import ObservationPolicy, Policy, check_probabilities, tables_of
+from kille_env.play.policy import (
+    ObservationPolicy,
+    Policy,
+    as_decider,
+    check_probabilities,
+    tables_of,
+)
 
 PLAYS = ("greedy", "sampled")
 """Ways to select an action: the most likely one, or one drawn by its probability."""
@@ -18,6 +24,7 @@ def with_action_selection(policy: Policy, play: str) -> Policy:
     """
     if play not in PLAYS:
         raise PolicyError(f"play is {play!r}, expected one of {', '.join(PLAYS)}")
+    policy = as_decider(policy)
     if play == "sampled":
         return policy
     return Greedy(policy) if isinstance(policy, ObservationPolicy) else GreedyDecider(policy)

@@ -69,8 +69,8 @@ def test_tensors_are_taken_with_gradients_and_in_any_float() -> None:
     ("returned", "options", "message"),
     [
         (np.zeros((2, 3)), {"returns": "logits"}, r"logits of shape \(2, 3\), expected \(2, 4\)"),
-        (np.full((2, 4), np.nan), {"returns": "logits"}, "no finite logit"),
-        (np.full((2, 4), np.nan), {"returns": "values"}, "no finite value"),
+        (np.full((2, 4), np.nan), {"returns": "logits"}, "non-finite logits"),
+        (np.full((2, 4), np.nan), {"returns": "values"}, "non-finite values"),
         ((np.zeros(2), np.zeros((2, 4))), {}, "a tuple that is no array"),
         (np.zeros((2, 4)), {"observation": "float"}, r"at_table\(game, num_players\)"),
     ],

@@ -179,7 +179,7 @@ def test_a_batch_of_another_shape_or_without_a_legal_action_is_refused(policy, d
     observation, mask = decisions
     with pytest.raises(PolicyError, match="made for another table"):
         policy.probabilities(observation[:, 1:], mask)
-    with pytest.raises(PolicyError, match="no finite logit for a legal action, or there is none"):
+    with pytest.raises(PolicyError, match="non-finite logits for every legal action"):
         policy.probabilities(observation[:1], mask[:1] * 0)
 
 

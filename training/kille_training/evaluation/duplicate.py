@@ -180,6 +180,34 @@ def payoff_table(
     return rows
 
 
+def profile_rows(
+    policies: Sequence[Policy],
+    rules: Rules,
+    *,
+    deals: int,
+    seed: int,
+    plays: Sequence[str] = PLAYS,
+    reward: Function | None = None,
+    progress: Callable[[int], None] = ignore,
+) -> list[Row]:
+    """Measure P policies at one table, each in its seat, forehand first; one row for each."""
+    seats, rows = np.arange(len(policies)), []
+    seeds = deal_seeds(seed, len(policies), np.arange(deals))
+    for play in plays:
+        playing = [with_action_selection(policy, play) for policy in policies]
+        parts = []
+        for block in np.array_split(seeds, -(-len(seeds) // TABLES)):
+            earned = play_deals(playing, rules, block, seats, len(policies) - 1)
+            parts.append(earned if reward is None else paid(reward, earned))
+            progress(len(block))
+        scores = np.concatenate(parts)
+        most = most_apart(rules, len(policies)) if reward is None else float(np.ptp(scores))
+        for seat, estimate in enumerate(estimates(scores, most)):
+            others = [policy.name for other, policy in enumerate(policies) if other != seat]
+            rows.append(Row(policies[seat].name, play, ", ".join(others), estimate, ()))
+    return rows
+
+
 def deal_scores(
     focal: Policy,
     baseline: Policy,

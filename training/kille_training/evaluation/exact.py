@@ -10,9 +10,10 @@ from kille_agents.greedy import with_action_selection
 from kille_agents.identity import UNSTEADY, remarked
 from kille_env.core.spec import Rules
 from kille_env.errors import KilleError, PolicyError
-from kille_env.play.policy import ObservationPolicy, PlayerLike, Policy, resolve
+from kille_env.play.policy import ObservationPolicy, PlayerLike, Policy, as_decider
 from kille_env.registry import Table, spec
 from kille_training.evaluation.duplicate import DETERMINISTIC
+from kille_training.evaluation.profiles import profile_of, seated
 from kille_training.evaluation.results import ExactNashConv, Loss
 from kille_training.progress import Progress, ignore, part_of
 from kille_training.solving.grow import build_deal
@@ -26,51 +27,61 @@ from kille_training.solving.size import OWN
 from kille_training.solving.stages import DealStages, Stage
 from kille_training.solving.trees.sequence_game import payoffs_of
 from kille_training.solving.trees.values import NashConv, best_response, infoset_reach, losses
-from kille_training.tables import RulesLike, seat
+from kille_training.tables import RulesLike
 
 LEAST = 1e-9
 """Units per deal below which a loss is rounding."""
 
 
 def measure_exactly(
-    focal: Policy,
+    policies: Sequence[Policy],
     num_players: int,
     rules: Rules,
     plays: Sequence[str],
     most: int,
     progress: Progress | None = None,
-) -> tuple[Policy, tuple[ExactNashConv, ...], tuple[Loss, ...]]:
-    """Return NashConv for each way to play, and where it loses most.
+) -> tuple[list[Policy], tuple[ExactNashConv, ...], tuple[Loss, ...]]:
+    """Return policies to play with, NashConv for each way to play, and the `most` largest losses.
 
-    The losses are those of sampled play, or of greedy play if that alone is measured.
-
-    Also returns the player to play with: for a searcher the table of its answers, so that it is not
-    asked again about the same hand, dealt as the second one.
+    There is one policy for all seats, or one for each. The losses are those of sampled play, or of
+    greedy play if that alone is measured. A single policy that needs more than an observation is
+    replaced by the table of its answers, so that it is not asked again about the same hand.
     """
-    searches, asking = not isinstance(focal, ObservationPolicy), ignore
-    deal = build_deal(num_players, rules, recall=searches)
+    searches = any(not isinstance(each, ObservationPolicy) for each in policies)
+    deal, asking = build_deal(num_players, rules, recall=searches), ignore
+    name = _name_of(policies)
     if searches:
-        asking = part_of(progress, f"asking {focal.name}", sum(deal.information_sets))
-    asked = strategies_of(focal, deal, asking)
+        asking = part_of(progress, f"asking {name}", sum(deal.information_sets))
+    asked = strategies_of(_by_seat(policies), deal, asking)
     advance = part_of(progress, "measuring exactly", len(plays))
-    rows = _rows(focal.name, asked, deal, plays, advance)
-    if searches:
-        focal = policy_of(asked, deal, focal.name)
+    rows = _rows(name, asked, deal, plays, advance)
+    found = list(policies)
+    if searches and len(policies) == 1:
+        found = [policy_of(asked, deal, name)]
     played = greedy_of(asked, deal) if tuple(plays) == ("greedy",) else asked
-    return focal, tuple(rows), tuple(largest_losses(played, deal, most))
+    return found, tuple(rows), tuple(largest_losses(played, deal, most))
+
+
+def _by_seat(policies: Sequence[Policy]) -> Policy | list[Policy]:
+    """Return one policy for all seats, or a list."""
+    return policies[0] if len(policies) == 1 else list(policies)
+
+
+def _name_of(policies: Sequence[Policy]) -> str:
+    return ", ".join(policy.name for policy in policies)
 
 
 def exact_rows(
-    policy: Policy,
+    policy: Policy | Sequence[Policy],
     num_players: int,
     rules: Rules,
     plays: Sequence[str],
     deal: DealStages | None = None,
 ) -> list[ExactNashConv]:
-    """Measures a policy in each way to play; a deterministic policy has one row.
+    """Measure a policy, or one for each seat, in each way to play; a deterministic one has one row.
 
     Args:
-        policy: The policy.
+        policy: The policy, or P policies.
         num_players: P seats.
         rules: Rules of a game.
         plays: "greedy" and "sampled", or one of them.
@@ -78,11 +89,15 @@ def exact_rows(
 
     Raises:
         KilleError: There is no exact tree of this table; the message says why.
-        PolicyError: The policy returned what is no distribution over the legal actions; the message
-            describes the information set.
+        PolicyError: An answer is no distribution over the legal actions; the message describes the
+            information set.
     """
-    deal = deal or build_deal(num_players, rules, recall=not isinstance(policy, ObservationPolicy))
-    return _rows(policy.name, strategies_of(policy, deal), deal, plays)
+    given = policy if isinstance(policy, Sequence) else [policy]
+    policies = [as_decider(each) for each in given]
+    if deal is None:
+        recall = any(not isinstance(each, ObservationPolicy) for each in policies)
+        deal = build_deal(num_players, rules, recall=recall)
+    return _rows(_name_of(policies), strategies_of(_by_seat(policies), deal), deal, plays)
 
 
 def _rows(
@@ -176,7 +191,7 @@ def _loss(
 
 
 def nash_conv(
-    policy: PlayerLike,
+    policy: PlayerLike | Sequence[PlayerLike],
     game: str | None = None,
     num_players: int | None = None,
     *,
@@ -186,42 +201,59 @@ def nash_conv(
     transfer: bool = False,
     trust: bool = False,
 ) -> ExactNashConv:
-    """Returns how far a policy is from an equilibrium, exactly.
+    """Return the distance of a policy, or of one for each seat, from an equilibrium, exactly.
 
-    It is the sum over seats of what each could gain by its best response, while the policy plays
-    all others: `found.nash_conv` in units per deal or match (and `float(found)`), `found.stakes`,
-    and by seat `found.improvement`.
+    It is the sum over seats of the gain of each by its best response, while all others keep to
+    their policies: `found.nash_conv` in units per deal or match (and `float(found)`),
+    `found.stakes`, and by seat `found.improvement`.
 
     Example:
         >>> import kille_training as kt
         >>> kt.nash_conv("uniform", "byteskille", 2).nash_conv > 1
         True
+        >>> profile = kt.nash_conv(["byteskille/solved", "uniform"], "byteskille")
+        >>> bool(profile.improvement[1] > profile.improvement[0])
+        True
 
     Args:
-        policy: A name, a path, a function of observations and masks, or any other policy.
+        policy: A name, a path, a function of observations and masks, or any other policy; or a list
+            of such, one for each seat, forehand first, the dealer last.
         game: The game; the default is the one that the policy was made for, or byteskille.
-        num_players: Seats; the default is what the policy was made for, or the game's.
+        num_players: Seats; the default is that of the policy or list, or the game's.
         rules: A preset or switches; likewise.
         episode: "deal", or "match": the best responses then cover all hands and all buying in of a
             whole pot, which is exact, too, and takes seconds with 2 or 3 seats.
         play: "sampled" or "greedy".
-        transfer: Whether a policy that was made for another table may be measured at this one; the
-            result says so.
-        trust: Whether model files that can run code may be loaded.
+        transfer: Whether to measure a policy that was made for another table; the result says so.
+        trust: Whether to load model files that can run code.
 
     Raises:
         KilleError: The tree of this game or table does not fit into memory, or a match has too many
-            states; the message says so.
+            states or a list of policies; the message says so.
     """
-    table, (policy,), transferred = seat(
-        [policy], game, num_players, episode, rules, transfer=transfer, trust=trust
+    table, policies, transferred = seated(
+        profile_of(policy) or [policy],
+        [],
+        game,
+        num_players,
+        episode,
+        rules,
+        transfer,
+        trust,
     )
-    player = resolve(policy, table.game, table.num_players, table.rules, trust=trust)
-    if remarked(player, table) is not player:
-        raise PolicyError(f"nothing exact is known of {player.name!r}: {UNSTEADY}")
-    player = with_action_selection(player, play)
+    for one in policies:
+        if remarked(one, table) is not one:
+            raise PolicyError(f"nothing exact is known of {one.name!r}: {UNSTEADY}")
+    playing = {id(one): with_action_selection(one, play) for one in policies}
+    policies = [playing[id(one)] for one in policies]
     if table.rules["episode"] == "match":
-        row = match_row(player, table.num_players, table.rules)
+        if len(policies) > 1:
+            raise PolicyError(
+                "whole matches are measured with one policy in all seats; measure a list of "
+                'policies in single deals, episode="deal"'
+            )
+        row = match_row(policies[0], table.num_players, table.rules)
     else:
-        (row,) = exact_rows(player, table.num_players, table.rules, ("sampled",))
-    return replace(row, play=play, transferred=next(iter(transferred.values()), None))
+        (row,) = exact_rows(policies, table.num_players, table.rules, ("sampled",))
+    home = ", ".join(dict.fromkeys(transferred.values())) or None
+    return replace(row, play=play, transferred=home)

@@ -164,6 +164,7 @@ class Evaluation(Result):
         losses: Where it loses most, the largest loss first: by its sampled play, or by its greedy
             play if only that was measured.
         transferred: By the name of each player that was made for another table, that table.
+        profile: Whether each row is one seat of a table with a policy of its own in each.
     """
 
     game: str
@@ -177,6 +178,7 @@ class Evaluation(Result):
     exact: tuple[ExactNashConv, ...] | None
     losses: tuple[Loss, ...] = ()
     transferred: Mapping[str, str] = field(default_factory=dict)
+    profile: bool = False
 
     @property
     def table(self) -> Table:
@@ -190,6 +192,8 @@ class Evaluation(Result):
         episode = str(self.rules["episode"])
         measure, unit = measure_of(self.game, episode), episode_noun(episode)
         measure = f"reward per {unit}" if self.score == OWN_REWARD else measure
+        if self.profile:
+            return self._profile_parts(unit)
         seats = position_names(self.num_players) if self.num_players <= MOST_POSITIONS else []
         head = [measure, *seats, plural_of(unit)]
         rows = [
@@ -216,6 +220,24 @@ class Evaluation(Result):
             )
         shown += [exact_table(self.exact)] if self.exact else []
         return shown + ([loss_table(self.losses, self.num_players)] if self.losses else [])
+
+    def _profile_parts(self, unit: str) -> list[str | TextTable]:
+        """Return the earnings of each seat, and the distance of the profile from an equilibrium."""
+        names = position_names(self.num_players) * (len(self.rows) // self.num_players)
+        rows = [
+            (name, row.policy, row.play, str(row.estimate), f"{row.estimate.groups:,}")
+            for name, row in zip(names, self.rows, strict=True)
+        ]
+        earned = "reward" if self.score == OWN_REWARD else "units"
+        head = ["seat", "policy", "play", f">{earned} per {unit}", f">{plural_of(unit)}"]
+        title = f"{earned.capitalize()} per {unit}, {self.score}, 95% interval"
+        return [
+            f"A profile at {self.table}",
+            *(f"{name} is transferred from {home}" for name, home in self.transferred.items()),
+            TextTable(title, head, rows),
+            *([exact_table(self.exact)] if self.exact else []),
+            *([loss_table(self.losses, self.num_players)] if self.losses else []),
+        ]
 
     def frame(self) -> "pd.DataFrame":
         """Returns the payoff table as a data frame, one line per opponent and way to play."""

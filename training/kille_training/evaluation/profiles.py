@@ -1,0 +1,59 @@
+"""Profiles: one policy for each seat of a table, forehand first."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from kille_env.errors import PolicyError
+from kille_env.play.policy import Policy, resolve
+from kille_env.registry import Table
+from kille_training.tables import RulesLike, seat
+
+
+def profile_of(policy: Any) -> list[Any]:
+    """Return a list of policies as a profile; empty for one policy.
+
+    Raises:
+        PolicyError: The list has fewer than two policies.
+    """
+    if not isinstance(policy, (list, tuple)):
+        return []
+    if len(policy) < 2:
+        raise PolicyError(
+            f"a profile is a list with a policy for each seat, got {len(policy)}; one policy for "
+            "all seats is no list"
+        )
+    return list(policy)
+
+
+def seated(
+    focal: Sequence[Any],
+    others: Sequence[Any],
+    game: str | None,
+    num_players: int | None,
+    episode: str | None,
+    rules: RulesLike,
+    transfer: bool,
+    trust: bool,
+) -> tuple[Table, list[Policy], dict[str, str]]:
+    """Return the table, all policies there, and by name the home of those transferred.
+
+    Raises:
+        PolicyError: A profile has more or fewer policies than the table has seats.
+    """
+    if num_players is None and len(focal) > 1:
+        num_players = len(focal)
+    table, players, transferred = seat(
+        [*focal, *others], game, num_players, episode, rules, transfer=transfer, trust=trust
+    )
+    if len(focal) not in (1, table.num_players):
+        raise PolicyError(
+            f"{len(focal)} policies for {table.num_players} seats; give one for all of them, or a "
+            "list with one for each, forehand first"
+        )
+    made: dict[Any, Policy] = {}
+    for each in players:  # one that sits in several seats is one policy
+        key = each if isinstance(each, str) else id(each)
+        if key not in made:
+            made[key] = resolve(each, table.game, table.num_players, table.rules, trust=trust)
+    policies = [made[each if isinstance(each, str) else id(each)] for each in players]
+    return table, policies, transferred
