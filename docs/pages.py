@@ -13,7 +13,7 @@ from pathlib import Path
 from blocks import filled, write
 
 MAKERS = (
-    *("architecture", "benchmark", "front", "leaderboard", "learning", "performance"),
+    *("architecture", "benchmark", "leaderboard", "learning", "performance"),
     *("pictures", "tables", "what_is_hard"),
 )
 

@@ -182,7 +182,7 @@ def test_the_game_that_is_made_to_be_copied_keeps_the_contract(
 def test_the_map_of_swaps_says_what_the_solution_does() -> None:
     swaps = [
         [code for code, choice in row.items() if choice == "swap"]
-        for row in script("docs/front.py").choices().values()
+        for row in script("docs/pictures.py").choices().values()
     ]
     codes = list(kille_env.spec("byteskille").pack.codes)
     assert swaps == [[*codes[:count], "KI"] for count in (7, 8, 9)]
