@@ -122,10 +122,13 @@ class Benchmark:
         """
         for name in self.tables:
             table_named(name)
-        for name in {*self.methods, *self.settings}:
+        for key in ("name", "seed", "table", "method"):
+            if key in self.run:
+                raise ConfigError(f"run.{key} is given, but the grid sets it; leave it out")
+        for name in (*self.methods, *self.settings):
             method, given = self.method(name)
             settings_of(method, given, f"settings.{name}.")
-        self._settings("byteskille-2", "run", {})
+            self._settings("byteskille-2", name, {})
 
     def method(self, name: str) -> tuple[str, dict[str, Any]]:
         """Return the method and the hyperparameters of an entry of `methods`."""
