@@ -27,6 +27,7 @@ SEATS, SECONDS = (2, 3), 100.0
 SB3, CONTRIB = ("stable-baselines3", "torch"), ("sb3-contrib", "stable-baselines3", "torch")
 RECIPES: dict[str, tuple[tuple[str, ...], str]] = {
     "ppo": (("torch",), ""),
+    "mappo": (("torch",), ""),
     "sb3_maskable_ppo": (CONTRIB, ""),
     "sb3_ppo": (SB3, ""),
     "sb3_dqn": (SB3, ""),

@@ -107,9 +107,10 @@ class KilleEnv(OneSeat, gymnasium.Env[Any, Any]):
         observation: str = "box",
         render_mode: str | None = None,
         features: Function | None = None,
+        full_state: bool = False,
         **options: Unpack[SeatOptions],
     ) -> None:
-        """Sets up the table.
+        """Set up the table.
 
         Args:
             game: Name of the game.
@@ -122,6 +123,8 @@ class KilleEnv(OneSeat, gymnasium.Env[Any, Any]):
             features: A function from observations [N, F], of the kind `observation`, and masks
                 [N, A] to features [N, K], which are shown in their place, float32. What learns here
                 is measured through the same function.
+            full_state: Whether `info["full_state"]` has all cards and the rest of the table, [G]
+                uint8 as seen from your seat: for a central critic, never for a policy.
             **options: See `kille_env.play.options.SeatOptions`; `illegal` is "lose" by default.
 
         Raises:
@@ -131,6 +134,7 @@ class KilleEnv(OneSeat, gymnasium.Env[Any, Any]):
         self._set_up(game, 1, num_players, observation, render_mode, features, options)
         self.observation_space = self._observations.space
         self.action_space = spaces.Discrete(self.tables.batch.spec.num_actions)
+        self._full_state = full_state
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -182,6 +186,8 @@ class KilleEnv(OneSeat, gymnasium.Env[Any, Any]):
             "skipped": int(tables.skipped[0]),
             "skipped_units": float(tables.skipped_units[0]),
         }
+        if self._full_state:
+            info["full_state"] = tables.batch.full_state(tables.own)[0]
         if tables.over[0]:
             info["returns"] = tables.returns[0].copy()
             info["illegal_action"] = bool(tables.forfeited[0])

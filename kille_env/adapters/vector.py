@@ -42,9 +42,10 @@ class SeatVectorEnv(OneSeat, VectorEnv[Any, Any, Any]):
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         render_mode: str | None = None,
         features: Function | None = None,
+        full_state: bool = False,
         **options: Unpack[SeatOptions],
     ) -> None:
-        """Sets up the tables.
+        """Set up the tables.
 
         Args:
             game: Name of the game.
@@ -57,6 +58,7 @@ class SeatVectorEnv(OneSeat, VectorEnv[Any, Any, Any]):
                 `options={"reset_mask": ...}`).
             render_mode: As in `KilleEnv`; the window of "human" shows table 0.
             features: As in `KilleEnv`.
+            full_state: As in `KilleEnv`; `infos["full_state"]` is [N, G].
             **options: As in `KilleEnv`.
 
         Raises:
@@ -66,7 +68,7 @@ class SeatVectorEnv(OneSeat, VectorEnv[Any, Any, Any]):
         mode = getattr(autoreset_mode, "value", autoreset_mode)
         self.autoreset_mode = AutoresetMode(one_of("autoreset_mode", mode, AUTORESET_MODES))
         self._set_up(game, num_envs, num_players, observation, render_mode, features, options)
-        self.num_envs = num_envs
+        self.num_envs, self._full_state = num_envs, full_state
         self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
         self.single_observation_space = self._observations.space
         self.single_action_space = spaces.Discrete(self.tables.batch.spec.num_actions)
@@ -162,6 +164,8 @@ class SeatVectorEnv(OneSeat, VectorEnv[Any, Any, Any]):
             "skipped": tables.skipped.copy(),
             "skipped_units": tables.skipped_units.copy(),
         }
+        if self._full_state:
+            told["full_state"] = tables.batch.full_state(tables.own)
         told |= {f"_{key}": about.copy() for key in told}
         ended = about & tables.over
         if np.count_nonzero(ended):

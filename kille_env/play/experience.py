@@ -18,6 +18,7 @@ import numpy as np
 from kille_env.core import arguments
 from kille_env.core.batch import Batch
 from kille_env.core.floats import FEATURES, reading_of
+from kille_env.core.spec import width
 from kille_env.errors import KilleError, RulesError
 from kille_env.play.functions import Network
 from kille_env.play.policy import PlayerLike, Policy, answers, pick_actions, resolve
@@ -63,8 +64,9 @@ class Collector:
         observation: str = "float",
         seed: int | None = None,
         seating: np.ndarray | None = None,
+        full_state: bool = False,
     ) -> None:
-        """Begins matches at all tables.
+        """Begin matches at all tables.
 
         Args:
             batch: The tables; step them only through `collect`.
@@ -77,6 +79,8 @@ class Collector:
             seed: Seed of the batch; None goes on with its random streams.
             seating: [N, P] number of the policy that plays each seat, from 0; or [P], the same at
                 all tables. None has the first one play them all.
+            full_state: Whether to return the full state at each decision (`Batch.full_state`), for
+                a central critic.
 
         Raises:
             RulesError: No such kind of observation, an impossible seed, or a seating that names a
@@ -90,6 +94,7 @@ class Collector:
         self._reading = reading_of(observation, batch.spec, batch.num_players)
         policies = policy if isinstance(policy, (list, tuple)) else [policy]
         everywhere = np.array(0) if seating is None else seating
+        self._full_state = full_state
         self._players = SeatedPolicies(batch, [self._player(each) for each in policies], everywhere)
         if self._players.seating.min() < 0:
             raise RulesError(
@@ -170,7 +175,8 @@ class Collector:
             odds = probabilities[np.arange(len(tables)), chosen]
             position = (seats - batch.tables["dealer"][tables] - 1) % batch.num_players
             seen = batch.observation[tables], batch.mask[tables]
-            self._blocks.append((*seen, chosen, np.log(odds), tables, seats, position))
+            state = self._states()[tables]
+            self._blocks.append((*seen, chosen, np.log(odds), tables, seats, position, state))
             self._streams.decide(tables, seats)
         players.step(actions, which)
         ended = which & (batch.terminated | batch.truncated)
@@ -194,7 +200,7 @@ class Collector:
         self._ends = [(ends[:0], cut_off[:0], after_end[:0])]
         carried = self._streams.carry()
         self._blocks = [tuple(column[carried] for column in columns)]
-        seen, mask, action, log_probability, table, seat, position = columns
+        seen, mask, action, log_probability, table, seat, position, state = columns
         seen = np.concatenate([seen, after_end])  # what is seen after the end lies behind the rest
         masks = np.concatenate([mask, np.zeros((len(ends), mask.shape[1]), dtype=np.int8)])
         final, truncated = np.zeros(len(mask), np.int64), np.zeros(len(mask), np.bool_)
@@ -216,13 +222,22 @@ class Collector:
             seat=seat[rows],
             position=position[rows],
             following=following,
+            full_state=state[rows] if self._full_state else None,
         )
+
+    def _states(self) -> np.ndarray:
+        """Return the full state of all tables, seen from the seats to act; [N, 0] if not asked."""
+        if not self._full_state:
+            return np.zeros((self.batch.num_tables, 0), dtype=np.uint8)
+        return self.batch.full_state(np.maximum(self.batch.seat, 0))
 
     def _nothing(self) -> tuple[np.ndarray, ...]:
         """Returns the columns of no decisions."""
         batch, numbers = self.batch, np.zeros(0, dtype=np.int64)
+        size = width(batch.spec.full_state(batch.num_players)) if self._full_state else 0
+        states = np.zeros((0, size), dtype=np.uint8)
         seen, mask = batch.observation[:0], batch.mask[:0]
-        return seen, mask, numbers, np.zeros(0), numbers, numbers, numbers
+        return seen, mask, numbers, np.zeros(0), numbers, numbers, numbers, states
 
 
 def collect(
@@ -232,6 +247,7 @@ def collect(
     observation: str = "float",
     seed: int | None = None,
     seating: np.ndarray | None = None,
+    full_state: bool = False,
 ) -> Transitions:
     """Begins matches at all tables and plays each to its end.
 
@@ -250,18 +266,28 @@ def collect(
         observation: "float", "seats" or "box"; see `Collector`.
         seed: Seed of the batch; None goes on with its random streams.
         seating: [N, P] or [P], number of the policy that plays each seat; see `Collector`.
+        full_state: Whether to return the full state at each decision, for a central critic.
 
     Raises:
         KilleError: See `Collector`.
     """
     if not isinstance(batch, Batch):
-        return _collect_on_gpu(batch, policy, observation, seed, seating)
-    return Collector(batch, policy, observation=observation, seed=seed, seating=seating).finish()
+        return _collect_on_gpu(batch, policy, observation, seed, seating, full_state)
+    return Collector(
+        batch,
+        policy,
+        observation=observation,
+        seed=seed,
+        seating=seating,
+        full_state=full_state,
+    ).finish()
 
 
 def _collect_on_gpu(
-    batch: Any, policy: Any, observation: str, seed: int | None, seating: Any
+    batch: Any, policy: Any, observation: str, seed: int | None, seating: Any, full_state: bool
 ) -> Transitions:
+    if full_state:
+        raise RulesError("the full state is returned with device='cpu'; on a GPU leave it out")
     if seating is not None:
         raise RulesError("on a GPU one policy plays all seats; a seating needs device='cpu'")
     from kille_env.play import torch_experience

@@ -43,6 +43,8 @@ class Transitions(NamedTuple):
         position: [D] int64, distance from forehand: 0 for forehand, P - 1 for the dealer.
         following: [D] int64, index of the seat's next decision in these arrays; -1 if the match
             ended, or if that decision will be complete in a later call of `Collector.collect`.
+        full_state: [D, G] uint8, all cards and the rest of the table as seen from the seat, for a
+            central critic; None unless it was asked for.
     """
 
     observation: np.ndarray
@@ -58,6 +60,7 @@ class Transitions(NamedTuple):
     seat: np.ndarray
     position: np.ndarray
     following: np.ndarray
+    full_state: np.ndarray | None = None
 
     def advantages(
         self,
