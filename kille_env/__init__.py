@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from kille_env import games  # noqa: F401  registers the built-in games
 from kille_env.adapters import make
-from kille_env.adapters.registration import make_known
+from kille_env.adapters.registration import register_games
 from kille_env.errors import KilleError
 from kille_env.registry import Table as Table
 from kille_env.registry import (
     list_games,
     make_batch,
     on_policy_lookup,
-    on_register,
     spec,
     version_of,
 )
@@ -47,7 +46,7 @@ __all__ = [
     "write_records",
 ]
 
-on_register(make_known)
+register_games()
 
 
 def _load_catalog() -> Any:
@@ -59,7 +58,13 @@ def _load_catalog() -> Any:
 
 on_policy_lookup(_load_catalog)
 
-_LAZY = ("records", "sb3", "testing", *(f"{game}_v{version_of(game)}" for game in list_games()))
+_LAZY = (
+    "gym",
+    "records",
+    "sb3",
+    "testing",
+    *(f"{game}_v{version_of(game)}" for game in list_games()),
+)
 _LAZY_NAMES = {
     "Collector": "kille_env.play.experience",
     "LiveOpponent": "kille_env.play.functions",
@@ -73,7 +78,7 @@ _LAZY_NAMES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Loads when it is asked for what needs heavy libraries, or is not always needed."""
+    """Import a module or name at its first use."""
     if name in _LAZY:
         return importlib.import_module(f"kille_env.{name}")
     if name in _LAZY_NAMES:
@@ -82,5 +87,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """Names what there is, the modules that are loaded later included."""
+    """Return all names, with those that are imported at their first use."""
     return sorted([*globals(), *_LAZY, *_LAZY_NAMES])

@@ -1,6 +1,5 @@
 """Games by name: which there are, tables of them, their rules in words."""
 
-import inspect
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Never
 
@@ -88,7 +87,7 @@ def make_batch(
 
     game = load_game(name)
     if unknown:
-        known = [each for each in inspect.signature(make_batch).parameters if each != "unknown"]
+        known = {*make_batch.__annotations__} - {"unknown", "return"}
         option_names("make_batch", unknown, known, game.spec)
     resolved = game.spec.resolve(rules, episode=episode)
     if device == "cuda":

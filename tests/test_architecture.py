@@ -155,7 +155,8 @@ for game in kille_env.list_games():  # facts and manuals need no compiler
 HEAVY = ("torch", "matplotlib", "click")
 BEYOND_LIBRARY = (
     *HEAVY,
-    *("numba", "llvmlite", "stable_baselines3", "tqdm", "kille_agents", "kille_training"),
+    *("numba", "llvmlite", "gymnasium", "pettingzoo", "stable_baselines3", "tqdm"),
+    *("kille_agents", "kille_training"),
 )
 BEYOND_TRAINING = (*HEAVY, "scipy", "kille_env", "pydantic")
 

@@ -2,38 +2,62 @@
 
     gymnasium.make("kille_env/byteskille-v0")               # one seat
     gymnasium.make_vec("kille_env/byteskille-v0", num_envs=64)
-    pettingzoo.make("aec", "kille_env/byteskille-v0")       # where PettingZoo has a registry (1.27)
+    pettingzoo.make("aec", "kille_env/byteskille-v0")       # PettingZoo has a registry since 1.27
     kille_env.byteskille_v0.env(num_players=3)              # PettingZoo's modules
 
-`import kille_env` is enough for the registries, before or after the other library.
+`import kille_env` is enough, before or after the other library, and loads neither.
 
 PettingZoo's names make a `KilleAEC`, which checks the order of calls, the bounds of actions and
 their legality by itself, several times as fast as PettingZoo's wrappers. An illegal action ends the
 game of `env()`, as there, and raises in `raw_env()`.
 """
 
+import importlib.util
+import sys
 from collections.abc import Callable
 from functools import partial
+from importlib.machinery import ModuleSpec
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-import gymnasium
-import pettingzoo
-
 from kille_env.adapters import make
-from kille_env.registry import version_of
+from kille_env.registry import list_games, on_register, version_of
 
 if TYPE_CHECKING:
     from kille_env.adapters.aec import KilleAEC
 
 
 def env_id(game: str) -> str:
-    """Returns the id in every registry, "kille_env/byteskille-v0" for version 0 of "byteskille"."""
+    """Return the id in every registry, "kille_env/byteskille-v0" for version 0 of "byteskille"."""
     return f"kille_env/{game}-v{version_of(game)}"
 
 
-def make_known(game: str) -> None:
-    """Registers a game with both libraries, once."""
-    name = env_id(game)
+def register_games() -> None:
+    """Register all games, present and future, with Gymnasium and PettingZoo.
+
+    A library that is loaded learns them now, another one as soon as it is imported.
+    """
+    for library in _REGISTER:
+        if library not in sys.modules:
+            sys.meta_path.insert(0, _AfterImport(library, partial(_register_all, library)))
+    on_register(_register)
+
+
+def _register(game: str) -> None:
+    """Register a game with the libraries that are loaded."""
+    for library, register in _REGISTER.items():
+        if library in sys.modules:
+            register(env_id(game), game)
+
+
+def _register_all(library: str) -> None:
+    for game in list_games():
+        _REGISTER[library](env_id(game), game)
+
+
+def _register_with_gymnasium(name: str, game: str) -> None:
+    import gymnasium
+
     if name not in gymnasium.registry:
         gymnasium.register(
             name,
@@ -41,19 +65,54 @@ def make_known(game: str) -> None:
             vector_entry_point="kille_env.adapters.vector:SeatVectorEnv",
             kwargs={"game": game},
         )
+
+
+def _register_with_pettingzoo(name: str, game: str) -> None:
+    import pettingzoo
+
     known = getattr(pettingzoo, "aec_registry", None)  # since PettingZoo 1.27
     if known is not None and name not in known:
         entry_point = "kille_env.adapters.registration:env"
         pettingzoo.register("aec", name, entry_point=entry_point, kwargs={"game": game})
 
 
+_REGISTER = {"gymnasium": _register_with_gymnasium, "pettingzoo": _register_with_pettingzoo}
+
+
+class _AfterImport:
+    """Calls a function once a module has been imported, which the other finders find.
+
+    Gymnasium has no entry points for environments since 1.0, and importing it here would take most
+    of the time of `import kille_env`.
+    """
+
+    def __init__(self, module: str, then: Callable[[], None]) -> None:
+        self.module, self.then = module, then
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        """Return the module's spec, whose loader calls the function at its end."""
+        if name != self.module:
+            return None
+        sys.meta_path.remove(self)
+        found = importlib.util.find_spec(name)
+        if found is not None and found.loader is not None:
+            load = found.loader.exec_module
+
+            def load_and_call(module: ModuleType) -> None:
+                load(module)
+                self.then()
+
+            found.loader.exec_module = load_and_call  # type: ignore[method-assign]
+        return found
+
+
 def env(game: str, num_players: int | None = None, **options: Any) -> "KilleAEC":
-    """Makes a game in which an illegal action ends the game, as PettingZoo's `env()` does.
+    """Make a game in which an illegal action ends the game, as PettingZoo's `env()` does.
 
     Args:
         game: Name of the game.
         num_players: Number of seats; None is the game's default.
-        **options: As `kille_env.make` takes them; `illegal` is "lose" by default.
+        **options: Those of `kille_env.make`; `illegal` is "lose" by default.
 
     Raises:
         UnknownGameError: No such game.
@@ -63,5 +122,5 @@ def env(game: str, num_players: int | None = None, **options: Any) -> "KilleAEC"
 
 
 def env_and_raw_env(game: str) -> "tuple[Callable[..., KilleAEC], Callable[..., KilleAEC]]":
-    """Returns what a module under PettingZoo's name consists of."""
+    """Return the two functions of a module under PettingZoo's name."""
     return partial(env, game), partial(make, game)

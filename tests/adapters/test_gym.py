@@ -28,17 +28,35 @@ def make(**options: Any) -> KilleEnv:
     return KilleEnv("byteskille", **{"episode": "match", **options})
 
 
-def test_importing_registers() -> None:
-    code = f"""
-import kille_env, gymnasium
-print(gymnasium.make({ID!r}).spec.id)
-from kille_env import knack_v0
-print(knack_v0.env().unwrapped.metadata["name"])
+REGISTERED = """
+assert "kille_env/knack-v0" in gymnasium.registry
+env = gymnasium.make("kille_env:kille_env/byteskille-v0")
+assert env.spec.id == "kille_env/byteskille-v0"
+if hasattr(pettingzoo, "make"):
+    assert pettingzoo.make("aec", "kille_env/knack-v0").metadata["name"] == "knack_v0"
+kille_env.registry.register("other", "kille_env.games.knack")
+assert "kille_env/other-v0" in gymnasium.registry
 """
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    assert done.stdout.split() == ["kille_env/byteskille-v0", "knack_v0"]
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        "kille_env, gymnasium, pettingzoo",
+        "pettingzoo, kille_env, gymnasium",
+        "gymnasium, kille_env, pettingzoo",
+    ],
+)
+def test_importing_registers_before_or_after_the_other_library(order: str) -> None:
+    code = f"import {order}\n{REGISTERED}"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_gymnasium_imports_the_games_by_the_name_of_a_module() -> None:
+    for module in ("kille_env", "kille_env.gym"):
+        code = f"import gymnasium; gymnasium.make('{module}:kille_env/byteskille-v0').reset()"
+        subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True, capture_output=True)
 
 
 def play(env: KilleEnv, steps: int, seed: int = 0) -> list[Any]:

@@ -36,8 +36,10 @@ def two_nodes():
 
 @pytest.mark.parametrize("game", ["byteskille", "knack"])
 def test_the_recipe_learns_a_player(game, alone, monkeypatch):
-    check_recipe("rllib_ppo", game, monkeypatch, TABLES=32)
+    check_recipe("rllib_ppo", game, monkeypatch, TABLES=32, MINIBATCH=128)
 
 
 def test_runners_play_on_several_nodes(two_nodes, monkeypatch):
-    check_recipe("rllib_ppo", "byteskille", monkeypatch, seeds=1, TABLES=32, runners=2)
+    check_recipe(
+        "rllib_ppo", "byteskille", monkeypatch, seeds=1, TABLES=32, MINIBATCH=128, runners=2
+    )

@@ -27,7 +27,7 @@ from kille_env import LiveOpponent
 from kille_env.gym import SeatVectorEnv
 from kille_training import evaluate
 
-TABLES, STEPS = 256, 16
+TABLES, STEPS, MINIBATCH = 256, 16, 1_024
 
 
 class MaskedModule(TorchRLModule, ValueFunctionAPI):
@@ -83,7 +83,7 @@ def train(
     config.debugging(seed=seed, log_level="ERROR")
     config.training(
         train_batch_size_per_learner=TABLES * STEPS,
-        minibatch_size=1_024,
+        minibatch_size=MINIBATCH,
         num_epochs=3,
         lr=[[0, 2e-3], [decisions, 0.0]],
         entropy_coeff=[[0, 0.1], [decisions, 0.0]],
