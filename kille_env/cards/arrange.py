@@ -1,4 +1,4 @@
-"""Other arrangements of a table's cards: what games need for `resample` and `relabel`, as kernels.
+"""Kernels that arrange a table's cards anew, for `resample` and `relabel` of games.
 
 `cards` says of every card which one lies in its place in the other arrangement.
 """
@@ -26,13 +26,13 @@ def whole_pack(cards):
 
 @kernel
 def card_from(table, cards):
-    """Draws a card of a set, each equally likely; the set is not empty."""
+    """Draw a card of a set, each equally likely; the set is not empty."""
     return nth_card(cards, below(table, how_many(cards)))
 
 
 @kernel
 def deal_places(table, places, free, may_come, cards):
-    """Puts random cards into some places, all ways of doing so equally likely.
+    """Put random cards into some places, all ways of doing so equally likely.
 
     Args:
         table: The table with the generator.
@@ -54,7 +54,7 @@ def deal_places(table, places, free, may_come, cards):
 
 @kernel
 def relabel_cards(field, cards):
-    """Puts the new cards into a list of cards; -1 stays."""
+    """Put the new cards into a list of cards; -1 stays."""
     for place in range(field.shape[0]):
         if field[index(place)] >= 0:
             field[index(place)] = cards[index(field[index(place)])]
@@ -62,7 +62,7 @@ def relabel_cards(field, cards):
 
 @kernel
 def relabel_set(field, cards):
-    """Returns the set of the new cards of a set."""
+    """Return the set of the new cards of a set."""
     rest, relabelled = np.uint64(field), np.uint64(0)
     while rest != 0:
         relabelled |= card_bit(cards[index(lowest_card(rest))])

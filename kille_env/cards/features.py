@@ -18,7 +18,7 @@ def capped(number, size):
 
 @kernel
 def write_bits(word, size, out, at):
-    """Writes the low bits of a word as features, the lowest first.
+    """Write the low bits of a word as features, the lowest first.
 
     In two halves that overlap, of as many bits as an instruction takes. So it pays to gather in one
     word what lies side by side in a layout: flags, sets, numbers in binary.
@@ -46,7 +46,7 @@ def write_bits(word, size, out, at):
 
 @kernel
 def write_sets(sets, viewer, num_players, out, at):
-    """Writes sets of seats as parts side by side, one feature for each seat of each set.
+    """Write sets of seats as parts side by side, one feature for each seat of each set.
 
     If all of them fit in one word, they are turned to the viewer together.
 
@@ -70,7 +70,7 @@ def write_sets(sets, viewer, num_players, out, at):
 
 @kernel
 def write_counts(cards, out, at):
-    """Writes how many cards of each type of the Kille pack are in a set, 21 features."""
+    """Write how many cards of each type of the Kille pack are in a set, 21 features."""
     cards, last = np.uint64(cards), at + TYPES
     out[index(at)] = 0  # these two vanish, unless bounds are checked
     out[index(last - 1)] = 0
@@ -80,7 +80,7 @@ def write_counts(cards, out, at):
 
 @kernel
 def digits(number, size, out, at):
-    """Writes a number in base 256, lowest digit first."""
+    """Write a number in base 256, lowest digit first."""
     for i in range(size):
         out[at + i] = (number >> (8 * i)) & 255
 
@@ -93,20 +93,20 @@ def start(part, num_players):
 
 @kernel
 def put(value, out, part, num_players, place):
-    """Writes one feature of a part: the one at a place in it."""
+    """Write one feature of a part: the one at a place in it."""
     out[index(start(part, num_players) + place)] = value
 
 
 @kernel
 def seat_set(seats, viewer, num_players, out, part):
-    """Writes a set of seats as a part with one feature per seat."""
+    """Write a set of seats as a part with one feature per seat."""
     turned = seen_from(seats, viewer, num_players)
     write_bits(turned, num_players, out, start(part, num_players))
 
 
 @kernel
 def one_seat(seat, viewer, num_players, out, part):
-    """Writes a seat, or none (-1), as a part with one feature per seat."""
+    """Write a seat, or none (-1), as a part with one feature per seat."""
     if seat >= 0:
         place = relative(np.int64(seat), viewer, num_players)
         put(1, out, part, num_players, place)

@@ -57,7 +57,7 @@ KILLE_PACK = Pack(KILLE_CODES, 2, KILLE_NAMES, KILLE_WORDS)
 
 @kernel
 def take_pack(table):
-    """Puts the pack together for a new deal: everything undrawn, random unless it was stacked."""
+    """Put the pack together for a new deal: everything undrawn, random unless it was stacked."""
     table["drawn"] = 0
     if table["stacked"] == 0:
         deck = table["deck"]
@@ -66,7 +66,7 @@ def take_pack(table):
 
 
 def pack_switch(pack: Pack, by_preset: Mapping[str, str | None], decision: str) -> PackSwitch:
-    """Returns the switch `pack` of a game, with its value by preset and its decision's number."""
+    """Return the switch `pack` of a game, with its value by preset and its decision's number."""
     meaning = "the cards that are played with, in all their copies; null: the whole pack"
     return PackSwitch("pack", meaning, by_preset, decision=decision, pack=pack)
 
@@ -79,7 +79,7 @@ def left_out(rules):
 
 @kernel
 def leave_out(table, cards):
-    """Takes cards out of the pack: they lie in front of it, and count as drawn."""
+    """Take cards out of the pack: they lie in front of it, and count as drawn."""
     deck, front, rest = table["deck"], np.int64(0), np.int64(how_many(cards))
     table["drawn"] = rest
     if table["stacked"] != 0:

@@ -1,4 +1,4 @@
-"""Seats as kernels see them: sets of seats as bits, and who sits where at a round table."""
+"""Seats in kernels: sets of seats as bits, and neighbors at a round table."""
 
 from typing import Any
 
@@ -94,5 +94,5 @@ def all_seen_from(sets, viewer, num_players):
 
 
 def seat_or_none(seat: Any) -> int | None:
-    """Returns the seat that a table's field names, None where it names nobody (-1)."""
+    """Return the seat that a table's field names, None where it names nobody (-1)."""
     return int(seat) if seat >= 0 else None

@@ -61,6 +61,6 @@ def nth_card(cards, number):
 
 
 def members(word: Any) -> list[int]:
-    """Returns the numbers of the cards or seats of a set, the lowest first; not for kernels."""
+    """Return the numbers of the cards or seats of a set, the lowest first; not for kernels."""
     bits = int(word)
     return [number for number in range(bits.bit_length()) if bits >> number & 1]

@@ -66,7 +66,7 @@ ORDINARY: dict[str, Spots] = {
 
 
 def symbols(codes: Iterable[str]) -> str:
-    """Returns the drawings of cards and of the back as symbols, each once.
+    """Return the drawings of cards and of the back as symbols, each once.
 
     A page or picture holds them once, with `style`, and shows a card by
     `<use href="#card-L5" x="-32" y="-46" width="64" height="92"/>`, the back by `#card-back`.
@@ -85,7 +85,7 @@ def symbols(codes: Iterable[str]) -> str:
 
 
 def codes() -> tuple[str, ...]:
-    """Returns the code of every card that has a face: the Kille pack, then ordinary cards."""
+    """Return the code of every card that has a face: the Kille pack, then ordinary cards."""
     return tuple(_faces())
 
 
@@ -98,7 +98,7 @@ def _face(code: str) -> str:
 
 @cache
 def _faces() -> dict[str, str]:
-    """Returns what stands on each card, by its code, in the order of the packs."""
+    """Return the face of each card, by its code, in the order of the packs."""
     lilies = {f"L{n}": _lily(n) for n in range(1, len(LILIES) + 1)}
     pictures = {code: _picture(code) for code in PICTURES}
     below = {code: pictures.pop(code) for code in PICTURES[:3]}
@@ -129,7 +129,7 @@ def _ordinary(rank: str, suit: str) -> str:
 
 
 def _coloured(name: str, colour: str) -> str:
-    """Returns a drawing of a suit in the colour of one."""
+    """Return a drawing of a suit in the colour of one."""
     return _drawn(name).replace('"suit', f'"{colour}')
 
 
@@ -143,13 +143,13 @@ def _blank() -> str:
 
 
 def _index(text: str, colour: str = "ink") -> str:
-    """Returns the corner of a card: its rank, large enough for a thumbnail."""
+    """Return the corner of a card: its rank, large enough for a thumbnail."""
     written, _ = _written(text, 5.4)
     return f'<g class="line-{colour}" stroke-width="3.2" transform="translate(6 7)">{written}</g>'
 
 
 def _foot(text: str) -> str:
-    """Returns the name at the foot of a card, in small letters."""
+    """Return the name at the foot of a card, in small letters."""
     size = 0.34
     written, length = _written(text, 5)
     left = (WIDTH - size * length) / 2
@@ -160,7 +160,7 @@ def _foot(text: str) -> str:
 
 
 def _written(text: str, gap: float) -> tuple[str, float]:
-    """Returns text as paths on a line that begins at the origin, and its length."""
+    """Return text as paths on a line that begins at the origin, and its length."""
     parts: list[str] = []
     x = 0.0
     for letter in text:
@@ -172,7 +172,7 @@ def _written(text: str, gap: float) -> tuple[str, float]:
 
 @cache
 def _letters() -> dict[str, tuple[str, float]]:
-    """Returns the path and the width of each letter; capitals are 14 units high."""
+    """Return the path and the width of each letter; capitals are 14 units high."""
     return {
         glyph.attrib["unicode"]: (glyph.attrib["d"], float(glyph.attrib["horiz-adv-x"]))
         for glyph in ElementTree.fromstring(_drawn("letters"))
@@ -181,6 +181,6 @@ def _letters() -> dict[str, tuple[str, float]]:
 
 @cache
 def _drawn(name: str) -> str:
-    """Returns a drawing as it is stored."""
+    """Return a drawing as it is stored."""
     folder = files("kille_env.pictures") / "faces"
     return "".join((folder / f"{name}.svg").read_text(encoding="utf-8").splitlines())

@@ -1,4 +1,4 @@
-"""A step of a match as JSON: what a seat sees after it, what has moved and what was said.
+"""A step of a match as JSON: the view of a seat after it, moves, calls and lines.
 
 Pages lay the frame out themselves, show one after the other and animate what lies between them.
 """
@@ -25,7 +25,7 @@ def frame(
     seat: int | None,
     names: Sequence[str] | None = None,
 ) -> dict[str, Any]:
-    """Returns what a seat sees of one deal or one action.
+    """Return one deal or one action as a seat sees it, for JSON.
 
     Args:
         game: The game.
@@ -74,7 +74,7 @@ def frame(
 def _beat(
     before: np.record | None, view: View, change: Change, game: Game, rules: Rules, seat: int | None
 ) -> int:
-    """Returns how long a frame is to be seen: longer where a trick is complete or a card opens.
+    """Return how long a frame is to be seen: longer where a trick is complete or a card opens.
 
     A trick whose cards come all at once takes as long as showing them and the full trick together.
     """
@@ -88,7 +88,7 @@ def _beat(
 
 
 def _title(view: View) -> str:
-    """Returns the deal, and the pot where something is in it: "deal 3 · pot 8"."""
+    """Return the deal, and the pot where something is in it: "deal 3 · pot 8"."""
     _, _, deal = view.title.partition(", ")
     pot = [] if not view.pot else [f"pot {chips(view.pot).partition(' ')[0]}"]
     return " · ".join([*deal.split(", "), *pot])

@@ -53,14 +53,14 @@ class Box(NamedTuple):
     height: float
 
     def clear_of(self, other: "Box", gap: float = 0.0) -> bool:
-        """Returns whether two boxes are at least `gap` apart."""
+        """Return whether two boxes are at least `gap` apart."""
         return (
             abs(self.x - other.x) >= (self.width + other.width) / 2 + gap
             or abs(self.y - other.y) >= (self.height + other.height) / 2 + gap
         )
 
     def within(self, width: float, height: float) -> bool:
-        """Returns whether it lies in a scene of this size."""
+        """Return whether it lies in a scene of this size."""
         return (
             self.width / 2 <= self.x <= width - self.width / 2
             and self.height / 2 <= self.y <= height - self.height / 2
@@ -68,7 +68,7 @@ class Box(NamedTuple):
 
 
 class Block(NamedTuple):
-    """What a seat takes.
+    """The room of a seat.
 
     Attributes:
         hand: Where its cards lie, the first to the left.
@@ -83,7 +83,7 @@ class Block(NamedTuple):
     scale: float
 
     def box(self) -> Box:
-        """Returns the box around hand and plate."""
+        """Return the box around hand and plate."""
         both = (self.hand, self.plate)
         left = min(box.x - box.width / 2 for box in both)
         right = max(box.x + box.width / 2 for box in both)
@@ -110,7 +110,7 @@ class Layout(NamedTuple):
 
 @cache
 def layout(seats: int) -> Layout:
-    """Returns the layout with the largest blocks at which nothing overlaps."""
+    """Return the layout with the largest blocks at which nothing overlaps."""
     for scale, fullness in product(_SCALES, _FULLNESS):
         found = _attempt(seats, scale, fullness)
         if found is not None:
@@ -119,7 +119,7 @@ def layout(seats: int) -> Layout:
 
 
 def _attempt(seats: int, scale: float, fullness: float) -> Layout | None:
-    """Returns a layout, None if something overlaps."""
+    """Return a layout, None if something overlaps."""
     many = seats > MOST_WITH_TRICKS
     block = partial(_beside if many else _stacked, scale)
     own = _own(many)
@@ -139,7 +139,7 @@ def _attempt(seats: int, scale: float, fullness: float) -> Layout | None:
 
 
 def _own(many: bool) -> Block:
-    """Returns the viewer's block, below in the middle."""
+    """Return the viewer's block, below in the middle."""
     x, cards, scale = WIDE / 2, _OWN_CARDS, _OWN_SCALE
     height, width = PLATE * scale, OWN_PLATE * scale
     plate = Box(x, HIGH - GAP - height / 2, width, height)
@@ -149,7 +149,7 @@ def _own(many: bool) -> Block:
 
 
 def _stacked(scale: float, x: float, y: float) -> Block:
-    """Returns a block with the plate below the hand, its middle at (x, y)."""
+    """Return a block with the plate below the hand, its middle at (x, y)."""
     wide, tall = _PLATE_WIDTH * scale, CARD[1] * SMALL * scale
     plate, gap = PLATE * scale, 3.0 * scale
     hand = Box(x, y - (plate + gap) / 2, wide, tall)
@@ -157,7 +157,7 @@ def _stacked(scale: float, x: float, y: float) -> Block:
 
 
 def _beside(scale: float, x: float, y: float) -> Block:
-    """Returns a block with one card beside the plate, on the side of the middle of the table."""
+    """Return a block with one card beside the plate, on the side of the middle of the table."""
     card, plate, gap = CARD[0] * SMALL * scale, 92.0 * scale, 3.0 * scale
     side = 1 if x < WIDE / 2 else -1
     hand = Box(x + side * (plate + gap) / 2, y, card, CARD[1] * SMALL * scale)
@@ -166,7 +166,7 @@ def _beside(scale: float, x: float, y: float) -> Block:
 
 
 def _inner(own: Box, size: Box, sides: bool) -> Box:
-    """Returns the oval that what lies in front of the seats stays in; `sides`: they are taken."""
+    """Return the ellipse around the seats' open cards; `sides`: whether seats sit at the sides."""
     top, bottom = size.height + 3 * GAP, own.y - own.height / 2 - GAP
     side = size.width + 3 * GAP if sides else GAP
     width, height = min(WIDE - 2 * side, _INNER[0]), min(bottom - top, _INNER[1])
@@ -174,14 +174,14 @@ def _inner(own: Box, size: Box, sides: bool) -> Box:
 
 
 def _fronts(inner: Box, seats: int, width: float, height: float) -> list[Box]:
-    """Returns where lies what is in front of each seat, in boxes of a size."""
+    """Return the boxes of a size for the cards in front of each seat."""
     room = inner._replace(width=inner.width - width, height=inner.height - height)
     points = _spread(_oval(room, 0.4), seats, width, height, whole=True)
     return [Box(*point, width, height) for point in points]
 
 
 def _oval(box: Box, fullness: float) -> list[tuple[float, float]]:
-    """Returns points of an oval, clockwise from below."""
+    """Return points of an oval, clockwise from below."""
     return [
         (box.x - box.width / 2 * across, box.y + box.height / 2 * along)
         for across, along in _round(fullness)
@@ -190,7 +190,7 @@ def _oval(box: Box, fullness: float) -> list[tuple[float, float]]:
 
 @cache
 def _round(fullness: float) -> list[tuple[float, float]]:
-    """Returns points of an oval that is 2 wide and 2 high, from (0, 1) on."""
+    """Return points of an oval that is 2 wide and 2 high, from (0, 1) on."""
     angles = [2 * pi * step / _POINTS for step in range(_POINTS + 1)]
     return [(_power(sin(angle), fullness), _power(cos(angle), fullness)) for angle in angles]
 
@@ -206,7 +206,7 @@ def _spread(
     height: float,
     whole: bool = False,
 ) -> list[tuple[float, float]]:
-    """Returns points at equal distances on a path, in boxes of a size.
+    """Return points at equal distances on a path, in boxes of a size.
 
     Args:
         path: Points close to each other.
@@ -225,7 +225,7 @@ def _spread(
 def _between(
     path: list[tuple[float, float]], distances: list[float], wanted: float
 ) -> tuple[float, float]:
-    """Returns the point of a path at a distance from its beginning."""
+    """Return the point of a path at a distance from its beginning."""
     after = max(1, bisect_left(distances, wanted))
     (x, y), (to_x, to_y) = path[after - 1], path[after]
     length = distances[after] - distances[after - 1]

@@ -32,7 +32,7 @@ _EDGE = 3.0
 
 
 def pixels(scene: Scene, zoom: float = 1.0) -> np.ndarray:
-    """Returns a scene as pixels, [H, W, 3] uint8; equal scenes are equal pixels.
+    """Return a scene as pixels, [H, W, 3] uint8; equal scenes are equal pixels.
 
     Args:
         scene: The scene.
@@ -45,7 +45,7 @@ def pixels(scene: Scene, zoom: float = 1.0) -> np.ndarray:
 
 
 def paint(scene: Scene, zoom: float = 1.0) -> pygame.Surface:
-    """Returns a scene as a surface of pygame, for a window; the arguments are those of `pixels`."""
+    """Return a scene as a surface of pygame, for a window; the arguments are those of `pixels`."""
     ground, *things = scene.items
     canvas = _ground(ground, zoom).copy()
     for item in things:
@@ -55,7 +55,7 @@ def paint(scene: Scene, zoom: float = 1.0) -> pygame.Surface:
 
 @lru_cache(maxsize=8)
 def _ground(item: Item, zoom: float) -> pygame.Surface:
-    """Returns the lowest item on the colour of a page; copying is faster than blending it."""
+    """Return the lowest item on the colour of a page; copying is faster than blending it."""
     canvas = pygame.Surface((round(item.width * zoom), round(item.height * zoom)))
     canvas.fill(COLOURS["page"][0])
     _put(canvas, item, zoom)
@@ -63,7 +63,7 @@ def _ground(item: Item, zoom: float) -> pygame.Surface:
 
 
 def _put(canvas: pygame.Surface, item: Item, zoom: float) -> None:
-    """Puts an item where it belongs, to the pixel."""
+    """Put an item where it belongs, to the pixel."""
     drawn = _drawn(item.scale, item.width, item.height, item.drawing, zoom)
     width, height = drawn.get_size()
     canvas.blit(drawn, (round(item.x * zoom - width / 2), round(item.y * zoom - height / 2)))
@@ -71,7 +71,7 @@ def _put(canvas: pygame.Surface, item: Item, zoom: float) -> None:
 
 @lru_cache(maxsize=1024)
 def _drawn(scale: float, width: float, height: float, drawing: str, zoom: float) -> pygame.Surface:
-    """Returns what an item shows."""
+    """Return the pixels of an item."""
     size = scale * zoom
     across, along = (ceil((length + 2 * _EDGE) * size) for length in (width, height))
     left, top = -across / size / 2, -along / size / 2

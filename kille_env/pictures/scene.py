@@ -63,7 +63,7 @@ class Scene(NamedTuple):
 
 
 def arrange(view: View, spec: GameSpec, *, names: Sequence[str] | None = None) -> Scene:
-    """Returns the scene of a view, 960 x 600 units.
+    """Return the scene of a view, 960 x 600 units.
 
     Args:
         view: What is to be seen; who looks sits below in the middle, seat 0 where nobody looks.
@@ -90,7 +90,7 @@ def arrange(view: View, spec: GameSpec, *, names: Sequence[str] | None = None) -
 def _seat(
     view: View, spec: GameSpec, plan: Layout, number: int, place: int, seat: Seat, name: str
 ) -> Iterator[Item]:
-    """Yields the plate of a seat and its cards."""
+    """Yield the plate of a seat and its cards."""
     block = plan.blocks[place]
     width, height = block.plate.width / block.scale, block.plate.height / block.scale
     plate = _plate(name, seat, width, turn=number == view.turn, dealer=number == view.dealer)
@@ -103,7 +103,7 @@ def _seat(
 
 
 def _row(cards: Sequence[Card], spec: GameSpec, room: Box, scale: float) -> Iterator[Item]:
-    """Yields cards beside each other, on top of each other where there is less room."""
+    """Yield cards beside each other, on top of each other where there is less room."""
     width = CARD[0] * scale
     step = width + 4.0 * scale
     if len(cards) > 1:
@@ -115,7 +115,7 @@ def _row(cards: Sequence[Card], spec: GameSpec, room: Box, scale: float) -> Iter
 
 
 def _card(card: Card, spec: GameSpec) -> str:
-    """Draws a card, with a word across its foot."""
+    """Draw a card, with a word across its foot."""
     drawing = _use(card.face, spec)
     if card.word:
         drawing += (
@@ -126,7 +126,7 @@ def _card(card: Card, spec: GameSpec) -> str:
 
 
 def _use(face: int | None, spec: GameSpec, x: float = 0.0, y: float = 0.0) -> str:
-    """Draws a card by its symbol."""
+    """Draw a card by its symbol."""
     code = "back" if face is None else spec.pack.code(face)
     width, height = CARD
     left, top = x - width / 2, y - height / 2
@@ -134,7 +134,7 @@ def _use(face: int | None, spec: GameSpec, x: float = 0.0, y: float = 0.0) -> st
 
 
 def _plate(name: str, seat: Seat, width: float, *, turn: bool, dealer: bool) -> str:
-    """Draws what stands at a seat: name, words, units; whose turn it is has a frame and a mark.
+    """Draw the plate of a seat: name, words, units; the seat on turn has a frame and a mark.
 
     A seat that does not play in this deal has no plate below its name. The dealer's leaves room for
     the mark of the dealer, which is a thing of its own.
@@ -172,7 +172,7 @@ def _plate(name: str, seat: Seat, width: float, *, turn: bool, dealer: bool) -> 
 
 
 def _dealer(block: Block) -> Item:
-    """Returns the mark of the dealer, in a corner of its plate."""
+    """Return the mark of the dealer, in a corner of its plate."""
     drawing = f'<circle class="gold edge" r="8"/>{_text(0, 4, 11, "D", "ink", 16, "middle")}'
     plate, scale = block.plate, block.scale
     x, y = plate.x + plate.width / 2 - 14 * scale, plate.y - 7.5 * scale
@@ -183,7 +183,7 @@ def _dealer(block: Block) -> Item:
 
 
 def _middle(view: View, spec: GameSpec, plan: Layout) -> Iterator[Item]:
-    """Yields pot and piles beside each other, and the title below them."""
+    """Yield pot and piles beside each other, and the title below them."""
     things = [(pile.place, *_PILE, _pile(pile, spec)) for pile in view.piles]
     if view.pot is not None:
         things.insert(0, ("pot", *_POT, _pot(view.pot)))
@@ -199,7 +199,7 @@ def _middle(view: View, spec: GameSpec, plan: Layout) -> Iterator[Item]:
 
 
 def _pile(pile: Pile, spec: GameSpec) -> str:
-    """Draws a pile: edges of cards below the uppermost, how many there are, and its name."""
+    """Draw a pile: edges of cards below the uppermost, how many there are, and its name."""
     edges = min(3, max(0, pile.count - 1))
     under = [_use(None, spec, 2.0 * i - 3, 2.0 * i - 13) for i in range(edges)]
     top = _use(pile.top, spec, 2.0 * edges - 3, 2.0 * edges - 13) if pile.count else ""
@@ -210,7 +210,7 @@ def _pile(pile: Pile, spec: GameSpec) -> str:
 
 
 def _pot(pot: float) -> str:
-    """Draws the pot: chips, the more the larger it is, and what it is worth."""
+    """Draw the pot: more chips for a larger one, and its amount."""
     high = 1 + min(4, int(pot) // 10)
     pieces = [
         f'<ellipse class="red" cx="{x}" cy="{22 - 7 * i}" rx="20" ry="10"/>'
@@ -226,7 +226,7 @@ def _pot(pot: float) -> str:
 
 
 def _felt(width: float, height: float) -> str:
-    """Draws the table."""
+    """Draw the table."""
     x, y = -width / 2, -height / 2
     return (
         f'<rect class="felt" x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="28"/>'
@@ -241,7 +241,7 @@ def _felt(width: float, height: float) -> str:
 def _text(
     x: float, y: float, size: float, text: str, kind: str, room: float, anchor: str = "start"
 ) -> str:
-    """Draws a line of text, cut with an ellipsis where it is wider than its room."""
+    """Draw a line of text, cut with an ellipsis where it is wider than its room."""
     place = f'x="{x:g}" y="{y:g}" font-size="{size:g}"'
     if anchor != "start":
         place += f' text-anchor="{anchor}"'
@@ -249,12 +249,12 @@ def _text(
 
 
 def text_width(text: str, size: float) -> float:
-    """Returns how wide a bold text is at most, about, in whatever font a reader has."""
+    """Return an upper estimate of the width of a bold text in any font."""
     return size * sum(_letter_width(letter) for letter in text)
 
 
 def _letter_width(letter: str) -> float:
-    """Returns the width of a letter of a bold sans-serif font, in its size."""
+    """Return the width of a letter of a bold sans-serif font, in its size."""
     if letter in "iljtfIr.,:;'|!()[]- ":
         return 0.36
     if letter in "mwMW@%" or ord(letter) > 0x2E80:  # wide letters, and those of eastern scripts
@@ -263,7 +263,7 @@ def _letter_width(letter: str) -> float:
 
 
 def _latest(words: Sequence[str], room: float, size: float) -> str:
-    """Returns words in a line; where there is no room for all, the first ones go."""
+    """Return words in a line; where there is no room for all, the first ones go."""
     line = ", ".join(words)
     for first in range(1, len(words)):
         if text_width(line, size) <= room:
@@ -273,7 +273,7 @@ def _latest(words: Sequence[str], room: float, size: float) -> str:
 
 
 def cut(text: str, room: float, size: float) -> str:
-    """Returns a text that fits into some room, with an ellipsis where something is missing."""
+    """Return a text that fits into some room, with an ellipsis where something is missing."""
     if text_width(text, size) <= room:
         return text
     widths = accumulate(map(_letter_width, text))

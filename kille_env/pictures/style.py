@@ -40,7 +40,7 @@ COLOURS = {
 
 
 def style(theme: Theme) -> str:
-    """Returns the style sheet of pictures.
+    """Return the style sheet of pictures.
 
     Args:
         theme: "light" holds plain colours, for renderers that know no variables; "both" is for

@@ -24,12 +24,12 @@ class Picture(str):
 
 
 def picture(view: View, spec: GameSpec, names: Sequence[str] | None = None) -> Picture:
-    """Returns the picture of a view; see `arrange`."""
+    """Return the picture of a view; see `arrange`."""
     return Picture(document(arrange(view, spec, names=names), "light"))
 
 
 def document(scene: Scene, theme: Theme = "light") -> str:
-    """Returns a scene as an SVG document that needs nothing besides itself.
+    """Return a scene as an SVG document that needs nothing besides itself.
 
     Args:
         scene: The scene.
@@ -45,7 +45,7 @@ def document(scene: Scene, theme: Theme = "light") -> str:
 
 
 def definitions(drawings: Iterable[str], theme: Theme) -> str:
-    """Returns the rules and the symbols that drawings need to be seen in a theme."""
+    """Return the rules and the symbols that drawings need to be seen in a theme."""
     codes = {code: None for drawing in drawings for code in _CARD.findall(drawing)}
     cards = symbols(code for code in codes if code != "back") if codes else ""
     return f"<style>{style(theme)}</style><defs>{cards}</defs>"

@@ -1,4 +1,4 @@
-"""A window that shows tables, for people who look on."""
+"""A window that shows tables to onlookers."""
 
 from kille_env.errors import KilleError
 from kille_env.pictures.raster import paint, pygame
@@ -13,7 +13,7 @@ class Window:
     """
 
     def __init__(self, title: str) -> None:
-        """Opens nothing yet; the first scene does.
+        """Open nothing yet; the first scene does.
 
         Args:
             title: What stands above the window.
@@ -23,7 +23,7 @@ class Window:
         self._scene: Scene | None = None
 
     def show(self, scene: Scene, seconds: float = 0.0) -> None:
-        """Shows a scene, for some time at least.
+        """Show a scene, for some time at least.
 
         Raises:
             KilleError: There is no screen to open a window on.
@@ -38,7 +38,7 @@ class Window:
             pygame.time.wait(10)
 
     def close(self) -> None:
-        """Closes the window, if it is open."""
+        """Close the window, if it is open."""
         if self._opened and not self._closed:
             pygame.display.quit()
         self._closed = True
@@ -57,7 +57,7 @@ class Window:
         self._opened = True
 
     def _draw(self) -> None:
-        """Draws the scene as large as the window, in its middle."""
+        """Draw the scene as large as the window, in its middle."""
         if self._closed or self._scene is None:
             return
         screen = pygame.display.get_surface()
@@ -69,7 +69,7 @@ class Window:
         pygame.display.flip()
 
     def _listen(self) -> bool:
-        """Does what the person wants of the window; returns whether it is still open."""
+        """Handle the window's events; return whether it is still open."""
         for event in () if self._closed else pygame.event.get():
             if event.type == pygame.QUIT:
                 self.close()

@@ -65,7 +65,7 @@ class Record(dict[str, Any]):
 
 
 def read_records(path: str | Path) -> list[Record]:
-    """Reads a file of records whole, or refuses it whole.
+    """Read a file of records whole, or refuses it whole.
 
     Example:
         >>> import kille_env
@@ -104,7 +104,7 @@ def read_records(path: str | Path) -> list[Record]:
 
 
 def parse_record(line: str | bytes, source: str = "") -> Record:
-    """Reads one line; see `read_records`.
+    """Read one line; see `read_records`.
 
     Args:
         line: The line.
@@ -141,7 +141,7 @@ def parse_record(line: str | bytes, source: str = "") -> Record:
 
 
 def format_record(record: Mapping[str, Any]) -> str:
-    """Returns a record as its canonical line, without the line feed."""
+    """Return a record as its canonical line, without the line feed."""
     ordered = {key: record[key] for key in KEYS if key in record}
     result_keys = load_game(record["game"]).spec.result_keys
     deals = []
@@ -155,7 +155,7 @@ def format_record(record: Mapping[str, Any]) -> str:
 
 
 def write_records(records: Iterable[Mapping[str, Any]], path: str | Path) -> int:
-    """Writes records to a file, which appears whole or, if anything fails, not at all.
+    """Write records to a file, which appears whole or, if anything fails, not at all.
 
     Example:
         >>> import kille_env
@@ -222,7 +222,7 @@ LARGEST = 1e300
 
 
 def check_record(record: Mapping[str, Any]) -> tuple[Game, Rules]:
-    """Checks everything that can be seen without playing.
+    """Check everything that can be seen without playing.
 
     Returns:
         The record's game and resolved rules.
@@ -265,7 +265,7 @@ def _check_keys(
 
 
 def _check_values(record: Mapping[str, Any], num_players: int, where: str) -> None:
-    """Checks what every game has; which of it may be missing is checked already."""
+    """Check the values that every game has; missing ones are checked already."""
     each = ", one per seat"
     for key, fits, expected in (
         ("rules", _is_object, "an object of switches"),
@@ -287,7 +287,7 @@ def _check_values(record: Mapping[str, Any], num_players: int, where: str) -> No
 def _expect(
     thing: Mapping[str, Any], key: str, fits: Callable[[Any], bool], expected: str, where: str
 ) -> None:
-    """Refuses a value that is there and does not fit."""
+    """Refuse a value that is there and does not fit."""
     value = thing.get(key)
     if value is not None and not fits(value):
         refuse(where, f"{key!r} is {shortened(value)}; expected {expected}")
@@ -323,7 +323,7 @@ def _list_of(number: int, kind: Callable[[Any], bool]) -> Callable[[Any], bool]:
 
 
 def _start(record: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """Returns how the match starts, with what chance has decided besides cards."""
+    """Return the start of the match, with chance besides the cards."""
     start = dict(record.get("start") or {})
     _check_plain(start, "'start'", where)
     if start.keys() & set(CHANCE):
@@ -332,7 +332,7 @@ def _start(record: Mapping[str, Any], where: str) -> dict[str, Any]:
 
 
 def recorded_chance(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns what a record says that chance has decided besides cards, by name."""
+    """Return chance besides the cards, as a record has it, by name."""
     return {key: record[key] for key in CHANCE if record.get(key) is not None}
 
 
@@ -362,13 +362,13 @@ def _check_deal(deal: Any, game: Game, rules: Rules, num_players: int, where: st
 
 
 def check_result(result: Any, keys: Iterable[str] | None, where: str) -> None:
-    """Refuses what is no result, or has a key that is not among `keys` (None: any)."""
+    """Refuse a result that is not one, or has a key that is not among `keys` (None: any)."""
     _check_keys(result, tuple(result if keys is None else keys), (), where, "a result")
     _check_plain(result, "the result", where)
 
 
 def _check_plain(thing: Any, name: str, where: str) -> None:
-    """Refuses what is nested without end, or holds a number that no computation survives."""
+    """Refuse a value nested without end, or with a number that no computation survives."""
     level = [thing]
     for _ in range(MOST_LEVELS):
         if any(type(one) in (int, float) and not abs(one) < LARGEST for one in level):
@@ -384,10 +384,10 @@ def _holds(thing: Any) -> bool:
 
 
 def join(where: str, what: str, between: str = ", ") -> str:
-    """Returns a place with something behind it, or that alone if there is no place."""
+    """Return a place with something behind it, or that alone if there is no place."""
     return f"{where}{between}{what}" if where else what
 
 
 def refuse(where: str, what: str) -> NoReturn:
-    """Raises the error that names a place and what is wrong there."""
+    """Raise an error that names a place and the fault there."""
     raise RecordError(join(where, what, ": "))

@@ -106,7 +106,7 @@ class Replay:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        """Returns the match in words, with the table as it stands at the end."""
+        """Return the match in words, with the table as it stands at the end."""
         tables: list[Batch] = []
         told = describe(self.record, look=lambda batch, action: tables.append(batch))[1]
         first, words = (
@@ -126,7 +126,7 @@ def replay(
     *,
     observation: str = "box",
 ) -> Replay:
-    """Plays a record again on the compiled kernels.
+    """Play a record again on the compiled kernels.
 
     Every step has the observation and the mask of the seat that decided, so that a policy of yours
     can be asked there.
@@ -237,7 +237,7 @@ class _Replayer:
         return Step(deal, seat, phase, legal, action, None, shown, mask)
 
     def _move(self, move: Callable[[], None], deal: Mapping[str, Any], where: str) -> None:
-        """Deals or plays, and checks that no card was drawn beyond the recorded ones."""
+        """Deal or plays, and checks that no card was drawn beyond the recorded ones."""
         move()
         drawn = self.batch.drawn_cards()
         if len(drawn) > len(deal["deck"]):
@@ -256,7 +256,7 @@ class _Replayer:
             self._compare(number, key, value, result[key])
 
     def _compare_match(self) -> None:
-        """Compares what the match says; no replay can know what chance decided besides cards."""
+        """Compare the match's own fields; no replay can know chance besides the cards."""
         told = recorded_chance(self.record)
         if self.table["phase"] == OVER:
             drawn = self.batch.game.chance(self.table, self.out.rules)
@@ -286,7 +286,7 @@ def _same(a: Any, b: Any) -> bool:
 
 
 def describe(record: Mapping[str, Any], look: Look | None = None) -> tuple[Replay, list[str]]:
-    """Replays a record and describes it as text.
+    """Replay a record and describes it as text.
 
     Args:
         record: The record.
@@ -305,7 +305,7 @@ def describe(record: Mapping[str, Any], look: Look | None = None) -> tuple[Repla
 def narrate(
     record: Mapping[str, Any], names: Sequence[str] | None = None, look: Look | None = None
 ) -> tuple[Replay, list[list[str]]]:
-    """Replays a record, and returns the lines about each deal and each action; see `describe`."""
+    """Replay a record, and returns the lines about each deal and each action; see `describe`."""
     game, rules = check_record(record)
     moves: list[list[str]] = []
     before: list[np.record] = []

@@ -1,4 +1,4 @@
-"""Checks of `Batch.resample`: what it draws is possible, and its seat sees no difference.
+"""Checks of `Batch.resample`: its tables are possible, and the seat sees no difference.
 
 `Hand` is a hand as it was played, and `Hand.possible` says of other arrangements of its cards
 whether a seat would have seen the same. It knows no game and does not draw: it plays every step
@@ -26,7 +26,7 @@ PUBLIC_FIELDS = ("reward", "matches", "deals", "num_players", "dealer", "drawn",
 def check_determinizations(
     name: str, players: int, rules: Rules, decisions: int, seed: int
 ) -> None:
-    """Checks determinizations that are drawn at random moments of random hands, for any seat.
+    """Check determinizations that are drawn at random moments of random hands, for any seat.
 
     A determinization has the cards of the pack, and could have come about: some pack deals its
     cards, and decisions that look the same to the seat lead to it. It shows the seat the same, in
@@ -58,7 +58,7 @@ def check_determinizations(
 
 
 def _check_secret_phases(states: Sequence[Batch]) -> None:
-    """Checks that the phases are named in which somebody acts while it is another's turn."""
+    """Check that the phases are named in which a seat acts while it is another's turn."""
     for state in states:
         phase = int(state.tables["phase"][0])
         masks = [state.legal_actions(seat).any() for seat in range(state.num_players)]
@@ -93,7 +93,7 @@ def _check_determinization(before: Batch, other: Batch, seat: int, cards: np.nda
 
 
 def _check_keys(drawn: Sequence[tuple[Batch, int]], rng: np.random.Generator) -> None:
-    """Draws all side by side, twice, and some in another order; plays them to their ends."""
+    """Draw all side by side, twice, and some in another order; plays them to their ends."""
     tables = join([batch for batch, _ in drawn])
     seats = np.array([seat for _, seat in drawn])
     keys = rng.integers(2**63, size=len(drawn), dtype=np.uint64)
@@ -130,23 +130,23 @@ class Hand:
     """
 
     def __init__(self, start: Batch, now: Batch) -> None:
-        """Starts with a hand that has just been dealt; both batches are copied."""
+        """Start with a hand that has just been dealt; both batches are copied."""
         self.start, self.states, self.actions = start.clone(), [now.clone()], list[int]()
 
     def add(self, action: int, now: Batch) -> None:
-        """Adds a decision, which led to `now`."""
+        """Add a decision, which led to `now`."""
         self.actions.append(action)
         self.states.append(now.clone())
 
     def until(self, decisions: int) -> "Hand":
-        """Returns the hand as it stood after some decisions."""
+        """Return the hand as it stood after some decisions."""
         earlier = Hand(self.start, self.states[0])
         earlier.actions = self.actions[:decisions]
         earlier.states = self.states[: decisions + 1]
         return earlier
 
     def possible(self, seat: int, cards: np.ndarray, into: Batch | None = None) -> np.ndarray:
-        """Returns which arrangements of the cards a seat could not tell from this hand.
+        """Return which arrangements of the cards a seat could not tell from this hand.
 
         Some pack must deal them. At each decision, an action that is legal with the other cards
         must lead to what followed, and the seat must have seen the same all along. What others
@@ -203,7 +203,7 @@ class Hand:
 
 
 def hands(name: str, players: int, rules: Rules, seed: int, longest: int = 1000) -> Iterator[Hand]:
-    """Plays random hands; yields each as it stood before some decision.
+    """Play random hands; yields each as it stood before some decision.
 
     Args:
         name: The game.
@@ -231,7 +231,7 @@ def hands(name: str, players: int, rules: Rules, seed: int, longest: int = 1000)
 
 
 def _pack(batch: Batch, rng: np.random.Generator) -> list[str]:
-    """Returns the rules' pack; often with few kinds of cards on top, so that rare things happen."""
+    """Return the rules' pack; often with few kinds of cards on top, so that rare things happen."""
     pack, left_out = batch.spec.pack, batch.spec.left_out(batch.rules)
     kinds = list(dict.fromkeys(pack.codes_without(left_out)))
     codes = rng.permutation(kinds * pack.copies).tolist()
@@ -242,7 +242,7 @@ def _pack(batch: Batch, rng: np.random.Generator) -> list[str]:
 
 
 def join(batches: Sequence[Batch]) -> Batch:
-    """Returns one batch of the first tables of batches of the same game."""
+    """Return one batch of the first tables of batches of the same game."""
     joined = batches[0].take(np.zeros(len(batches), dtype=np.int64))
     joined.place(np.concatenate([batch.tables[:1] for batch in batches]))
     return joined
@@ -278,7 +278,7 @@ def _same(batch: Batch, target: Batch, by_all: np.ndarray, seat: int) -> np.ndar
 
 
 def _reach(batch: Batch, target: Batch, by_all: np.ndarray, seat: int) -> np.ndarray:
-    """[N] bool: tables that look like others now, or once what is asked in secret is answered."""
+    """Return the tables that look like others now, or after secret answers, [N] bool."""
     reached = _same(batch, target, by_all, seat)
     secret = np.flatnonzero(~reached & asked_in_secret(batch, seat))
     if len(secret):

@@ -22,7 +22,7 @@ class _GuardedBatch(Batch):
     """A batch whose arrays lie between guard bytes."""
 
     def __init__(self, *settings: Any) -> None:
-        """Takes what a batch takes."""
+        """Make a batch; the arguments are those of `Batch`."""
         self._memory: dict[str, np.ndarray] = {}
         super().__init__(*settings)
 
@@ -36,7 +36,7 @@ class _GuardedBatch(Batch):
         return own.view(dtype).reshape(shape)
 
     def check(self, after: str) -> None:
-        """Checks all guard bytes."""
+        """Check all guard bytes."""
         for name, memory in self._memory.items():
             touched = (memory[:GUARD] != PATTERN).any() or (memory[-GUARD:] != PATTERN).any()
             assert not touched, (
@@ -46,7 +46,7 @@ class _GuardedBatch(Batch):
 
 
 def check_guards(name: str, players: int, rules: Rules, decisions: int, seed: int) -> None:
-    """Plays one table, looks at it from all seats and draws determinizations, between guards."""
+    """Play one table, looks at it from all seats and draws determinizations, between guards."""
     rng = np.random.default_rng(seed)
     after = "reset"
     try:

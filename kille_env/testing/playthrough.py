@@ -44,7 +44,7 @@ _WRITTEN = ("result:", "returns:", "stops:")
 
 
 def read_playthrough(text: str, source: str = "") -> tuple[list[str], Record]:
-    """Reads what a person has written of a playthrough.
+    """Read the part of a playthrough that a person has written.
 
     Args:
         text: The playthrough.
@@ -93,7 +93,7 @@ def _to_record(head: dict[str, Any], deals: list[dict[str, Any]], source: str) -
 
 
 def _value(text: str) -> Any:
-    """Returns what a text means as JSON, or else the text."""
+    """Return the value of a text as JSON, or else the text."""
     try:
         return json.loads(text)
     except ValueError:
@@ -101,7 +101,7 @@ def _value(text: str) -> Any:
 
 
 def write_playthrough(record: Record, comment: Sequence[str]) -> str:
-    """Replays a record and writes it as a playthrough.
+    """Replay a record and writes it as a playthrough.
 
     Args:
         record: The record; it may stop anywhere.
@@ -150,7 +150,7 @@ def _ending(played: Replay) -> list[str]:
 
 
 def check_playthrough(path: Path) -> None:
-    """Replays a playthrough and compares it line by line.
+    """Replay a playthrough and compares it line by line.
 
     Raises:
         AssertionError: A line differs; the message shows both and says how to write the file again.
@@ -169,7 +169,7 @@ def check_playthrough(path: Path) -> None:
 
 
 def main(paths: Sequence[str]) -> None:
-    """Writes playthroughs again, each with what a replay gives."""
+    """Write playthroughs again, each from a replay."""
     for path in map(Path, paths):
         comment, record = read_playthrough(path.read_text(encoding="utf-8"), path.name)
         path.write_text(write_playthrough(record, comment), encoding="utf-8")

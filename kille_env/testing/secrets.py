@@ -1,4 +1,4 @@
-"""Checks of what a seat knows: what it may know, all of that, and nothing else.
+"""Checks of the knowledge of a seat: all that it may know, and nothing else.
 
 A game's text (`describe`) and its numbers are written independently, so each is a witness against
 the other: what a seat may know is what its text has shown so far.
@@ -18,7 +18,7 @@ VIEWS = ("observe", "legal_actions", "information_state")
 
 
 def check_secrets(name: str, players: int, rules: Rules, decisions: int, seed: int) -> None:
-    """Plays pairs of games that differ in two cards of the pack; compares what each seat sees."""
+    """Play pairs of games that differ in two cards of the pack; compare them for each seat."""
     rng = np.random.default_rng(seed)
     played = number = 0
     while played < decisions // 4 + 1:
@@ -29,7 +29,7 @@ def check_secrets(name: str, players: int, rules: Rules, decisions: int, seed: i
 def _compare_pair(
     name: str, players: int, rules: Rules, rng: np.random.Generator, seed: int
 ) -> int:
-    """Plays a pair until they part in public or the hand ends; returns the decisions."""
+    """Play a pair until they part in public or the hand ends; return the decisions."""
     options = {"rules": rules, "seed": seed, "restart": False}
     pair = [make_batch(name, 1, players, **options) for _ in range(2)]
     pack = pair[0].spec.pack
@@ -62,7 +62,7 @@ def _compare_pair(
 
 
 def _compare_views(pair: list[Batch], knows: np.ndarray, where: str) -> int | None:
-    """Compares what each seat sees of two games; notes which seats may know the difference.
+    """Compare two games for each seat; note the seats that may know the difference.
 
     Returns:
         A seat to which the games look the same, if there is one.
@@ -116,7 +116,7 @@ def _told(before: np.record, batch: Batch, seat: int) -> list[Any]:
 
 
 def check_recall(name: str, players: int, rules: Rules, decisions: int, seed: int) -> None:
-    """Checks that an information state fixes the rest of what its seat knows of the hand.
+    """Check that an information state determines the rest of its seat's knowledge.
 
     Whenever the same information state comes up again, the seat must see the same observation and
     mask, and must have come there by the same decisions of its own in this hand.

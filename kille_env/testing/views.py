@@ -1,4 +1,4 @@
-"""Checks of what there is to see at a table: `Game.view` and `Game.change`.
+"""Checks of `Game.view` and `Game.change`: places, moves, faces and secrets.
 
 A view names a place for every card, and a change says which card went from which place to which. So
 each can be held against the other: a card that nobody moved still lies where it lay, and one that
@@ -21,7 +21,7 @@ CARD_PLACES = ("hand ", "open ", "trick ")
 
 
 def check_views(name: str, players: int, rules: Rules, decisions: int, seed: int) -> None:
-    """Checks views and changes along random matches: places, moves, faces, secrets."""
+    """Check views and changes along random matches: places, moves, faces, secrets."""
     rng = np.random.default_rng(seed)
     batch = make_batch(name, 1, players, rules=rules, seed=seed, restart=False)
     batch.reset(deal=False)
@@ -38,7 +38,7 @@ def check_views(name: str, players: int, rules: Rules, decisions: int, seed: int
 
 
 def _play(batch: Batch, action: np.ndarray | None) -> None:
-    """Deals, or plays an action."""
+    """Deal, or plays an action."""
     if action is None:
         batch.deal()
     else:
@@ -101,7 +101,7 @@ def _check_once(names: list, what: str, most: int = 1) -> None:
 
 
 def _check_moves(old: View, new: View, change: Change) -> None:
-    """Checks that moves lead from the cards that lay there to those that lie there now."""
+    """Check that moves lead from the cards that lay there to those that lie there now."""
     was, now = ({card.place: card.face for card in _cards(view)} for view in (old, new))
     sources = [move.source for move in change.moves if move.source.startswith(CARD_PLACES)]
     targets = [move.target for move in change.moves if move.target.startswith(CARD_PLACES)]
@@ -126,7 +126,7 @@ def _check_moves(old: View, new: View, change: Change) -> None:
 def _check_secrets(
     before: Batch, after: Batch, seat: int, action: np.ndarray | None, key: int
 ) -> None:
-    """Checks that a seat sees the same where it cannot know a difference."""
+    """Check that a seat sees the same where it cannot know a difference."""
     if action is None:
         return
     hidden = before.tables["phase"][0] in before.spec.secret_phases and before.seat[0] != seat

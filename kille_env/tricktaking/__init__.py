@@ -1,1 +1,1 @@
-"""What the trick-taking games share."""
+"""Rules, observations and words that trick games share."""

@@ -1,4 +1,4 @@
-"""Determinizer of the trick games: what somebody cannot hold, and the hidden cards dealt anew.
+"""Determinizer of the trick games: cards that a seat cannot hold, and hidden cards dealt anew.
 
 What others hold is hidden, and so is where the other cards are that a seat has not seen: discards,
 hands that were thrown in, the talon. From the tricks everybody can tell what a player cannot have
@@ -54,7 +54,7 @@ def hidden_hand(table, viewer, seat):
 
 @kernel
 def plan_hands(table, viewer, free):
-    """Returns in which order to deal the hidden hands, and how many cards each can choose from.
+    """Return in which order to deal the hidden hands, and how many cards each can choose from.
 
     A hand that comes later finds at most as many as are written here: what the ones before it can
     not find elsewhere, they take from it. Hands are dealt by the highest card that they can hold,
@@ -87,7 +87,7 @@ def plan_hands(table, viewer, free):
 
 @kernel
 def _plan(table, viewer, free, lowest, highest, upward):
-    """Returns a plan (see `plan_hands`), and how many ways to deal the cards that makes.
+    """Return a plan (see `plan_hands`), and how many ways to deal the cards that makes.
 
     `lowest` and `highest` say by seat which cards it can hold; `upward` plans go by the highest.
     """
@@ -134,7 +134,7 @@ def _cards_from(card):
 
 @kernel
 def try_hands(table, viewer, places, free, order, most, cards):
-    """Deals the hidden hands, or fails; of all ways to deal them, none succeeds more often.
+    """Deal the hidden hands, or fails; of all ways to deal them, none succeeds more often.
 
     Each card is drawn as if the hand had as many to choose from as it can have at most; where it
     has fewer, the draw fails in that proportion.
@@ -180,7 +180,7 @@ def not_in_hands(table, viewer, places):
 
 @kernel
 def deal_hidden(table, viewer, unseen, cards):
-    """Deals the cards that a seat has not seen anew to the places where they are now.
+    """Deal the cards that a seat has not seen anew to the places where they are now.
 
     All arrangements in which nobody holds what it cannot hold are equally likely.
 
@@ -202,7 +202,7 @@ def deal_hidden(table, viewer, unseen, cards):
 
 @kernel
 def some_cards(table, cards, number):
-    """Draws so many cards of a set, every choice of them equally likely."""
+    """Draw so many cards of a set, every choice of them equally likely."""
     rest = np.uint64(cards)
     for _ in range(number):
         rest &= ~card_bit(card_from(table, rest))
@@ -211,7 +211,7 @@ def some_cards(table, cards, number):
 
 @kernel
 def share_draws(table, viewer):
-    """Draws which cards others were dealt of those that they have held, and which they got later.
+    """Draw which cards others were dealt of those that they have held, and which they got later.
 
     The pack is put into that order too. Nothing else on the table tells the difference: not for a
     table where cards are drawn once more.
@@ -229,7 +229,7 @@ def share_draws(table, viewer):
 
 @kernel
 def _exchange_places(table, some, others):
-    """Exchanges two sets of equally many cards in the order of the pack."""
+    """Exchange two sets of equally many cards in the order of the pack."""
     first, second = some, others
     for position in range(np.int64(table["drawn"])):
         card = np.int64(table["deck"][index(position)])
@@ -246,7 +246,7 @@ def _exchange_places(table, some, others):
 
 @kernel
 def relabel_tricks(table, cards):
-    """Puts `cards[c]` where card c is, in the fields that all trick games have.
+    """Put `cards[c]` where card c is, in the fields that all trick games have.
 
     What everybody can see is of types, so open cards must keep theirs.
     """
@@ -262,6 +262,6 @@ def relabel_tricks(table, cards):
 
 @kernel
 def relabel_discards(table, cards):
-    """Puts `cards[c]` where card c is among the discards."""
+    """Put `cards[c]` where card c is among the discards."""
     for seat in range(np.int64(table["num_players"])):
         table["discarded"][index(seat)] = relabel_set(table["discarded"][index(seat)], cards)

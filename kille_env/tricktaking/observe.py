@@ -1,4 +1,4 @@
-"""What a seat sees of hands, tricks and a pot: parts of layouts, and kernels that write them."""
+"""Observations of hands, tricks and a pot: parts of layouts, and kernels that write them."""
 
 import numpy as np
 
@@ -25,7 +25,7 @@ _ONE = np.uint64(1)
 
 
 def shared_parts(tricks: int, most: int, p: int, *names: str) -> tuple[Part, ...]:
-    """Returns some of the parts that trick games have in common, in the order of their names.
+    """Return some of the parts that trick games have in common, in the order of their names.
 
     Args:
         tricks: Tricks in a deal.
@@ -70,14 +70,14 @@ def shared_parts(tricks: int, most: int, p: int, *names: str) -> tuple[Part, ...
 
 @kernel
 def write_types(cards, out, at):
-    """Marks the types of a set, 21 features."""
+    """Mark the types of a set, 21 features."""
     cards = np.uint64(cards)
     write_counts((cards | (cards >> _ONE)) & FIRST_COPIES, out, at)
 
 
 @kernel
 def write_slots(cards, out, at):
-    """Writes a hand as one-hot types, 21 features per card from the lowest up."""
+    """Write a hand as one-hot types, 21 features per card from the lowest up."""
     rest = np.uint64(cards)
     while rest != 0:
         out[index(at + (lowest_card(rest) >> 1))] = 1
@@ -87,7 +87,7 @@ def write_slots(cards, out, at):
 
 @kernel
 def write_codes(cards, out, at):
-    """Writes a set of cards as numbers from the lowest up: 1 blaren to 21 kille."""
+    """Write a set of cards as numbers from the lowest up: 1 blaren to 21 kille."""
     rest = np.uint64(cards)
     while rest != 0:
         out[at] = (lowest_card(rest) >> 1) + 1
@@ -97,7 +97,7 @@ def write_codes(cards, out, at):
 
 @kernel
 def write_hands(cards, viewer, num_players, out, part):
-    """Writes a set of cards of each seat as a part with 21 counts per seat."""
+    """Write a set of cards of each seat as a part with 21 counts per seat."""
     for other in range(num_players):
         place = TYPES * relative(other, viewer, num_players)
         write_counts(cards[index(other)], out, start(part, num_players) + place)
@@ -108,14 +108,14 @@ def write_hands(cards, viewer, num_players, out, part):
 
 @kernel
 def write_phase(table, out, part):
-    """Marks what is to be decided."""
+    """Mark the phase."""
     if table["phase"] > OVER:
         put(1, out, part, np.int64(table["num_players"]), np.int64(table["phase"]) - OVER - 1)
 
 
 @kernel
 def write_cards(cards, viewer, num_players, out, part, trick):
-    """Writes the card of each seat, 1 blaren to 21 kille, 0 none, to a part with P for a trick."""
+    """Write the card of each seat, 1 blaren to 21 kille, 0 none, to a part with P for a trick."""
     first, seat = start(part, num_players) + trick * num_players, index(viewer)
     for at in range(num_players):
         out[index(first + at)] = (np.int64(cards[seat]) >> 1) + 1
@@ -124,7 +124,7 @@ def write_cards(cards, viewer, num_players, out, part, trick):
 
 @kernel
 def write_played(table, tricks, viewer, out, obs):
-    """Writes who has played what to the first tricks, and who has won them."""
+    """Write the cards of each seat in the first tricks, and their winners."""
     p = np.int64(table["num_players"])
     for number in range(tricks):
         write_cards(table["played"][index(number)], viewer, p, out, obs.played, number)
@@ -143,7 +143,7 @@ def open_card(table, seat):
 
 @kernel
 def observe_pot_game(table, rules, viewer, play, tricks, out, obs):
-    """Writes what the observations of games with tricks and a pot have in common.
+    """Write the parts common to observations of games with tricks and a pot.
 
     Args:
         table: The table.
@@ -189,7 +189,7 @@ def observe_pot_game(table, rules, viewer, play, tricks, out, obs):
 
 @kernel
 def recall_tricks(table, viewer, out, info):
-    """Writes what the information states of all trick games have in common.
+    """Write the parts common to information states of all trick games.
 
     Args:
         table: The table.

@@ -13,7 +13,7 @@ from kille_env.core.table import DEAL, OVER
 
 
 def pot_fields(max_players: int) -> list[tuple]:
-    """Returns the fields of a table with a pot."""
+    """Return the fields of a table with a pot."""
     return [
         ("pot", np.int64),
         ("shown_pot", np.int64),  # the pot that a deal has decided about, or carries on
@@ -26,7 +26,7 @@ def pot_fields(max_players: int) -> list[tuple]:
 
 
 def match_switches(decision: str) -> tuple[Switch, Switch]:
-    """Returns the switches for when a match ends, with the number of their decision."""
+    """Return the switches for when a match ends, with the number of their decision."""
     meaning = "deals in a match; null: it ends when a pot is won"
     return (
         Switch("deals", meaning, None, minimum=1, nullable=True, decision=decision),
@@ -37,7 +37,7 @@ def match_switches(decision: str) -> tuple[Switch, Switch]:
 
 
 def most_deals(rules: Rules) -> int:
-    """Returns how many deals a match can have."""
+    """Return how many deals a match can have."""
     if rules["episode"] == "deal":
         return 1
     most = rules.number("max_deals")
@@ -46,7 +46,7 @@ def most_deals(rules: Rules) -> int:
 
 @kernel
 def begin_pot(table):
-    """Begins a match: the pot is empty, and the first dealer is known."""
+    """Begin a match: the pot is empty, and the first dealer is known."""
     table["next_dealer"] = table["dealer"]
     table["pot"] = 0
     table["shown_pot"] = 0
@@ -55,7 +55,7 @@ def begin_pot(table):
 
 @kernel
 def clear_pot(table):
-    """Forgets how the last deal ended."""
+    """Forget how the last deal ended."""
     table["end"] = 0
     table["winner"] = -1
     table["chips"][:] = 0
@@ -77,7 +77,7 @@ def pay_out(table, seat, amount):
 
 @kernel
 def settle(table, rules):
-    """Pays a pot that is won, moves the deal on, and ends the match if it is at its end."""
+    """Pay a pot that is won, moves the deal on, and ends the match if it is at its end."""
     table["shown_pot"] = table["pot"]
     won = table["winner"] >= 0
     if won:
@@ -101,7 +101,7 @@ def _deals_in_match(rules):
 
 @kernel
 def _end_match(table, truncated):
-    """Shares what is left in the pot in whole units."""
+    """Share the rest of the pot in whole units."""
     if table["pot"] > 0:
         num_players = np.int64(table["num_players"])
         share = np.int64(table["pot"]) // num_players
@@ -115,6 +115,6 @@ def _end_match(table, truncated):
 
 @kernel
 def deals_left(table, rules):
-    """Deals until the match ends or is cut off."""
+    """Deal until the match ends or is cut off."""
     last, deals = rules["max_deals"], _deals_in_match(rules)
     return max(0, (min(deals, last) if deals > 0 else last) - table["deals"])

@@ -1,4 +1,4 @@
-"""Tricks with Kille cards: what Kungsholmskille, Krypkille and Femkortskille have in common.
+"""Tricks with Kille cards, as Kungsholmskille, Krypkille and Femkortskille play them.
 
 A player who can must head the highest card of the trick; an equal card counts as heading, and of
 two equal highest cards the later one wins. Whoever cannot "creeps" under it with the lowest card
@@ -34,7 +34,7 @@ SIZES = np.array([len(slots) for slots in _SUBSETS], dtype=np.int64)
 
 
 def _discards_where(possible: Callable[[int, int], bool]) -> int:
-    """Returns the discards that are possible, by their slots and their size, as a set."""
+    """Return the discards that are possible, by their slots and their size, as a set."""
     return sum(1 << i for i in range(len(SLOTS)) if possible(int(SLOTS[i]), int(SIZES[i])))
 
 
@@ -63,13 +63,13 @@ _ONE = np.uint64(1)
 
 
 def discards(most: int) -> tuple[str, ...]:
-    """Returns the names of the discards of up to `most` cards; "#1" is the lowest card in hand."""
+    """Return the names of the discards of up to `most` cards; "#1" is the lowest card in hand."""
     sets = [slots for slots in _SUBSETS if len(slots) <= most]
     return tuple(" ".join(["discard", *(f"#{slot + 1}" for slot in slots)]) for slots in sets)
 
 
 def trick_fields(max_players: int, tricks: int) -> list[tuple]:
-    """Returns the fields of a table at which up to so many tricks are played in a deal."""
+    """Return the fields of a table at which up to so many tricks are played in a deal."""
     return [
         ("hand", np.uint64, (max_players,)),  # by seat: set of cards
         ("dealt", np.uint64, (max_players,)),  # by seat: the cards that it was dealt
@@ -89,7 +89,7 @@ def trick_fields(max_players: int, tricks: int) -> list[tuple]:
 
 
 def discard_fields(max_players: int) -> list[tuple]:
-    """Returns the further fields of a table at which cards are exchanged before the tricks."""
+    """Return the further fields of a table at which cards are exchanged before the tricks."""
     return [
         ("discarded", np.uint64, (max_players,)),  # by seat: the cards that it threw away
         ("exchanged", np.int8, (max_players,)),  # how many cards it has thrown away
@@ -97,7 +97,7 @@ def discard_fields(max_players: int) -> list[tuple]:
 
 
 def hand_switch(by_preset: Mapping[str, int], decision: str) -> Switch:
-    """Returns the switch `hand` of games that keep a last card; see `tricks_of`."""
+    """Return the switch `hand` of games that keep a last card; see `tricks_of`."""
     meaning = "how many cards everybody is dealt; all but the last of them are played in tricks"
     return Switch("hand", meaning, by_preset, minimum=2, maximum=HAND, decision=decision)
 
@@ -137,7 +137,7 @@ def card_of_type(cards, kind):
 
 @kernel
 def clear_tricks(table, without):
-    """Forgets the last deal's hands and tricks; nobody can hold the cards that are left out."""
+    """Forget the last deal's hands and tricks; nobody can hold the cards that are left out."""
     table["in_play"] = 0
     table["trick"] = 0
     table["highest"] = NO_RANK
@@ -156,14 +156,14 @@ def clear_tricks(table, without):
 
 @kernel
 def clear_discards(table):
-    """Forgets the last deal's exchange."""
+    """Forget the last deal's exchange."""
     table["discarded"][:] = 0
     table["exchanged"][:] = NOT_YET
 
 
 @kernel
 def deal_hands(table, first, number, without):
-    """Takes a pack without some cards and deals `number` each, one by one from `first` on."""
+    """Take a pack without some cards and deals `number` each, one by one from `first` on."""
     take_pack(table)
     if without != 0:
         leave_out(table, without)
@@ -185,7 +185,7 @@ def draw_cards(table, seat, number):
 
 @kernel
 def write_discards(hand, size, most, out, at, end):
-    """Marks in the mask which discards are possible; equal cards make one action, not two.
+    """Mark in the mask which discards are possible; equal cards make one action, not two.
 
     Args:
         hand: The cards in hand.
@@ -210,7 +210,7 @@ def write_discards(hand, size, most, out, at, end):
 
 @kernel
 def throw_away(table, seat, number):
-    """Takes a discard out of a hand; returns how many cards that were."""
+    """Take a discard out of a hand; return how many cards that were."""
     chosen, slots, rest = np.uint64(0), SLOTS[index(number)], np.uint64(table["hand"][seat])
     while slots != 0:
         if slots & 1:
@@ -228,7 +228,7 @@ def throw_away(table, seat, number):
 
 @kernel
 def lead_from(table, seat):
-    """Somebody is to lead to the next trick."""
+    """Let a seat lead to the next trick."""
     table["highest"] = NO_RANK
     table["lead"][index(table["trick"])] = seat
     table["seat"] = seat
@@ -253,7 +253,7 @@ def playable(table, hand, heads_lowest, creeps_lowest):
 
 @kernel
 def play_to_trick(table, card, tricks, heads_lowest, creeps_lowest):
-    """The seat to act plays a card, and everybody learns from it what that seat cannot hold.
+    """Play a card of the seat to act, and note the cards that it cannot hold by that.
 
     Who does not head the trick cannot: all of its cards are below the highest one. Then the next
     player is to act; if the trick is complete its winner, who leads to the next.

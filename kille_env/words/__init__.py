@@ -1,1 +1,1 @@
-"""What every game says and shows: texts, manuals, and what pictures are drawn from."""
+"""Views of tables, texts made from them, and manuals of games."""

@@ -85,7 +85,7 @@ def _insert(words: str, names: Mapping[str, Any]) -> str:
 
 
 def _values(spec: "GameSpec", rules: "Rules", num_players: int) -> dict[str, Any]:
-    """Return what conditions and values can name."""
+    """Return the names that conditions and values can use."""
     pack, left_out = spec.pack, spec.left_out(rules)
     kinds = [c // pack.copies for c in range(0, pack.size, pack.copies) if c not in left_out]
     ranking = [

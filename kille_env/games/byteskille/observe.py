@@ -1,4 +1,4 @@
-"""What a seat of Byteskille sees: the compact observation, the information state, and everything.
+"""Observations of Byteskille: compact, with perfect recall, and of everything.
 
 Seats are counted clockwise from the one that looks: entry 0 of a `[P]` part is that seat itself.
 The layouts below say what each part means; the page of the game is made from them.
@@ -33,7 +33,7 @@ from kille_env.games.byteskille.rules import (
 
 
 def observation_parts(num_players: int) -> tuple[Part, ...]:
-    """Returns the layout of the observation."""
+    """Return the layout of the observation."""
     p = num_players
     return lay_out(
         Part(
@@ -83,7 +83,7 @@ def observation_parts(num_players: int) -> tuple[Part, ...]:
 
 
 def information_state_parts(num_players: int) -> tuple[Part, ...]:
-    """Returns the layout of the information state."""
+    """Return the layout of the information state."""
     p = num_players
     return lay_out(
         Part("phase", 5, "as in the observation"),
@@ -119,7 +119,7 @@ def information_state_parts(num_players: int) -> tuple[Part, ...]:
 
 
 def full_state_parts(num_players: int) -> tuple[Part, ...]:
-    """Returns the layout of the full-information state."""
+    """Return the layout of the full-information state."""
     p = num_players
     observed = observation_parts(p)
     return lay_out(
@@ -162,7 +162,7 @@ def _phase_bit(table, seat):
 
 @kernel
 def observe(table, rules, seat, out):
-    """Writes the observation of a seat."""
+    """Write the observation of a seat."""
     p = np.int64(table["num_players"])
     knows = known_cards(table, seat)
     write_bits(_own_card(table, seat), 30, out, start(OBS.phase, p))
@@ -207,7 +207,7 @@ def _counters(table, rules, seat):
 
 @kernel
 def _turns(table, p):
-    """Who is on turn to exchange, and whose turn is still to come: two sets of seats."""
+    """Return the seat on turn to exchange and the seats still to come: two sets of seats."""
     turns = (table["phase"] >= Phase.TURN) & (table["phase"] < Phase.BUYIN)
     on_turn = np.int64(table["order"][index(table["turn"])]) if turns else np.int64(-1)
     forehand = next_seat(table, table["dealer"])
@@ -219,7 +219,7 @@ def _turns(table, p):
 
 @kernel
 def _known_high(table, knows):
-    """The seats whose card is, of the given ones, a kille that ranks high."""
+    """Return the seats that hold, of the given cards, a kille that ranks high."""
     seats, high = np.uint64(0), knows & (np.uint64(table["high"]) << np.uint64(2 * Kind.KI))
     if high != 0:  # seldom
         for position in range(table["num_players_dealt"]):
@@ -230,7 +230,7 @@ def _known_high(table, knows):
 
 @kernel
 def _observe_players(table, viewer, p, knows, out):
-    """Writes the parts that have an entry per seat.
+    """Write the parts that have an entry per seat.
 
     What it reads of the table it reads first: to the compiler `out` could be the table itself, and
     each write would make it read the record again.
@@ -262,7 +262,7 @@ def _observe_players(table, viewer, p, knows, out):
 
 @kernel
 def information_state(table, rules, seat, out):
-    """Writes what a seat knows, with perfect recall of the hand and the match's public summary."""
+    """Write the knowledge of a seat, with perfect recall of the hand and a summary of the match."""
     out[:] = 0
     p = np.int64(table["num_players"])
     write_bits(_phase_bit(table, seat), 5, out, start(INFO.phase, p))
@@ -295,7 +295,7 @@ def information_state(table, rules, seat, out):
 
 @kernel
 def _event(table, event, viewer, num_players, out, at):
-    """Writes an event as a seat has seen it; a card that it cannot know is 0."""
+    """Write an event as a seat has seen it; a card that it cannot know is 0."""
     kind = int(event[0])
     out[at] = kind
     out[at + 1] = relative(int(event[1]), viewer, num_players) + 1
@@ -320,7 +320,7 @@ def _event(table, event, viewer, num_players, out, at):
 
 @kernel
 def full_state(table, rules, seat, out):
-    """Writes everything: the observation of a seat, then what is hidden from it.
+    """Write everything: the observation of a seat, then the rest.
 
     The talon has no order before it is drawn from, so there is none to show.
     """

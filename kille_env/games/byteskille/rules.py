@@ -41,19 +41,19 @@ MAX_EVENTS = 32  # 20 turns, 4 inns and cavaliers, a question with two answers, 
 
 
 class Action(IntEnum):
-    """What can be done."""
+    """The actions."""
 
     STAND, SWAP, CALL, WAIT, ASK, YES, NO, DEFER, BUY, DECLINE = range(10)
 
 
 class Phase(IntEnum):
-    """What is to be decided; GOK: whether a hidden gok is called, between turns."""
+    """The phases of a hand; GOK: whether a hidden gok is called, between turns."""
 
     DEAL, OVER, TURN, GOK, ANSWER_DEALER, ANSWER_THIRD, BUYIN = range(7)
 
 
 class Event(IntEnum):
-    """What has happened in a hand; see the top of this file."""
+    """The kinds of events in a hand; see the top of this file."""
 
     STAND, EXCHANGE, PASSED, GOK_STOOD, HUSAR, SVIN = range(1, 7)
     TALON_PASSED, TALON_GOK, TALON_HUSAR, TALON_SVIN, TALON_TAKEN = range(7, 12)
@@ -164,7 +164,7 @@ def is_shown(table, card):
 
 @kernel
 def begin(table, rules, dealer):
-    """Begins a match: its first deal will open the first pot."""
+    """Begin a match: its first deal will open the first pot."""
     new_match(table, dealer)
     table["next_dealer"] = table["dealer"]
     table["pots_won"] = 0
@@ -219,7 +219,7 @@ def _clear_hand(table):
 
 @kernel
 def deal(table, rules):
-    """Pays antes, deals one card each and gives forehand the word."""
+    """Pay antes, deals one card each and gives forehand the word."""
     if table["redeal"] == Redeal.NONE:
         new_pot = table["new_pot"] != 0
         if new_pot:
@@ -281,7 +281,7 @@ def _deal_cards(table, rules):
 
 @kernel
 def legal_actions(table, rules, seat, out):
-    """Marks what a seat may do; while a gok holder is asked, also what the player on turn will.
+    """Mark the legal actions of a seat; also, while a gok holder is asked, of the player on turn.
 
     Written without branches: which phase it is cannot be predicted, and a wrong guess costs as
     much as all of this.
@@ -323,7 +323,7 @@ def legal_actions(table, rules, seat, out):
 
 @kernel
 def give_turn(table, rules, turn):
-    """Passes the turn to speak to the player at `turn`; past the dealer it is a showdown."""
+    """Pass the turn to speak to the player at `turn`; past the dealer it is a showdown."""
     if turn >= table["num_players_dealt"]:
         showdown(table, rules)
         return
@@ -334,7 +334,7 @@ def give_turn(table, rules, turn):
 
 @kernel
 def ask_gok_holders(table, rules):
-    """Asks the next holder of a hidden gok, clockwise from the player on turn; then that player.
+    """Ask the next holder of a hidden gok, clockwise from the player on turn; then that player.
 
     "En spelare som sitter med kuku har rätt att närsomhelst lägga upp kortet" (Swedish article;
     D-E10).
@@ -359,7 +359,7 @@ def ask_gok_holders(table, rules):
 
 @kernel
 def apply(table, rules, action):
-    """Plays a legal action of the seat to act."""
+    """Play a legal action of the seat to act."""
     seat = np.int64(table["seat"])
     if action == Action.STAND:
         _log(table, Event.STAND, seat, -1, -1, -1, -1)
@@ -523,7 +523,7 @@ def _lay_aside(table, card):
 
 @kernel
 def _go_to_talon(table, rules, seat):
-    """A player who has nobody to swap with draws; a matador drawn does what it does in a hand."""
+    """Draw for a player without a neighbor to swap with; a matador drawn has its power."""
     table["drew"] |= bit(seat)
     size = np.int64(table["num_players_dealt"])
     dealer_acts = rules["dealer_after_inn"] and table["order"][size - 1] != seat
@@ -570,7 +570,7 @@ def _take_from_talon(table, seat, card):
 
 @kernel
 def _svin(table, rules, kind, seat, other, card):
-    """The pig chops the card that was to be swapped: it costs the one who was dealt it.
+    """Chop the card that was to be swapped with the pig: the seat that was dealt it is out.
 
     "Alla eventuella tidigare byten som gjorts med det huggna kortet skall nämligen upphävas, [...]
     i omvänd ordning" (Swedish article; D-E06, D-E07). The two-player rule of the English article
@@ -628,13 +628,13 @@ ABOVE_ALL = 99  # past every rank
 
 @kernel
 def showdown(table, rules):
-    """Turns everyone's card up; whoever is out by that goes out."""
+    """Turn all cards up and put out the losers."""
     go_out(table, rules, eliminated(table, rules))
 
 
 @kernel
 def eliminated(table, rules):
-    """Turns the cards up; returns who is out (Swedish article, "Upp till bevis").
+    """Turn the cards up; return the seats that are out (Swedish article, "Upp till bevis").
 
     One pass, with choices instead of branches: whose card is lowest cannot be predicted.
     """
@@ -670,7 +670,7 @@ def eliminated(table, rules):
 
 @kernel
 def go_out(table, rules, out):
-    """Ends a hand at its showdown: these seats are out; pays, or opens the buying in."""
+    """End a hand at its showdown: these seats are out; pays, or opens the buying in."""
     table["showdown"] = 1
     table["out"] = out
     table["in_pot"] = table["in_pot"] & ~table["out"]
@@ -687,7 +687,7 @@ def go_out(table, rules, out):
 
 @kernel
 def _pay_single_deal(table, rules):
-    """Each seat that is out pays the stake; those who stay share it equally."""
+    """Let each seat that is out pay the stake, which the others share equally."""
     losers, winners = how_many(table["out"]), how_many(table["left"])
     if losers == 0:
         return
@@ -709,7 +709,7 @@ def pay(table, seat, amount):
 
 @kernel
 def _open_buying_in(table, rules):
-    """Decides who may buy in again after this showdown (D-E13, D-E16, D-E22 and on)."""
+    """Determine the seats that may buy in after this showdown (D-E13, D-E16, D-E22 and on)."""
     table["opening_pot"] = table["pot"]
     table["to_buy"] = 0
     table["occasion"] = Occasion.NONE
@@ -741,7 +741,7 @@ def _open_buying_in(table, rules):
 
 @kernel
 def price(table, rules, seat):
-    """What buying in costs a seat at the occasion that is open; half pots round up (D-E19)."""
+    """Return the price of buying in for a seat at the open occasion; half pots round up (D-E19)."""
     pot, stake = np.int64(table["opening_pot"]), np.int64(rules["stake"])
     half = (pot + 1) // 2
     occasion = table["occasion"]
@@ -760,7 +760,7 @@ def price(table, rules, seat):
 
 @kernel
 def _ask_next_buyer(table, rules):
-    """Asks clockwise from the dealer's left (D-E20)."""
+    """Ask clockwise from the dealer's left (D-E20)."""
     if table["to_buy"] == 0:
         table["occasion"] = Occasion.NONE
         _finish_deal(table, rules)
@@ -788,7 +788,7 @@ def buy_or_decline(table, rules, seat, action):
 
 @kernel
 def _finish_deal(table, rules):
-    """Pays out a pot that is won and names the next dealer."""
+    """Pay out a pot that is won and names the next dealer."""
     table["shown_pot"] = table["pot"]
     if how_many(table["in_pot"]) == 1:
         winner = seat_left_of(table, table["dealer"], table["in_pot"])
@@ -809,7 +809,7 @@ def _finish_deal(table, rules):
 
 @kernel
 def _next_hand(table, rules):
-    """Goes on to the next hand, or ends a match that has reached its cap (D-E26)."""
+    """Go on to the next hand, or ends a match that has reached its cap (D-E26)."""
     if table["deals"] < rules["max_deals"]:
         table["phase"] = Phase.DEAL
         table["seat"] = -1
@@ -848,14 +848,14 @@ def outcome(table):
 
 
 def redeals(rules: Rules, num_players: int) -> int:
-    """Returns how often forehand's question can be granted in a deal."""
+    """Return how often forehand's question can be granted in a deal."""
     if num_players > 3 or rules["fraga"] == "off":
         return 0
     return min(rules.number("max_redeals"), rules.number("max_deals") - 1)
 
 
 def dealt_again(tables: np.ndarray, times: int) -> np.ndarray:
-    """Returns tables after so many granted questions more."""
+    """Return tables after so many granted questions more."""
     tables = tables.copy()
     tables["redeals"] += times
     tables["deals"] += times
@@ -865,7 +865,7 @@ def dealt_again(tables: np.ndarray, times: int) -> np.ndarray:
 
 
 def retired(table: Any, rules: Rules) -> list[int]:
-    """Returns the seats that will certainly neither act nor earn again in this match.
+    """Return the seats that will certainly neither act nor earn again in this match.
 
     A seat that is out and may still be asked to buy in is not among them, nor is anybody while
     another pot is to come. Where it is not certain yet, the seat is left out.

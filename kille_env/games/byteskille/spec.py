@@ -185,7 +185,7 @@ SWITCHES = (
 
 
 def _reward_range(rules: Rules, num_players: int) -> tuple[float, float]:
-    """Bounds of a match's results, and so of a step's: all that a seat can pay, and all the pots.
+    """Bound of a match's results, and so of a step's: all that a seat can pay, and all the pots.
 
     A pot is largest when everybody buys in as often as they may, the dearest entries last.
     """

@@ -17,31 +17,13 @@ from kille_env.cards.seats import seat_or_none
 from kille_env.cards.sets import members
 from kille_env.cards.words import ASIDE, face_of, spread
 from kille_env.core.spec import Rules
-from kille_env.games.byteskille.rules import (
-    UNDONE,
-    Action,
-    Event,
-    Phase,
-    Redeal,
-    price,
-    retired,
-)
+from kille_env.games.byteskille.rules import UNDONE, Action, Event, Phase, Redeal, price, retired
 from kille_env.words.text import YOU, a, chips, columns, counted, does, inside, listed, owner
 from kille_env.words.view import TALON, Call, Card, Laid, Pile, Seat, View, Zones
 
 RESULT_KEYS = (
-    "turns",
-    "reveals",
-    "undone",
-    "chopped",
-    "low_kille",
-    "out",
-    "left",
-    "final",
-    "redeal",
-    "pot",
-    "next_dealer",
-    "winner",
+    *("turns", "reveals", "undone", "chopped", "low_kille", "out", "left", "final", "redeal"),
+    *("pot", "next_dealer", "winner"),
 )
 """The keys of `result`, in the order in which a record writes them."""
 
@@ -60,7 +42,7 @@ _EVENTS: dict[int, tuple[str, str]] = {
     Event.CALL: ("shows", " the cuckoo: {call} The deal is over."),
     Event.ASK: ("asks", " for better cards: {call}"),
 }
-"""What happens in words, verb and rest; `_describe_event` says what follows."""
+"""Verb and rest of an event; `_describe_event` adds more to some."""
 
 _BY_CARD: dict[int, tuple[str, str]] = {
     Kind.VH: ("Värdshus förbi!", "Pass the inn"),
@@ -104,11 +86,8 @@ def result(table: Any, rules: Rules) -> dict[str, Any]:
     """Return the record notation's result of the hand that has just ended."""
     events, hands = _events_of(table), table["hand"][: int(table["num_players"])]
     redealt = table["redeal"] != Redeal.NONE
-    turns = [
-        a
-        for kind, a, b, *_ in events
-        if kind != Event.ANSWER and not (kind == Event.CALL and b == 0)
-    ]
+    unasked = ((Event.CALL, 0), *((Event.ANSWER, answer) for answer in _BY_ANSWER))
+    turns = [a for kind, a, b, *_ in events if (kind, b) not in unasked]
     return {
         "turns": list(dict.fromkeys(turns)),
         "reveals": [reveal for event in events if (reveal := _reveal(event))],
@@ -173,15 +152,10 @@ def _pot(table: Any) -> int:
     return int(table["shown_pot" if decided else "pot"])
 
 
-def _deeds_of(table: Any, seat: int) -> list[str]:
-    """Return the deeds of a seat in the hand: "swapped", "drew"."""
-    return [text for deed, text in _DEEDS.items() if seat in members(table[deed])]
-
-
-def _fate_of(table: Any, seat: int) -> list[str]:
+def _fate(table: Any, seat: int) -> str:
     """Return the fate of a seat in the hand, if it has one: "out", "struck"."""
-    struck = ["struck"] if seat in members(table["chopped"]) else []
-    return struck or (["out"] if seat in members(table["out"]) else [])
+    struck, out = (seat in members(table[field]) for field in ("chopped", "out"))
+    return "struck" if struck else "out" if out else ""
 
 
 def _rank_of_kille(table: Any, card: int) -> str:
@@ -227,10 +201,8 @@ def _describe_deal(
     lines = [f"Deal {int(after['deals'])}: {does(who[int(after['dealer'])], 'deals')}."]
     paid = _pot(after) - int(before["pot"])
     if paid and rules["episode"] == "match":
-        stake = rules.number("stake")
-        lines.append(
-            f"{paid // stake} players put {chips(stake)} each into the pot: {_pot(after)}."
-        )
+        stake, pot = rules.number("stake"), _pot(after)
+        lines.append(f"{paid // stake} players put {chips(stake)} each into the pot: {pot}.")
     order = _order_of(after)
     if seat is None:
         lines += columns([(who[s], KILLE_PACK.word(after["dealt"][s])) for s in order])
@@ -276,11 +248,11 @@ def _describe_cards(
     swap = kind == Event.EXCHANGE
     givers = ((given, first), (got, second if swap else -1))
     gives, gets = (
-        _card_of(card, holder == viewer and who[holder] == YOU)
-        if _known_to(table, viewer, card)
-        else ""
+        "" if not _known_to(table, viewer, card)
+        else f"your {KILLE_PACK.word(card)}" if holder == viewer and who[holder] == YOU
+        else a(KILLE_PACK.word(card))
         for card, holder in givers
-    )
+    )  # fmt: skip
     if not swap:
         line = f" {gets or 'a card'} for {gives or 'another'}."
     elif gives and gets:
@@ -295,11 +267,6 @@ def _describe_cards(
     elif swap and killes:
         line += " The harlequin counts lowest."
     return line + (" [undone]" if extra & UNDONE else "")
-
-
-def _card_of(card: int, yours: bool) -> str:
-    word = KILLE_PACK.word(card)
-    return f"your {word}" if yours else a(word)
 
 
 def _dealer_asks_for_cards(table: Any) -> bool:
@@ -317,7 +284,7 @@ def _describe_showdown(table: Any, who: list[str], seat: int | None) -> list[str
         card = int(table["hand"][other])
         rank = _rank_of_kille(table, card)
         word = KILLE_PACK.word(card) + (f" ({rank})" if rank else "")
-        rows.append((who[other], word, "".join(_fate_of(table, other))))
+        rows.append((who[other], word, _fate(table, other)))
     return [*lines, *columns(rows), _verdict(table, who, seat)]
 
 
@@ -357,9 +324,9 @@ def _describe_payment(table: Any, rules: Rules, who: list[str]) -> str:
     out, stake = members(table["out"]), chips(rules.number("stake"))
     if not out:
         return "Nobody pays."
-    if len(out) == 1:
-        return f"{does(who[out[0]], 'pays')} {stake}, shared by the others."
-    return f"{listed([who[seat] for seat in out])} pay {stake} each, shared by the others."
+    pay = f"{listed([who[seat] for seat in out])} pay {stake} each"
+    pay = pay if len(out) > 1 else f"{does(who[out[0]], 'pays')} {stake}"
+    return f"{pay}, shared by the others."
 
 
 # The view
@@ -390,14 +357,8 @@ def _strip(table: Any) -> tuple[Laid, ...]:
     """Return the cards of a showdown, the lowest first."""
     if not table["showdown"]:
         return ()
-
     return tuple(
-        Laid(
-            seat,
-            f"open {seat} 0",
-            face_of(KILLE_PACK, int(table["hand"][seat])),
-            "".join(_fate_of(table, seat)[:1]),
-        )
+        Laid(seat, f"open {seat} 0", face_of(KILLE_PACK, table["hand"][seat]), _fate(table, seat))
         for seat in sorted(_order_of(table), key=lambda s: _rank(table, int(table["hand"][s])))
     )
 
@@ -409,15 +370,14 @@ def _turn(table: Any, viewer: int | None) -> int:
 
 
 def _seat(table: Any, seat: int, viewer: int | None, *, retired: bool) -> Seat:
-    present = table["deals"] == 0 or seat in _order_of(table)
-    cards = _cards(table, seat, viewer)
-    lies_open = _zone(table, seat).startswith("open")
+    cards, lies_open = _cards(table, seat, viewer), _zone(table, seat).startswith("open")
+    deeds = [text for deed, text in _DEEDS.items() if seat in members(table[deed])]
     return Seat(
         hand=() if lies_open else cards,
         played=cards if lies_open else (),
-        words=(*_deeds_of(table, seat), *_fate_of(table, seat), *_buying(table, seat)),
+        words=tuple(filter(None, (*deeds, _fate(table, seat), _buying(table, seat)))),
         units=float(table["reward"][seat]),
-        present=present,
+        present=table["deals"] == 0 or seat in _order_of(table),
         retired=retired,
     )
 
@@ -428,17 +388,15 @@ def _cards(table: Any, seat: int, viewer: int | None) -> tuple[Card, ...]:
         return ()
     known = _known_to(table, viewer, card)
     word = _rank_of_kille(table, card) if known else ""
-    faded = bool(_fate_of(table, seat))
+    faded = _fate(table, seat) != ""
     return spread(KILLE_PACK, _zone(table, seat), [card], known=known, word=word, faded=faded)
 
 
-def _buying(table: Any, seat: int) -> list[str]:
+def _buying(table: Any, seat: int) -> str:
     """Return the decision of a seat that is out about buying in."""
-    if seat in members(table["declined"]):
-        return ["out"]
     is_out = seat not in members(table["players"]) or seat in members(table["out"])
     back = table["deals"] > 0 and is_out and seat in members(table["in_pot"])
-    return ["back in"] if back else []
+    return "out" if seat in members(table["declined"]) else "back in" if back else ""
 
 
 def _piles(table: Any, viewer: int | None) -> tuple[Pile, ...]:
@@ -550,7 +508,7 @@ def _verdict(table: Any, who: list[str], seat: int | None) -> str:
 
 
 def _why(table: Any, who: list[str], seat: int, mine: bool) -> str:
-    """Return why a seat is out, by what lies open and, if it is `mine`, by what it held before."""
+    """Return why a seat is out, by open cards and, if it is `mine`, by those it held before."""
     card = int(table["hand"][seat])
     if seat in members(table["chopped"]):
         return _struck(table, who, seat)
@@ -558,7 +516,8 @@ def _why(table: Any, who: list[str], seat: int, mine: bool) -> str:
         dealt = "A dealt harlequin" if int(table["dealt"][seat]) == card else "A harlequin"
         return f"{dealt} counts lowest: {inside(does(who[seat], 'is'))} out."
     if mine and (given := _given_for(table, seat, card)) >= 0:
-        drew = f"{who[seat]} drew {a(_word(table, seat))} for your {KILLE_PACK.word(given)}"
+        own = f"{'your' if who[seat] == YOU else 'its'} {KILLE_PACK.word(given)}"
+        drew = f"{who[seat]} drew {a(_word(table, seat))} for {own}"
         return f"{drew}; {_without_drawing(table, who, seat, given)}."
     equal = [other for other in members(table["out"]) if table["hand"][other] >> 1 == card >> 1]
     lowest = "one of the lowest" if len(equal) > 1 else "the lowest"
@@ -580,9 +539,8 @@ def _struck(table: Any, who: list[str], seat: int) -> str:
         if kind == Event.TALON_HUSAR and first == seat:
             return f"The hussar in the stock struck {inside(who[seat])}."
         if kind in (Event.SVIN, Event.TALON_SVIN) and loser == seat:
-            pig = (
-                "The pig in the stock" if kind == Event.TALON_SVIN else f"{owner(who[second])} pig"
-            )
+            drawn = kind == Event.TALON_SVIN
+            pig = "The pig in the stock" if drawn else f"{owner(who[second])} pig"
             return f"{pig} undid the swaps and struck {inside(who[seat])}."
     return f"{does(who[seat], 'is')} out."
 

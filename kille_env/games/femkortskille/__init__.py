@@ -1,4 +1,4 @@
-"""Femkortskille (Knackkille, Bultkille): three cards, two more for who knocks, and the last trick.
+"""Femkortskille (Knackkille, Bultkille): three cards, two more for a knock, and the last trick.
 
 Source: an encyclopedia's rules, the end of which is cut off. Where they are silent, a switch or a
 documented default decides; the numbers D-F01 to D-F12 are explained on the game's page.

@@ -1,4 +1,4 @@
-"""What a seat of Femkortskille sees: the compact observation, the information state, everything.
+"""Observations of Femkortskille: compact, with perfect recall, and of everything.
 
 Seats are counted clockwise from the one that looks: entry 0 of a `[P]` part is that seat itself.
 """
@@ -21,7 +21,7 @@ _shared = partial(shared_parts, TRICKS, 0)
 
 
 def observation_parts(num_players: int) -> tuple[Part, ...]:
-    """Returns the layout of the observation."""
+    """Return the layout of the observation."""
     p = num_players
     tricks = "leads", "holds", "on_table", "at_least", "below", "played", "won"
     return lay_out(
@@ -40,7 +40,7 @@ def observation_parts(num_players: int) -> tuple[Part, ...]:
 
 
 def information_state_parts(num_players: int) -> tuple[Part, ...]:
-    """Returns the layout of the information state."""
+    """Return the layout of the information state."""
     p = num_players
     return lay_out(
         Part("phase", NUM_PHASES, "as in the observation"),
@@ -56,7 +56,7 @@ def information_state_parts(num_players: int) -> tuple[Part, ...]:
 
 
 def full_state_parts(num_players: int) -> tuple[Part, ...]:
-    """Returns the layout of the full-information state."""
+    """Return the layout of the full-information state."""
     return lay_out(*observation_parts(num_players), *_shared(num_players, "hands"))
 
 
@@ -67,7 +67,7 @@ FULL = offsets(full_state_parts)
 
 @kernel
 def observe(table, rules, seat, out):
-    """Writes the observation of a seat."""
+    """Write the observation of a seat."""
     observe_pot_game(table, rules, np.int64(seat), Phase.PLAY, tricks_of(rules), out, OBS)
     p, speaking = np.int64(table["num_players"]), table["phase"] == Phase.SPEAK
     in_play, knockers = np.uint32(table["in_play"]), np.uint32(table["knockers"])
@@ -82,7 +82,7 @@ def observe(table, rules, seat, out):
 
 @kernel
 def information_state(table, rules, seat, out):
-    """Writes what a seat knows, with perfect recall of the deal and the match's public summary."""
+    """Write the knowledge of a seat, with perfect recall of the deal and a summary of the match."""
     recall_tricks(table, seat, out, INFO)
     p = np.int64(table["num_players"])
     for other in range(p):
@@ -94,7 +94,7 @@ def information_state(table, rules, seat, out):
 
 @kernel
 def full_state(table, rules, seat, out):
-    """Writes everything, seen from a seat."""
+    """Write everything, seen from a seat."""
     p = np.int64(table["num_players"])
     observe(table, rules, seat, out[: start(FULL.hands, p)])
     write_hands(table["hand"], seat, p, out, FULL.hands)

@@ -36,7 +36,7 @@ TRICKS = DEALT + DRAWN
 
 
 class Action(IntEnum):
-    """What can be done; PLAY is the first of the actions that name a card."""
+    """The actions; PLAY is the first of those that name a card."""
 
     KNOCK, CHECK, FOLD, PLAY = range(4)
 
@@ -45,13 +45,13 @@ ACTIONS = ("knock", "check", "fold", *PLAYS)
 
 
 class Phase(IntEnum):
-    """What is to be decided."""
+    """The phases of a deal."""
 
     DEAL, OVER, SPEAK, PLAY = range(4)
 
 
 class Said(IntEnum):
-    """What a seat has said; it can check in the first round only."""
+    """The words of a seat; it can check in the first round only."""
 
     NOTHING, FOLDED, KNOCKED, CHECKED = range(4)
 
@@ -63,7 +63,7 @@ class End(IntEnum):
 
 
 class Follow(IntEnum):
-    """What a player who cannot head the trick plays, a switch."""
+    """The cards to choose from for a player who cannot head the trick, a switch."""
 
     ANY, LOWEST = range(2)
 
@@ -93,7 +93,7 @@ def tricks_of(rules):
 
 @kernel
 def begin(table, rules, dealer):
-    """Begins a match."""
+    """Begin a match."""
     new_match(table, dealer)
     begin_pot(table)
     _clear_deal(table, rules)
@@ -111,7 +111,7 @@ def _clear_deal(table, rules):
 
 @kernel
 def deal(table, rules):
-    """Takes the antes, deals the hands card by card, and gives forehand the word."""
+    """Take the antes, deals the hands card by card, and gives forehand the word."""
     table["dealer"] = table["next_dealer"]
     new_deal(table)
     _clear_deal(table, rules)
@@ -129,7 +129,7 @@ def deal(table, rules):
 
 @kernel
 def legal_actions(table, rules, seat, out):
-    """Marks what the seat to act may do."""
+    """Mark the legal actions of the seat to act."""
     phase, acts = table["phase"], seat == table["seat"]
     speaks = acts & (phase == Phase.SPEAK)
     hand = np.uint64(table["hand"][index(seat)]) if acts & (phase == Phase.PLAY) else np.uint64(0)
@@ -146,7 +146,7 @@ def legal_actions(table, rules, seat, out):
 
 @kernel
 def apply(table, rules, action):
-    """Plays a legal action of the seat to act."""
+    """Play a legal action of the seat to act."""
     seat = np.int64(table["seat"])
     if table["phase"] == Phase.SPEAK:
         _speak(table, rules, seat, action)
@@ -160,7 +160,7 @@ def apply(table, rules, action):
 
 @kernel
 def _speak(table, rules, seat, action):
-    """Knock, fold or check; who has checked speaks again once somebody has knocked (D-F03)."""
+    """Knock, fold or check; a seat that has checked speaks again after a knock (D-F03)."""
     first = table["said1"][seat] == Said.NOTHING
     word = Said.CHECKED
     word = Said.KNOCKED if action == Action.KNOCK else word

@@ -53,7 +53,7 @@ SWITCHES = (
 
 
 def _reward_range(rules: Rules, num_players: int) -> tuple[float, float]:
-    """Bounds of a match's results, and so of a step's reward.
+    """Bound of a match's results, and so of a step's reward.
 
     All pots of a match together hold the antes of all deals; the other knockers pay as much again.
     """

@@ -1,4 +1,4 @@
-"""Knack, also trekort: three cards, three tricks, and a bet from whoever joins and takes none.
+"""Knack, also trekort: three cards, three tricks, and a bet for joining without taking one.
 
 Source: the Swedish article on Knack after Öberg, *Nyaste Spelbok* (1858), Lindskog, *Ny och
 fullständig svensk spelbok* (1847), and Melbye, *Nye och fuldstændig Dansk Spille-Bog* (1786). Where

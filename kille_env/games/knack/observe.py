@@ -1,4 +1,4 @@
-"""What a seat of Knack sees: the compact observation, the information state, and everything.
+"""Observations of Knack: compact, with perfect recall, and of everything.
 
 Seats are counted clockwise from the one that looks: entry 0 of a `[P]` part is that seat itself.
 The layouts below say what each part means; the page of the game is made from them.
@@ -40,7 +40,7 @@ DOWN = CARDS + 1  # the number of a card that lies face down
 
 
 def observation_parts(num_players: int) -> tuple[Part, ...]:
-    """Returns the layout of the observation."""
+    """Return the layout of the observation."""
     p = num_players
     return lay_out(
         Part("phase", 2, "what is decided: joining, a card (one-hot)"),
@@ -87,7 +87,7 @@ def observation_parts(num_players: int) -> tuple[Part, ...]:
 
 
 def information_state_parts(num_players: int) -> tuple[Part, ...]:
-    """Returns the layout of the information state."""
+    """Return the layout of the information state."""
     p = num_players
     return lay_out(
         Part("phase", 2, "as in the observation"),
@@ -113,7 +113,7 @@ def information_state_parts(num_players: int) -> tuple[Part, ...]:
 
 
 def full_state_parts(num_players: int) -> tuple[Part, ...]:
-    """Returns the layout of the full-information state."""
+    """Return the layout of the full-information state."""
     p = num_players
     return lay_out(
         *observation_parts(p),
@@ -139,7 +139,7 @@ def seen_by(table, seat):
 
 @kernel
 def _mark(part, place):
-    """A bit for a place in one of the parts that stand first, whatever the number of seats."""
+    """Return a bit for a place in one of the first parts, the same at every number of seats."""
     return np.uint64(1) << np.uint64(start(part, 0) + place)
 
 
@@ -157,7 +157,7 @@ def _beating(strength, led, trump):
 
 @kernel
 def write_played(table, viewer, p, out, part):
-    """Writes the card of each seat in each trick: 1 to 36, 37 unknown to the viewer, 0 none."""
+    """Write the card of each seat in each trick: 1 to 36, 37 unknown to the viewer, 0 none."""
     seat = np.int64(viewer)
     for at in range(p):
         for trick in range(TRICKS):
@@ -173,7 +173,7 @@ def write_played(table, viewer, p, out, part):
 
 @kernel
 def observe(table, rules, seat, out):
-    """Writes the observation of a seat."""
+    """Write the observation of a seat."""
     p, viewer = np.int64(table["num_players"]), np.int64(seat)
     turned_up = table["turn_up"] >= 0
     summary = _money(table, rules) | _progress(table)
@@ -202,7 +202,7 @@ def _money(table, rules):
 
 @kernel
 def _progress(table):
-    """What is decided, and how many have joined, as bits at their places."""
+    """Return the phase and the number of seats that have joined, as bits at their places."""
     phase, word = np.int64(table["phase"]), np.uint64(0)
     word |= _mark(OBS.number_joined, min(np.int64(table["num_joined"]), 3))
     if phase >= Phase.JOIN:
@@ -214,7 +214,7 @@ def _progress(table):
 
 @kernel
 def _open_cards(table):
-    """What everybody sees of the cards, as bits at their places; a card is turned up."""
+    """Return the public cards, as bits at their places; a card is turned up."""
     led, strength = np.int64(table["led"]), np.int64(table["strength"])
     word = _mark(OBS.trump, np.int64(table["trump"]))
     word |= _mark(OBS.turn_up, RANK_OF[index(table["turn_up"])])
@@ -230,7 +230,7 @@ def _open_cards(table):
 
 @kernel
 def _observe_cards(table, rules, seat, p, out):
-    """Writes the sets of cards that a seat holds or has seen; a card is turned up."""
+    """Write the sets of cards that a seat holds or has seen; a card is turned up."""
     hand, seen = np.uint64(table["hand"][index(seat)]), seen_by(table, seat)
     trump, led = np.int64(table["trump"]), np.int64(table["led"])
     plays = (table["seat"] == seat) & (table["phase"] == Phase.PLAY)
@@ -252,7 +252,7 @@ def _observe_cards(table, rules, seat, p, out):
 
 @kernel
 def _observe_seats(table, viewer, p, out):
-    """Writes the parts that have an entry per seat."""
+    """Write the parts that have an entry per seat."""
     joined, folded = np.uint32(table["joined"]), np.uint32(table["folded"])
     playing, joins = table["phase"] == Phase.PLAY, table["phase"] == Phase.JOIN
     trick = index(min(np.int64(table["trick"]), TRICKS - 1))
@@ -282,7 +282,7 @@ def _observe_seats(table, viewer, p, out):
 
 @kernel
 def information_state(table, rules, seat, out):
-    """Writes what a seat knows, with perfect recall of the deal and the party's public summary."""
+    """Write the knowledge of a seat, with perfect recall of the deal and a summary of the party."""
     out[:] = 0
     p = np.int64(table["num_players"])
     if table["phase"] >= Phase.JOIN:
@@ -311,7 +311,7 @@ def information_state(table, rules, seat, out):
 
 @kernel
 def full_state(table, rules, seat, out):
-    """Writes everything: the observation of a seat, then what is hidden from it."""
+    """Write everything: the observation of a seat, then the rest."""
     p = np.int64(table["num_players"])
     end = start(FULL.to_act, p)
     observe(table, rules, seat, out[:end])

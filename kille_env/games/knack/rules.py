@@ -51,7 +51,7 @@ CARDS = KNACK_PACK.size
 
 
 class Action(IntEnum):
-    """What can be done; PLAY and PLAY_DOWN are the first of the actions that name a card."""
+    """The actions; PLAY and PLAY_DOWN are the first of those that name a card."""
 
     KNOCK, FOLD, PLAY = range(3)
     PLAY_DOWN = PLAY + CARDS
@@ -66,7 +66,7 @@ ACTIONS = (
 
 
 class Phase(IntEnum):
-    """What is to be decided."""
+    """The phases of a deal."""
 
     DEAL, OVER, JOIN, PLAY = range(4)
 
@@ -135,7 +135,7 @@ def running_bet(table):
 
 @kernel
 def deals_left(table, rules):
-    """Deals of the party that are still to come."""
+    """Deal of the party that are still to come."""
     deals = rules["deals"] if rules["deals"] > 0 else np.int64(table["num_players"])
     return (1 if rules["episode"] == SINGLE_DEAL else deals) - np.int64(table["deals"])
 
@@ -145,7 +145,7 @@ def deals_left(table, rules):
 
 @kernel
 def begin(table, rules, dealer):
-    """Begins a party: there are no bets yet."""
+    """Begin a party: there are no bets yet."""
     new_match(table, dealer)
     table["next_dealer"] = table["dealer"]
     table["num_sizes"] = 0
@@ -184,7 +184,7 @@ def _clear_deal(table, rules):
 
 @kernel
 def deal(table, rules):
-    """Deals "först ett varv med två kort och sedan ett varv med ett kort", and turns up trumps."""
+    """Deal "först ett varv med två kort och sedan ett varv med ett kort", and turns up trumps."""
     table["dealer"] = table["next_dealer"]
     new_deal(table)
     _clear_deal(table, rules)
@@ -213,7 +213,7 @@ def deal(table, rules):
 
 @kernel
 def duties(table, rules, trick, leads, led):
-    """What has to be played if one has it: of a first set of cards, or else of a second one.
+    """Return the cards to play if one holds them: a first set, or else a second one.
 
     Args:
         table: The table.
@@ -242,7 +242,7 @@ def duties(table, rules, trick, leads, led):
 
 @kernel
 def playable(table, rules, seat):
-    """The cards that a seat may play if it is its turn: what is led, and how a trick is followed.
+    """Return the cards that a seat may play on its turn, by the rules for leading and following.
 
     Choices instead of branches: what somebody holds cannot be predicted.
     """
@@ -268,7 +268,7 @@ def leads_face_down(table, seat):
 
 @kernel
 def legal_actions(table, rules, seat, out):
-    """Marks what the seat to act may do."""
+    """Mark the legal actions of the seat to act."""
     acts = seat == table["seat"]
     joins = acts & (table["phase"] == Phase.JOIN)
     plays = acts & (table["phase"] == Phase.PLAY)
@@ -286,7 +286,7 @@ def legal_actions(table, rules, seat, out):
 
 @kernel
 def apply(table, rules, action):
-    """Plays a legal action of the seat to act."""
+    """Play a legal action of the seat to act."""
     seat = np.int64(table["seat"])
     if action <= Action.FOLD:
         _join_or_fold(table, rules, seat, action)
@@ -318,7 +318,7 @@ def _join_or_fold(table, rules, seat, action):
 
 @kernel
 def _win_without_play(table, rules, winner):
-    """Gives a winner "utan spel" the tricks: "som om hen har tagit alla tre sticken"."""
+    """Give a winner "utan spel" the tricks: "som om hen har tagit alla tre sticken"."""
     table["winners"][:] = winner
     table["tricks"][winner] = TRICKS
     settle(table, rules)
@@ -370,7 +370,7 @@ def _play(table, rules, seat, card, face_down):
 
 @kernel
 def _lacks(table, rules, leads, suit, led):
-    """The suits that somebody lacks, since the rules forbade this card otherwise: as in `void`."""
+    """Return the suits that a seat lacks, as its card was forbidden otherwise: as in `void`."""
     trump, p = np.int64(table["trump"]), np.int64(table["num_players"])
     trump_duty = (table["num_joined"] >= 3) & (table["trick"] < 2)
     must_trump = rules["must_trump"] != 0
@@ -396,7 +396,7 @@ def _take_trick(table, rules):
 
 @kernel
 def settle(table, rules):
-    """Pays for the tricks, sets the bets, and goes on to the next deal or ends the party.
+    """Pay for the tricks, sets the bets, and goes on to the next deal or ends the party.
 
     A running bet of `size` stakes of three units is worth `size` units per trick, beside the unit
     from the dealer; a new bet is the three units and "värdet av den bet man spelade om".
@@ -425,7 +425,7 @@ def settle(table, rules):
 
 @kernel
 def _take_running_bet(table):
-    """Takes one of the smallest bets away: the three tricks have paid it out."""
+    """Take one of the smallest bets away: the three tricks have paid it out."""
     if table["num_sizes"] == 0:
         return
     table["bet_counts"][0] -= 1
@@ -440,7 +440,7 @@ def _take_running_bet(table):
 
 @kernel
 def _add_bets(table, size, number):
-    """Lays bets of a size to the others: "måste de olika betarna hållas åtskilda"."""
+    """Lay bets of a size to the others: "måste de olika betarna hållas åtskilda"."""
     if number == 0:
         return
     sizes, counts = table["bet_sizes"], table["bet_counts"]
@@ -459,7 +459,7 @@ def _add_bets(table, size, number):
 
 @kernel
 def _share_bets(table, rules):
-    """Shares what lies on the table at the end: "delas lika mellan spelarna" (D-N05)."""
+    """Share the bets on the table at the end: "delas lika mellan spelarna" (D-N05)."""
     total = np.int64(0)
     for pile in range(int(table["num_sizes"])):
         total += np.int64(table["bet_sizes"][pile]) * np.int64(table["bet_counts"][pile])

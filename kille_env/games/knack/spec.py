@@ -57,7 +57,7 @@ SWITCHES = (
 
 
 def _reward_range(rules: Rules, num_players: int) -> tuple[float, float]:
-    """Bounds of the results of a party that starts without bets, and so of a step's reward.
+    """Bound of the results of a party that starts without bets, and so of a step's reward.
 
     In deal d the running bet is at most d - 1 stakes of three units, as a new bet is one stake
     larger than it; at most all but one set a bet. The last step shares what lies there then. A

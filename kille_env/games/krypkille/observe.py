@@ -1,4 +1,4 @@
-"""What a seat of Krypkille sees: the compact observation, the information state, everything.
+"""Observations of Krypkille: compact, with perfect recall, and of everything.
 
 Seats are counted clockwise from the one that looks: entry 0 of a `[P]` part is that seat itself.
 """
@@ -35,7 +35,7 @@ _shared = partial(shared_parts, TRICKS, HAND)
 
 
 def observation_parts(num_players: int) -> tuple[Part, ...]:
-    """Returns the layout of the observation."""
+    """Return the layout of the observation."""
     p = num_players
     return lay_out(
         Part("phase", NUM_PHASES, "what is decided: discard, lead, declare or pass (one-hot)"),
@@ -63,7 +63,7 @@ def observation_parts(num_players: int) -> tuple[Part, ...]:
 
 
 def information_state_parts(num_players: int) -> tuple[Part, ...]:
-    """Returns the layout of the information state."""
+    """Return the layout of the information state."""
     p = num_players
     return lay_out(
         Part("phase", NUM_PHASES, "as in the observation"),
@@ -78,7 +78,7 @@ def information_state_parts(num_players: int) -> tuple[Part, ...]:
 
 
 def full_state_parts(num_players: int) -> tuple[Part, ...]:
-    """Returns the layout of the full-information state."""
+    """Return the layout of the full-information state."""
     return lay_out(*observation_parts(num_players), *_shared(num_players, "hands", "discards"))
 
 
@@ -89,7 +89,7 @@ FULL = offsets(full_state_parts)
 
 @kernel
 def observe(table, rules, seat, out):
-    """Writes the observation of a seat."""
+    """Write the observation of a seat."""
     out[:] = 0
     p, trick = np.int64(table["num_players"]), np.int64(table["trick"])
     hand, mine = np.uint64(table["hand"][index(seat)]), seen(table, index(seat))
@@ -111,7 +111,7 @@ def observe(table, rules, seat, out):
 
 @kernel
 def _observe_players(table, rules, viewer, unknown, lower, out):
-    """Writes the parts that have an entry per seat; what it reads of a seat it reads first."""
+    """Write the parts that have an entry per seat; reads a seat's fields before it writes."""
     p = np.int64(table["num_players"])
     in_play, passed = np.uint32(table["in_play"]), np.uint32(table["passed"])
     limit = np.int64(0) if rules["episode"] == SINGLE_DEAL else np.int64(rules["limit"])
@@ -141,7 +141,7 @@ def _observe_players(table, rules, viewer, unknown, lower, out):
 
 @kernel
 def information_state(table, rules, seat, out):
-    """Writes what a seat knows, with perfect recall of the deal and the match's public summary."""
+    """Write the knowledge of a seat, with perfect recall of the deal and a summary of the match."""
     recall_tricks(table, seat, out, INFO)
     p = np.int64(table["num_players"])
     write_codes(table["discarded"][seat], out, start(INFO.discarded, p))
@@ -156,7 +156,7 @@ def information_state(table, rules, seat, out):
 
 @kernel
 def full_state(table, rules, seat, out):
-    """Writes everything, seen from a seat."""
+    """Write everything, seen from a seat."""
     p = np.int64(table["num_players"])
     observe(table, rules, seat, out[: start(FULL.hands, p)])
     write_hands(table["hand"], seat, p, out, FULL.hands)

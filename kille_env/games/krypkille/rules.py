@@ -37,7 +37,7 @@ DISCARDS = discards(HAND)
 
 
 class Action(IntEnum):
-    """What can be done; DISCARD and PLAY are the first of the actions that name cards."""
+    """The actions; DISCARD and PLAY are the first of those that name cards."""
 
     DECLARE, PASS, DISCARD = range(3)
     PLAY = DISCARD + len(DISCARDS)
@@ -47,13 +47,13 @@ ACTIONS = ("declare", "pass", *DISCARDS, *PLAYS)
 
 
 class Phase(IntEnum):
-    """What is to be decided."""
+    """The phases of a deal."""
 
     DEAL, OVER, DISCARD, LEAD, GUESS = range(5)
 
 
 class Worth(IntEnum):
-    """What a card scores, the value of some switches."""
+    """The points of a card, the value of some switches."""
 
     DENOMINATION, ZERO = range(2)
 
@@ -80,7 +80,7 @@ TABLE = table_dtype(
 
 @kernel
 def begin(table, rules, dealer):
-    """Begins a match: nobody has any points."""
+    """Begin a match: nobody has any points."""
     new_match(table, dealer)
     table["next_dealer"] = table["dealer"]
     table["scores"][:] = 0
@@ -99,7 +99,7 @@ def _clear_deal(table, rules):
 
 @kernel
 def deal(table, rules):
-    """Deals the hands card by card, and asks the first player for discards (D-R07)."""
+    """Deal the hands card by card, and asks the first player for discards (D-R07)."""
     new_deal(table)
     _clear_deal(table, rules)
     players = still_in(table, rules)
@@ -138,7 +138,7 @@ def legal_actions(table, rules, seat, out):
 
 @kernel
 def apply(table, rules, action):
-    """Plays a legal action of the seat to act."""
+    """Play a legal action of the seat to act."""
     seat, phase = np.int64(table["seat"]), table["phase"]
     if phase == Phase.LEAD:
         _play_trick(table, rules, seat, action - Action.PLAY)
@@ -150,7 +150,7 @@ def apply(table, rules, action):
 
 @kernel
 def _discard(table, seat, number):
-    """Discards in turn, replaced at once; then the player on the dealer's left leads (D-R02)."""
+    """Discard in turn, replaced at once; then the player on the dealer's left leads (D-R02)."""
     draw_cards(table, seat, throw_away(table, seat, number))
     forehand = seat_left_of(table, table["dealer"], table["in_play"])
     following = seat_left_of(table, seat, table["in_play"])
@@ -194,7 +194,7 @@ def _guess(table, rules, seat, action):
 
 @kernel
 def still_in(table, rules):
-    """Who is in: "A player reaching a score of 50 or over is out"."""
+    """Return the seats still in: "A player reaching a score of 50 or over is out"."""
     seats = np.uint32(0)
     for seat in range(np.int64(table["num_players"])):
         seats |= bit(seat) if table["scores"][index(seat)] < rules["limit"] else np.uint32(0)
@@ -203,7 +203,7 @@ def still_in(table, rules):
 
 @kernel
 def settle(table, rules):
-    """Shows the last cards, writes the points down, and ends the match if it is at its end."""
+    """Show the last cards, writes the points down, and ends the match if it is at its end."""
     _write_points(table, rules)
     for seat in range(table["num_players"]):
         table["face_up"] |= table["hand"][index(seat)]
@@ -230,7 +230,7 @@ def settle(table, rules):
 
 @kernel
 def _write_points(table, rules):
-    """Reads the table of outcomes, every number of which is a switch (D-R01)."""
+    """Read the table of outcomes, every number of which is a switch (D-R01)."""
     players, declarer = np.uint32(table["in_play"]), np.int64(table["declarer"])
     holders = _lowest(table, players, False)
     if declarer < 0:
@@ -270,7 +270,7 @@ def _lowest(table, players, total):
 
 @kernel
 def _charge(table, rules, seats, points, worth):
-    """Charges some seats points, and the denomination of their last cards as well (`worth`)."""
+    """Charge some seats points, and the denomination of their last cards as well (`worth`)."""
     for seat in range(table["num_players"]):
         if has(seats, seat):
             rank = lowest_card(table["hand"][index(seat)]) >> 1
@@ -290,7 +290,7 @@ def _share(table, seats):
 
 
 def retired(table: Any, rules: Rules) -> list[int]:
-    """Returns the seats that will neither act nor earn again in this match: those who are out.
+    """Return the seats that will neither act nor earn again in this match: those that are out.
 
     Between deals a seat that has just gone out with all the others may still share the win, but
     then the match is over.
@@ -299,6 +299,6 @@ def retired(table: Any, rules: Rules) -> list[int]:
 
 
 def who_is_out(table: Any, rules: Rules) -> list[int]:
-    """Returns the seats whose points have reached the limit."""
+    """Return the seats whose points have reached the limit."""
     limit = rules.number("limit")
     return [s for s in range(int(table["num_players"])) if table["scores"][s] >= limit]

@@ -23,12 +23,12 @@ from kille_env.tricktaking.tricks import FIVE_TYPES, HAND, SIX_TYPES, hand_switc
 
 
 def _points(name: str, meaning: str, default: Any = 0) -> Switch:
-    """A number of the table of outcomes."""
+    """Return a switch for a number of the table of outcomes."""
     return Switch(name, meaning, default, decision="D-R01")
 
 
 def _worth(name: str, meaning: str, default: Any = "denomination") -> Switch:
-    """What a card scores, in the table of outcomes."""
+    """Return a switch for the points of a card, in the table of outcomes."""
     return Switch(name, meaning, default, member_names(Worth), decision="D-R01")
 
 
@@ -78,7 +78,7 @@ SWITCHES = (
 
 
 def _reward_range(rules: Rules, num_players: int) -> tuple[float, float]:
-    """Bounds of a step's reward: the 1 of a match, or minus the points of a single deal."""
+    """Bound of a step's reward: the 1 of a match, or minus the points of a single deal."""
     if rules["episode"] == "match":
         return 0.0, 1.0
     dearest = max(Kind.KI - 1 - FIRST_WORTH, rules.number("kille_denomination"))

@@ -15,7 +15,7 @@ from kille_env.errors import RulesError
 from kille_env.games.krypkille.rules import ACTIONS, Phase, retired, who_is_out
 from kille_env.tricktaking import words as tricks
 from kille_env.tricktaking.words import last_card, most_discards, num_tricks
-from kille_env.words.text import columns, counted, does, inside, listed, owner
+from kille_env.words.text import YOU, columns, counted, does, inside, listed, owner
 from kille_env.words.view import Call, View
 
 RESULT_KEYS = (
@@ -142,7 +142,7 @@ def _verdict(table: Any, rules: Rules, who: list[str], seat: int | None) -> str:
     if declarer < 0:
         first = f"Nobody spoke; {theirs} the lowest"
     else:
-        whose = "your" if declarer == seat else "the"
+        whose = "the" if declarer != seat else "your" if who[seat] == YOU else "its"
         first = f"{who[declarer]} said {whose} {last_card(table, declarer)} was the lowest"
         how = f"; {theirs} {'equal' if declarer in low else 'lower'}"
         first += how if wrong else ", and it was"
@@ -155,7 +155,8 @@ def _verdict(table: Any, rules: Rules, who: list[str], seat: int | None) -> str:
         if declarer >= 0 and wrong and 0 < extra < points:
             amount = f"{points - extra} + {extra} points"
         return f"{first}: {amount}."
-    card = f" for your {last_card(table, seat)}" if points and seat not in low else ""
+    whose = "your" if who[seat] == YOU else "its"
+    card = f" for {whose} {last_card(table, seat)}" if points and seat not in low else ""
     return f"{first}. {does(who[seat], 'gets')} {amount}{card}."
 
 

@@ -44,7 +44,7 @@ DISCARDS = discards(MOST_DISCARDS)
 
 
 class Action(IntEnum):
-    """What can be done; DISCARD and PLAY are the first of the actions that name cards."""
+    """The actions; DISCARD and PLAY are the first of those that name cards."""
 
     BUD, KNOCK, STAY, FOLD, SHOW, DISCARD = range(6)
     PLAY = DISCARD + len(DISCARDS)
@@ -54,13 +54,13 @@ ACTIONS = ("bud", "knock", "stay", "fold", "show", *DISCARDS, *PLAYS)
 
 
 class Phase(IntEnum):
-    """What is to be decided."""
+    """The phases of a deal."""
 
     DEAL, OVER, BUD1, FOLD, EXCHANGE, BUD2, PLAY, SHOW = range(8)
 
 
 class Said(IntEnum):
-    """What a seat has said in a round: nothing; bud or fold; knock, stay or show."""
+    """The words of a seat in a round: none; bud or fold; knock, stay or show."""
 
     NOTHING, YIELDED, CLAIMED = range(3)
 
@@ -72,7 +72,7 @@ class End(IntEnum):
 
 
 class ForcedBeat(IntEnum):
-    """With which card a player who can head the trick has to do so, a switch."""
+    """The card with which a player has to head the trick, a switch."""
 
     ANY, LOWEST = range(2)
 
@@ -102,7 +102,7 @@ TABLE = table_dtype(
 
 @kernel
 def begin(table, rules, dealer):
-    """Begins a match: everybody owes the first ante."""
+    """Begin a match: everybody owes the first ante."""
     new_match(table, dealer)
     begin_pot(table)
     table["owed"][:] = 0
@@ -127,7 +127,7 @@ def _clear_deal(table, rules):
 
 @kernel
 def deal(table, rules):
-    """Takes the antes, deals the hands card by card, and gives forehand the word."""
+    """Take the antes, deals the hands card by card, and gives forehand the word."""
     table["dealer"] = table["next_dealer"]
     new_deal(table)
     _clear_deal(table, rules)
@@ -146,7 +146,7 @@ def deal(table, rules):
 
 @kernel
 def legal_actions(table, rules, seat, out):
-    """Marks what the seat to act may do."""
+    """Mark the legal actions of the seat to act."""
     phase, acts = table["phase"], seat == table["seat"]
     speaks = acts & ((phase == Phase.BUD1) | (phase == Phase.BUD2))
     shows = acts & (phase == Phase.SHOW)
@@ -173,7 +173,7 @@ def legal_actions(table, rules, seat, out):
 
 @kernel
 def apply(table, rules, action):
-    """Plays a legal action of the seat to act."""
+    """Play a legal action of the seat to act."""
     seat, phase = np.int64(table["seat"]), table["phase"]
     if phase == Phase.PLAY:
         card = card_of_type(table["hand"][index(seat)], action - Action.PLAY)
@@ -263,7 +263,7 @@ def end_in_walk_over(table, rules):
 
 @kernel
 def end_in_showing(table, rules):
-    """The one who has shown wins with the strictly lowest card; else the lowest of the others.
+    """Let the seat that showed win with the strictly lowest card, else the lowest of the others.
 
     "Om den lägsta valören innehas av två spelare andra än den som först lade upp, vinner den av dem
     [...] som sitter sist räknat medsols från den som vann det fjärde sticket" (D-K05, D-K06).

@@ -54,7 +54,7 @@ SWITCHES = (
 
 
 def _reward_range(rules: Rules, num_players: int) -> tuple[float, float]:
-    """Bounds of the results of a match that begins with an empty pot, and so of a step's reward.
+    """Bound of the results of a match that begins with an empty pot, and so of a step's reward.
 
     A deal adds at most two units a seat to the pot (three for one of them, but then one for the
     others); whoever shows wrongly pays as much as the pot, and the winner gets it twice.
@@ -70,7 +70,7 @@ def _max_decisions(rules: Rules, num_players: int) -> int:
 
 
 def _cards_needed(rules: Rules, num_players: int) -> int:
-    """Bound on the cards that leave the pack: hands, and what is exchanged."""
+    """Bound the cards that leave the pack: hands and exchanges."""
     return num_players * (rules.number("hand") + rules.number("max_discards"))
 
 
