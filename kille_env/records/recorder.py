@@ -1,4 +1,4 @@
-"""Recording what is played."""
+"""Record matches while they are played."""
 
 import copy
 from collections.abc import Sequence

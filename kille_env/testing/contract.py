@@ -32,7 +32,7 @@ def check_game(
     decisions: int = 1000,
     seed: int = 0,
 ) -> None:
-    """Plays a registered game in every preset and episode, and checks what every game promises.
+    """Play a registered game in every preset and episode, and check the contract of games.
 
     - The spec is sound: layouts cover their vectors, switches resolve, numbers have their ranges.
     - Kernels write into the arrays that they are given, and nowhere else.
@@ -90,7 +90,7 @@ def _run(
     decisions: int,
     seed: int,
 ) -> None:
-    """Runs checks; a failure says at which table it happened."""
+    """Run checks; a failure says at which table it happened."""
     for check in checks:
         try:
             check(name, players, rules, decisions, seed)
@@ -104,7 +104,7 @@ def _run(
 
 
 def check_spec(spec: GameSpec) -> None:
-    """Checks what can be checked without playing."""
+    """Check the spec, without playing."""
     assert spec.name.isidentifier() and spec.name.isascii(), (
         f"the name {spec.name!r} is not letters, digits and underscores"
     )
@@ -138,7 +138,7 @@ def check_spec(spec: GameSpec) -> None:
 
 
 def check_layout(name: str, parts: tuple[Part, ...]) -> None:
-    """Checks that parts lie one behind the other, with different names and bytes for values."""
+    """Check that parts lie one behind the other, with different names and bytes for values."""
     names = {part.name for part in parts}
     assert len(names) == len(parts), f"two parts of the {name} have the same name"
     offset = 0
@@ -154,7 +154,7 @@ def check_layout(name: str, parts: tuple[Part, ...]) -> None:
 
 
 def check_rules(spec: GameSpec) -> None:
-    """Checks that every switch resolves and what does not exist is refused."""
+    """Check that every switch resolves and unknown ones are refused."""
     for switch in spec.switches:
         for preset in spec.presets:
             switch.encode(switch.value_for(preset))
@@ -173,7 +173,7 @@ def check_rules(spec: GameSpec) -> None:
 
 
 def check_play(name: str, players: int, rules: Rules, decisions: int, seed: int) -> None:
-    """Checks masks, bounds, rewards and ends in random games."""
+    """Check masks, bounds, rewards and ends in random games."""
     batch = make_batch(name, TABLES, players, rules=rules, seed=seed)
     batch.reset()
     spec, rng = batch.spec, np.random.default_rng(seed)
@@ -209,7 +209,7 @@ def check_play(name: str, players: int, rules: Rules, decisions: int, seed: int)
 
 
 def check_sums(spec: GameSpec, totals: np.ndarray, batch: Batch) -> None:
-    """Checks the sum of the rewards of a match that has ended.
+    """Check the sum of the rewards of a match that has ended.
 
     A split of whole units may leave less than a unit a seat on the table. What lies there exactly
     cannot be seen of a table that has begun again; `check_hands` looks at it.
@@ -223,7 +223,7 @@ def check_sums(spec: GameSpec, totals: np.ndarray, batch: Batch) -> None:
 
 
 def check_all_seats(batch: Batch) -> None:
-    """Checks what all seats see at one moment."""
+    """Check the observations of all seats at one moment."""
     spec, players = batch.spec, batch.num_players
     assert ((batch.seat >= 0) & (batch.seat < players)).all(), (
         f"the seats to act are {batch.seat.tolist()}"
@@ -255,7 +255,7 @@ def check_all_seats(batch: Batch) -> None:
 
 
 def check_bounds(name: str, vectors: np.ndarray, parts: tuple[Part, ...]) -> None:
-    """Checks that each part stays within its bound."""
+    """Check that each part stays within its bound."""
     for part in parts:
         assert vectors[:, part.slice].max() <= part.high, (
             f"part {part.name!r} of the {name} exceeds its bound {part.high}"
@@ -263,7 +263,7 @@ def check_bounds(name: str, vectors: np.ndarray, parts: tuple[Part, ...]) -> Non
 
 
 def check_refusal(batch: Batch) -> None:
-    """Checks that an illegal action is refused whole."""
+    """Check that an illegal action is refused whole."""
     before = batch.tables.tobytes()
     for wrong in (-1, batch.spec.num_actions, *np.flatnonzero(batch.mask[-1] == 0)):
         actions = batch.mask.argmax(axis=1)
@@ -282,7 +282,7 @@ def check_refusal(batch: Batch) -> None:
 
 
 def _play(batch: Batch, chances: np.ndarray) -> list[bytes]:
-    """Plays on; returns everything that was to be seen, by step."""
+    """Play on; return everything that was to be seen, by step."""
     seen = []
     for chance in chances:
         batch.step(pick_actions(batch.mask, chance[: batch.num_tables]))
@@ -292,7 +292,7 @@ def _play(batch: Batch, chances: np.ndarray) -> list[bytes]:
 
 
 def check_seeds(name: str, players: int, rules: Rules, decisions: int, seed: int) -> None:
-    """Checks that a seed fixes everything, and that seeds, matches and tables differ."""
+    """Check that a seed fixes everything, and that seeds, matches and tables differ."""
     chances = np.random.default_rng(seed).random((max(2, decisions // TABLES), TABLES))
 
     def tables_after(number: int) -> np.ndarray:
@@ -331,7 +331,7 @@ def check_copies(name: str, players: int, rules: Rules, decisions: int, seed: in
 
 
 def check_hands(name: str, players: int, rules: Rules, decisions: int, seed: int) -> None:
-    """Checks that stepping is applying and dealing, and that hands have results and texts."""
+    """Check that stepping is applying and dealing, and that hands have results and texts."""
     stepped = make_batch(name, TABLES, players, rules=rules, seed=seed, restart=False)
     applied = make_batch(name, TABLES, players, rules=rules, seed=seed, restart=False)
     stepped.reset()
@@ -360,7 +360,7 @@ def check_hands(name: str, players: int, rules: Rules, decisions: int, seed: int
 
 
 def check_left_on_table(batch: Batch) -> None:
-    """Checks that rewards and what a split has left on the table sum to zero where it is over."""
+    """Check that rewards and the rest that a split leaves sum to zero where a match is over."""
     if not batch.spec.zero_sum:
         return
     tables = batch.tables[batch.over]
@@ -372,7 +372,7 @@ def check_left_on_table(batch: Batch) -> None:
 
 
 def check_texts(batch: Batch) -> None:
-    """Checks results and descriptions of two tables, between hands."""
+    """Check results and descriptions of two tables, between hands."""
     for table in range(2):
         record = batch.tables[table]
         if record["phase"] in (DEAL, OVER) and record["deals"] > 0:
@@ -386,7 +386,7 @@ def check_texts(batch: Batch) -> None:
 
 
 def check_packs(name: str, players: int, rules: Rules, decisions: int, seed: int) -> None:
-    """Checks that a hand is the same when its cards, and other chance, are given."""
+    """Check that a hand is the same when its cards, and other chance, are given."""
     pack = spec_of(name).pack
     rng = np.random.default_rng(seed)
     for number in range(max(1, decisions // 200)):
@@ -411,7 +411,7 @@ def check_packs(name: str, players: int, rules: Rules, decisions: int, seed: int
 
 
 def _shown(batch: Batch) -> tuple[bytes, ...]:
-    """Returns what all seats see, and what they have been paid."""
+    """Return the observations and the rewards of all seats."""
     views = [batch.information_state(seat).tobytes() for seat in range(batch.num_players)]
     return (*views, batch.tables["reward"].tobytes(), batch.seat.tobytes())
 

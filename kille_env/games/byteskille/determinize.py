@@ -1,4 +1,4 @@
-"""Determinizations of Byteskille: what a seat cannot tell from the hand as it is, as kernels.
+"""Determinizations of Byteskille, as kernels.
 
 A seat knows the cards that lie open and those that it has held, for it can follow them. Of the
 others the events say what they are not, since a card shows itself when something happens to it:
@@ -35,7 +35,7 @@ NO_MATADORS, NO_GOKS, NO_KILLES = (
 
 @kernel
 def resample(table, rules, seat, cards):
-    """Draws an arrangement of the cards that a seat cannot tell from this one.
+    """Draw an arrangement of the cards that a seat cannot tell from this one.
 
     Whether somebody else is or was asked on this turn whether to call with a gok is hidden as well:
     in the determinization such questions are over.
@@ -70,7 +70,7 @@ def resample(table, rules, seat, cards):
 
 @kernel
 def relabel(table, rules, cards):
-    """Puts `cards[c]` everywhere in the table where card c is."""
+    """Put `cards[c]` everywhere in the table where card c is."""
     relabel_cards(table["hand"], cards)
     relabel_cards(table["dealt"], cards)
     relabel_cards(table["laid_aside"][: table["num_laid_aside"]], cards)
@@ -95,7 +95,7 @@ def relabel(table, rules, cards):
 
 @kernel
 def _relabel_ranks(ranks, shown, rules, cards):
-    """Returns the ranks of the killes: an open one keeps its own, a dark one ranks as dealt."""
+    """Return the ranks of the killes: an open one keeps its own, a dark one ranks as dealt."""
     relabelled = np.int64(3 if rules["dealt_kille"] == KilleRank.HIGH else 0)
     for copy in range(2):
         kille = 2 * Kind.KI + copy

@@ -24,7 +24,7 @@ NOTHING = np.uint64(0)
 
 @kernel
 def resample(table, rules, seat, cards):
-    """Draws a determinization that `seat` cannot tell from this table, each equally likely."""
+    """Draw a determinization that `seat` cannot tell from this table, each equally likely."""
     unseen = ALL_CARDS & ~seen_by(table, seat)
     while not _try_determinization(table, rules, seat, unseen, cards):
         pass
@@ -32,7 +32,7 @@ def resample(table, rules, seat, cards):
 
 @kernel
 def _try_determinization(table, rules, viewer, unseen, cards):
-    """Lays the unseen cards on their places; says whether the seat deems this possible.
+    """Lay the unseen cards on their places; says whether the seat deems this possible.
 
     Set by set of cards that may lie at a place, it fills the places of that set, each with any such
     card that is left. If every set lies in the next one, all determinizations are equally likely.
@@ -59,7 +59,7 @@ def _try_determinization(table, rules, viewer, unseen, cards):
 
 @kernel
 def _next_set(table, rules, viewer, unseen, filled):
-    """The set of cards whose places are filled next; `unseen`, any card, is the last.
+    """Return the set of cards to place next; `unseen`, any card, is the last.
 
     A set goes before those that it lies in. Of two that overlap, that one does which has fewer
     cards to spare: the less is thrown away.
@@ -80,7 +80,7 @@ def _next_set(table, rules, viewer, unseen, filled):
 
 @kernel
 def _spare(table, rules, viewer, unseen, may):
-    """How many cards of a set are left over, if all whose cards must be from it have theirs."""
+    """Return the number of cards of a set left over once all seats bound to it have theirs."""
     _, inside = _places_of(table, rules, viewer, unseen, may)
     return how_many(may) - how_many(inside)
 
@@ -99,7 +99,7 @@ def _places_of(table, rules, viewer, unseen, may):
 
 @kernel
 def hidden_of(table, viewer, seat):
-    """The cards of a seat that a viewer does not see: its hand, and what it led face down."""
+    """Return the cards of a seat that are hidden: its hand, and the card that it led face down."""
     down = np.int64(table["face_down"])
     led_it = (down >= 0) & (table["leaders"][1] == seat)
     hidden = np.uint64(table["hand"][index(seat)]) | (card_bit(max(down, 0)) if led_it else NOTHING)
@@ -108,7 +108,7 @@ def hidden_of(table, viewer, seat):
 
 @kernel
 def may_hold(table, rules, seat):
-    """What the hidden cards of a seat can be, by the rules, from what it has played.
+    """Return the possible hidden cards of a seat, by the rules and the cards that it has played.
 
     The last trick tells nothing: whoever has played to it has no card left, and the card led face
     down had left the hand before.
@@ -128,7 +128,7 @@ def may_hold(table, rules, seat):
 
 @kernel
 def relabel(table, rules, cards):
-    """Puts `cards[c]` everywhere in the table where card c is; open cards are not moved.
+    """Put `cards[c]` everywhere in the table where card c is; open cards are not moved.
 
     Who takes a remainder at the end of the party, if that was said beforehand, is still to come
     and is forgotten.

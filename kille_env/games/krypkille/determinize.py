@@ -1,4 +1,4 @@
-"""Determinizations of Krypkille: what a seat cannot tell from the deal as it is, as kernels.
+"""Determinizations of Krypkille, as kernels.
 
 A seat has seen the cards that it has held and those that were played. Followers have no choice, so
 from every card of theirs everybody can tell which others they do not have. What was discarded is

@@ -1,4 +1,4 @@
-"""Determinizations of Kungsholmskille: what a seat cannot tell from the deal as it is, as kernels.
+"""Determinizations of Kungsholmskille, as kernels.
 
 A seat has seen the cards that it has held and those that were played. Of the others it knows what
 everybody can tell from the tricks (`kille_env.tricktaking.hidden`). Words, folding and
@@ -15,13 +15,13 @@ from kille_env.tricktaking.tricks import WHOLE_PACK, seen
 
 @kernel
 def resample(table, rules, seat, cards):
-    """Draws a determinization that `seat` cannot tell from this table, each equally likely."""
+    """Draw a determinization that `seat` cannot tell from this table, each equally likely."""
     deal_hidden(table, np.int64(seat), WHOLE_PACK & ~seen(table, index(seat)), cards)
     share_draws(table, np.int64(seat))
 
 
 @kernel
 def relabel(table, rules, cards):
-    """Puts `cards[c]` everywhere in the table where card c is."""
+    """Put `cards[c]` everywhere in the table where card c is."""
     relabel_tricks(table, cards)
     relabel_discards(table, cards)
