@@ -1,7 +1,7 @@
-"""`kille play`: a person at the table."""
+"""`kille play`: sit down at a table."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -43,11 +43,24 @@ def play(
     trust: bool,
     as_json: bool,
 ) -> None:
-    """Plays GAME with you at the table.
+    """Play GAME at a table of your own.
 
     You see what your seat may know and nothing else. Type ? for the rules, h for a hint and q to
     leave.
     """
+    # The rest takes seconds to load: say so first, and keep keys typed meanwhile off the screen.
+    click.echo(f"{spec(game).title}: setting the table ...", err=as_json)
+    show_keys = _hide_keys()
+    try:
+        _play(game, num_players, opponents, seed, rules, web, out, trust, as_json, show_keys)
+    finally:
+        show_keys()
+
+
+def _play(
+    game: str, num_players: int | None, opponents: str, seed: int | None, rules: dict[str, Any],
+    web: bool, out: Path | None, trust: bool, as_json: bool, show_keys: Callable[[], None],
+) -> None:  # fmt: skip
     import numpy as np
 
     from kille_training.table.lineup import one_per_seat, players_named
@@ -66,7 +79,7 @@ def play(
         order, records = _on_page(order, others, as_json, go_on=not fresh)
         ended = None
     else:
-        ended, records = _in_terminal(order, others, as_json)
+        ended, records = _in_terminal(order, others, as_json, show_keys)
     if out is not None:
         from kille_env.records import write_records
 
@@ -80,22 +93,41 @@ def play(
         raise ended
 
 
+def _hide_keys() -> Callable[[], None]:
+    """Stop the terminal's echo; return a function that drops what was typed and starts it again."""
+    if sys.stdin is None or not sys.stdin.isatty() or sys.platform == "win32":
+        return lambda: None
+    import termios
+
+    terminal = sys.stdin.fileno()
+    before = termios.tcgetattr(terminal)
+    silent = [*before[:3], before[3] & ~termios.ECHO, *before[4:]]
+    termios.tcsetattr(terminal, termios.TCSANOW, silent)
+    todo = [lambda: termios.tcsetattr(terminal, termios.TCSAFLUSH, before)]
+    return lambda: todo.pop()() if todo else None
+
+
 def _in_terminal(
-    order: "Order", others: "list[Policy]", quiet: bool
+    order: "Order", others: "list[Policy]", quiet: bool, show_keys: Callable[[], None]
 ) -> "tuple[BaseException | None, Sequence[Record]]":
     from kille_training.table.sitting import Sitting
     from kille_training.table.terminal import Terminal
 
     sitting = Sitting(order.game, order.rules, [None, *others], seed=order.seed)
+
+    def read() -> str:
+        show_keys()
+        return sys.stdin.readline()
+
     # With --json the conversation moves to standard error.
-    terminal = Terminal(sitting, lambda: sys.stdin.readline(), sys.stderr if quiet else None)
+    terminal = Terminal(sitting, read, sys.stderr if quiet else None)
     return terminal.run(), sitting.records(unfinished=True)
 
 
 def _on_page(
     order: "Order", others: "list[Policy]", quiet: bool, *, go_on: bool
 ) -> "tuple[Order, Sequence[Record]]":
-    """Serves a table until it is interrupted; returns its order, which may be one that was kept."""
+    """Serve a table until it is interrupted; return its order, which may be one that was kept."""
     from kille_training.table import server
 
     listening = server.listen()
