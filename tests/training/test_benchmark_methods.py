@@ -9,7 +9,8 @@ import pytest
 import torch
 
 from kille_env.core.batch import Batch
-from kille_env.errors import KilleError
+from kille_env.errors import ConfigError, KilleError
+from kille_env.play.experience import collect
 from kille_env.play.policy import Policy, check_probabilities
 from kille_env.registry import Table, make_batch
 from kille_training.evaluation.exact import exact_rows
@@ -110,27 +111,77 @@ def test_a_method_comes_closer_to_an_equilibrium(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", TRIALS)
-def test_equal_seeds_give_equal_policies_also_from_a_state(name: str) -> None:
+def test_equal_seeds_give_equal_policies(name: str) -> None:
     table = TABLES["byteskille-2-noquestion"]
-    whole, other = begun(name, table, 5), begun(name, table, 6)
-    for learner in (whole, other):  # one after the other: they draw from torch's generator
-        np.random.seed(1)
-        torch.manual_seed(learner is whole)
-        learner.update(lambda: 1.0)
-    np.random.seed(7)  # torch's and numpy's own generators belong to the run, not to the state
-    torch.manual_seed(7)
+    found = []
+    for seed in (5, 5, 6):
+        np.random.seed(7)  # numpy's own generator belongs to the run, not to the learner
+        learner = begun(name, table, seed)
+        for left in (1.0, 0.5):
+            learner.update(lambda left=left: left)
+        found.append(answers(learner.policy(name), table))
+    assert np.array_equal(found[0], found[1])
+    assert not np.array_equal(found[0], found[2])
+
+
+@pytest.mark.parametrize("name", TRIALS)
+def test_a_learner_continues_from_weights_and_counters(name: str) -> None:
+    table = TABLES["byteskille-2-noquestion"]
+    whole, pieces = begun(name, table, 5), begun(name, table, 5)
+    for _ in range(2):
+        whole.update(lambda: 0.5)
     state = whole.state()
-    whole.update(lambda: 0.5)
-    pieces = begun(name, table, 5)
-    np.random.seed(7)
-    torch.manual_seed(7)
+    assert not any(array.dtype == np.uint8 for name, array in state.items() if "json" not in name)
     pieces.load(state)
-    pieces.update(lambda: 0.5)
-    found = answers(whole.policy(name), table)
-    assert np.array_equal(answers(pieces.policy(name), table), found)
     assert pieces.decisions == whole.decisions
-    other.update(lambda: 0.5)
-    assert not np.array_equal(answers(other.policy(name), table), found)
+    before = answers(whole.policy(name), table)
+    assert np.array_equal(answers(pieces.policy(name), table), before)
+    pieces.update(lambda: 0.5)
+    assert pieces.decisions > whole.decisions
+    assert not np.array_equal(answers(pieces.policy(name), table), before)
+    again = begun(name, table, 5)
+    again.load(pieces.state())
+    assert again.decisions == pieces.decisions
+
+
+def test_a_reservoir_is_refilled_by_the_average_policy() -> None:
+    table = TABLES["byteskille-2-noquestion"]
+    learner: Any = begun("nfsp", table, 5)
+    for _ in range(3):
+        learner.update(lambda: 0.5)
+    again: Any = begun("nfsp", table, 5)
+    again.load(learner.state())
+    assert again.reservoir.count == learner.reservoir.count > 0
+    seen, mask, action = again.reservoir.sample(1_000, np.random.default_rng(1))
+    assert mask[np.arange(1_000), action].all() and seen.any()
+    assert "reservoir" in again.refills
+
+
+@pytest.mark.parametrize("tables", [2, 3])
+def test_an_update_of_few_decisions_makes_no_nonsense(tables: int) -> None:
+    """The spread of one decision is no number, and neither is the mean of an empty minibatch."""
+    for name in ("ppo", "population"):
+        learner: Any = method_named(name).Learner(
+            TABLES["byteskille-2-noquestion"], 1, settings_of(name, {"tables": tables})
+        )
+        for _ in range(20):
+            learner.update(lambda: 1.0)
+        assert all(bool(values.isfinite().all()) for values in learner.parameters)
+        played = collect(learner.batch, learner.actor.player(), observation="box")
+        before = [values.clone() for values in learner.parameters]
+        learner.learn(played, 1.0, np.arange(len(played.action)) == 0)
+        assert all(one.equal(other) for one, other in zip(before, learner.parameters, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("name", "changes"),
+    [("ppo", {"tables": 1}), ("population", {"tables": 1}), ("maskable_ppo", {"batch_size": 1})],
+)
+def test_settings_that_leave_one_decision_to_normalize_are_refused(
+    name: str, changes: dict[str, int]
+) -> None:
+    with pytest.raises(ConfigError, match="spread"):
+        settings_of(name, changes)
 
 
 @pytest.mark.parametrize(
