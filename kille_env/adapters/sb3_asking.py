@@ -70,15 +70,10 @@ BY_HAND = (
 
 @dataclass(frozen=True)
 class Asking:
-    """How a model is asked, and where it learned.
+    """How a model is asked and where it learned: as its environment or its file says.
 
-    Attributes:
-        observation: The kind of observations of its environment, see `Observations`.
-        tables: The tables at which it learned.
-        normalization: The wrapper around the environment, or its statistics in a file; None for
-            none.
-        features: What its environment makes of observations and masks; of a file that is not
-            trusted yet the place of the function, "module:name".
+    The normalization is the wrapper itself where it is at hand, so that changes are followed. The
+    features of a file that is not trusted yet are the place of their function, "module:name".
     """
 
     observation: str
@@ -87,27 +82,18 @@ class Asking:
     features: Features | str | None = None
 
     def wrapped(self, shown: np.ndarray, mask: np.ndarray) -> Any:
-        """Return what the model sees, [N, ...] or a mapping of such arrays.
-
-        Args:
-            shown: [N, F], what its environment shows before any wrapper.
-            mask: [N, A] int8.
-        """
+        """Return the model's view of what its environment shows, [N, F], before any wrapper."""
         seen: Any = shown
         if self.observation == "dict":
             seen = {"observation": shown, "action_mask": mask}
         return seen if self.normalization is None else Normalization.of(self.normalization)(seen)
 
     def scores(self, model: Any, shown: np.ndarray, mask: np.ndarray) -> np.ndarray:
-        """Return a model's scores of the actions, [N, A] float32; arguments as for `wrapped`."""
+        """Return a model's scores of the actions, [N, A] float32."""
         return scores(model, self.wrapped(shown, mask))
 
     def as_dict(self) -> dict[str, Any]:
-        """Return everything as JSON can hold it.
-
-        Raises:
-            PolicyError: The features are code that JSON cannot name.
-        """
+        """Return everything as JSON can hold it; features that it cannot name are refused."""
         features, step = self.features, self.normalization
         return {
             "format": FORMAT,
@@ -119,11 +105,7 @@ class Asking:
 
     @classmethod
     def read(cls, content: Any) -> Self:
-        """Return what `as_dict` has written.
-
-        Raises:
-            Exception: It is anything else, in any way.
-        """
+        """Return what `as_dict` has written; anything else raises in some way."""
         if content["format"] != FORMAT or not isinstance(content["features"], (str, type(None))):
             raise KilleError(f"the format is {shortened(content['format'])}, expected {FORMAT}")
         step = content["normalization"]
@@ -137,13 +119,7 @@ class Asking:
 
 @dataclass(frozen=True)
 class Normalization:
-    """What a `VecNormalize` makes of observations.
-
-    Attributes:
-        parts: The statistics, by the key of a mapping; "" is an observation by itself.
-        epsilon: Added to variances.
-        clip: Largest absolute value.
-    """
+    """The statistics of a `VecNormalize`, by the key of a mapping or "" for an array."""
 
     parts: dict[str, RunningMeanStd]
     epsilon: float
@@ -197,12 +173,7 @@ class Normalization:
 
 
 def asking_of(model: Any) -> Asking:
-    """Return how a model is asked, as its own environment asks it.
-
-    Raises:
-        PolicyError: It has neither distribution nor values, no environment, none of ours, or
-            something around it that is not known. The message says how to hand the model over.
-    """
+    """Return how a model is asked, as its own environment asks it, or refuse it with a remedy."""
     name = type(model).__name__
     meaning_of(model)
     env, kept = model.get_env(), _record_of(model)
@@ -294,11 +265,7 @@ def _place(features: Features | str | None) -> str | None:
 
 
 def check_space(name: str, model: Any, asking: Asking, game: str, num_players: int) -> None:
-    """Refuse a table at which a model would be shown other observations than it reads.
-
-    Raises:
-        PolicyError: Its observations or its actions are others.
-    """
+    """Refuse a table at which a model would be shown other observations than it reads."""
     table = spec(game)
     here = Observations(asking.observation, table, num_players, features=asking.features).space
     shown, reads = _shapes(here), _shapes(model.observation_space)
@@ -322,13 +289,10 @@ def _in_words(shapes: dict[str, Any]) -> str:
 
 
 def asking_at(model: Any, table: Table) -> Asking:
-    """Return how a model of a plain file is asked at the table that is named with it.
+    """Return how a model of the library's own file is asked at the table that is named with it.
 
-    Its space has to be one that the table shows, and what it saw last has to lie in it, which
-    normalized or otherwise changed observations do not.
-
-    Raises:
-        PolicyError: Another space, or nothing that it has seen.
+    Its space has to be one that the table shows, and what it saw last has to be features of that
+    table, which normalized or otherwise changed observations are not.
     """
     game, name = spec(table.game), type(model).__name__
     asking, last = None, last_observations(model)
@@ -364,29 +328,14 @@ def _from_table(asking: Asking, table: Table, seen: Any) -> bool:
 
 
 class SB3Policy(Network):
-    """Plays a model: its distribution over the legal actions, or the action of the highest value.
+    """A model's distribution over the legal actions, or its action of the highest value.
 
     Of a model that knows no masks the share of illegal actions is spread over the legal ones in
     proportion. Exploring is not part of the policy.
-
-    Attributes:
-        model: The model, which may go on learning.
-        name: The name in tables and reports.
-        asking: How it is asked, and where it learned.
     """
 
     def __init__(self, model: Any, name: str = "sb3", asking: Asking | None = None) -> None:
-        """Wrap a model.
-
-        Args:
-            model: The model.
-            name: The name in tables and reports.
-            asking: How it is asked; None is as its own environment asks it.
-
-        Raises:
-            PolicyError: Nothing says how it is asked, or it gives neither a distribution nor
-                values.
-        """
+        """Wrap a model, which may go on learning; without `asking` its environment says how."""
         self.model = model
         self.asking = asking or asking_of(model)
         shown = self.asking.observation
@@ -404,23 +353,15 @@ class SB3Policy(Network):
         return self.asking.tables
 
     def at_table(self, game: str, num_players: int) -> Self:
-        """Return the policy as it plays at a table, where it knows how to read features.
-
-        Raises:
-            PolicyError: The model has other observations or actions.
-        """
+        """Return the policy as it plays at a table, where it knows how to read features."""
         check_space(self.name, self.model, self.asking, game, num_players)
         return super().at_table(game, num_players)
 
 
 class LivePolicy(ObservationPolicy):
-    """The policy of a model as it stands while it learns; uniform as long as there is none.
+    """The policy of a model as it stands while it learns, exploring; uniform until it follows one.
 
-    The model is asked as its own environment asks it, wrappers included, and explores as it does:
-    one with values plays a uniform legal action as often as the model explores.
-
-    Attributes:
-        model: The model that is followed, or None.
+    A model of values plays a uniform legal action as often as it explores.
     """
 
     name = "self"
@@ -433,12 +374,7 @@ class LivePolicy(ObservationPolicy):
         self._env: Any = None
 
     def follow(self, model: Any) -> None:
-        """Play by a model from now on, asked as the environment does that it has now.
-
-        Raises:
-            PolicyError: The model has neither a distribution over actions nor values of them,
-                nothing says how it is asked, or it learned at another table.
-        """
+        """Play by a model from now on, asked as its environment asks it."""
         player, table = SB3Policy(model, type(model).__name__), self._table
         self._player = at_table(player, table.game, table.num_players, table.rules)
         self._env, self.model = model.get_env(), model
@@ -495,11 +431,7 @@ def save(model: Any, path: str | Path) -> Path:
 
 
 def read_asking(data: dict[str, Any], path: Path) -> Asking | None:
-    """Return how a saved model is asked, of the plain data of its file; None if it says nothing.
-
-    Raises:
-        PolicyError: The record is broken.
-    """
+    """Return how a saved model is asked, by the plain data of its file; None if it says nothing."""
     record = data.get(RECORD)
     if record is None or record.get("num_timesteps") != data.get("num_timesteps"):
         return None  # or what it says is of an earlier time

@@ -24,19 +24,6 @@ class SeatExtractor(BaseFeaturesExtractor):
     relative position representations"). All seats farther away are summed before the layer, which
     gives them the same weights. So what is learned at a small table serves at a large one, and the
     layer is as large whatever the number of seats.
-
-    Example:
-        >>> from kille_env.adapters.sb3_extractor import SeatExtractor
-        >>> from kille_env.sb3 import SeatPPO, SelfPlayVecEnv
-        >>> venv = SelfPlayVecEnv("byteskille", 16, 3, observation="seats")
-        >>> network = {
-        ...     "features_extractor_class": SeatExtractor,
-        ...     "features_extractor_kwargs": {"game": "byteskille"},
-        ... }
-        >>> model = SeatPPO("MlpPolicy", venv, policy_kwargs=network)
-
-    Attributes:
-        linear: The layer, from [N, G + (near_seats + 1) K].
     """
 
     def __init__(
@@ -47,18 +34,7 @@ class SeatExtractor(BaseFeaturesExtractor):
         near_seats: int = NEAR_SEATS,
         activation_fn: type[nn.Module] = nn.Tanh,
     ) -> None:
-        """Makes the layer.
-
-        Args:
-            observation_space: Of an environment with `observation="seats"`.
-            game: Its game.
-            units: Outputs of the layer.
-            near_seats: Seats with weights of their own, the viewer among them.
-            activation_fn: What comes after the layer.
-
-        Raises:
-            RulesError: The space is not that of the observation "seats" of the game.
-        """
+        """Make the layer, with weights of their own for `near_seats`, the viewer among them."""
         super().__init__(observation_space, units)
         self.layout, self.near_seats = seat_layout(spec(game)), near_seats
         if observation_space.shape != (self.layout.size,):
@@ -71,7 +47,7 @@ class SeatExtractor(BaseFeaturesExtractor):
         self.activation = activation_fn()
 
     def forward(self, observations: torch.Tensor) -> torch.Tensor:
-        """Returns features [N, units] of observations [N, S]."""
+        """Return features [N, units] of observations [N, S]."""
         layout, near = self.layout, self.near_seats
         near = min(near, layout.max_players)
         ends = [layout.num_table + near * layout.num_seat]

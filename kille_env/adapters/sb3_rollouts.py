@@ -79,15 +79,7 @@ class SeatBuffer(MaskableRolloutBuffer):
         }
 
     def record(self, played: "Played", **columns: np.ndarray) -> None:
-        """Keep one decision of each table, and credit every seat with what it earned.
-
-        Args:
-            played: What came of the decisions.
-            **columns: [N, ...] by the names of the buffer's arrays.
-
-        Raises:
-            KilleError: The tables were reset since the decision before.
-        """
+        """Keep a decision of each table, columns [N, ...], and credit every seat with its units."""
         assert self._tables is not None
         if self._moves + 1 != self._tables.moves:
             raise KilleError(
@@ -104,11 +96,7 @@ class SeatBuffer(MaskableRolloutBuffer):
         self._streams.end(played.ended)
 
     def complete(self) -> None:
-        """Compute advantages and returns of the complete decisions, and gather these for `get`.
-
-        Raises:
-            KilleError: Fewer than two decisions are complete, too few to learn from.
-        """
+        """Compute advantages and returns of the complete decisions, and gather these for `get`."""
         complete, earned, ahead, following = self._streams.completed()
         if len(complete) < 2:
             raise KilleError(
@@ -183,7 +171,7 @@ class SeatRollouts(OnPolicyAlgorithm):
         callback.on_rollout_start()
         rollout_buffer.begin(tables)
         # What the model saw last may be gone: anybody may reset the tables between two rollouts.
-        observation = _seen(env, tables)
+        observation: Any = _seen(env, tables)
         for _ in range(n_rollout_steps):
             masks = tables.action_masks()
             with torch.no_grad():
@@ -198,7 +186,8 @@ class SeatRollouts(OnPolicyAlgorithm):
                 log_probs=log_probs.cpu().numpy(),
                 action_masks=masks,
             )
-            self._last_obs = observation = after
+            self._last_obs = after  # type: ignore[assignment]
+            observation = after
             self.num_timesteps += env.num_envs
             callback.update_locals(locals())
             if not callback.on_step():

@@ -226,7 +226,8 @@ class Learner:
         model = self.model
         callback = _AfterRollout(lambda: self._anneal(left()))
         try:  # one decision is asked for, and a rollout is the least that there is
-            model.learn(1, callback, log_interval=None, reset_num_timesteps=False)
+            # The log is read below, so it must not be dumped and emptied.
+            model.learn(1, callback, log_interval=None, reset_num_timesteps=False)  # type: ignore[arg-type]
         except ValueError as error:  # what a network that returns nonsense leads to
             if self._diverged():
                 raise self._refusal() from error
