@@ -36,9 +36,9 @@ KEYS = (
     "truncated",
 )
 CHANCE = ("remainder_to",)
-"""Keys that say what chance decided besides cards."""
+"""Keys of chance outcomes other than cards."""
 UNSAID_EPISODE = "match"
-"""What a record played whose rules leave out `episode`; part of the notation, for good."""
+"""Episode of a record whose rules leave it out; part of the notation, for good."""
 REQUIRED = ("format", "game", "num_players", "first_dealer", "deals")
 DEAL_KEYS = ("deck", "actions", "result")
 

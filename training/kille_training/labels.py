@@ -1,4 +1,4 @@
-"""What tools share: words for what is measured and for seats, its seed, and the range of scores."""
+"""Labels that tools share: measures, seats, the seed of deals, and the range of scores."""
 
 from kille_env.core.spec import Rules
 from kille_env.registry import spec
@@ -7,33 +7,33 @@ SEED = 1_000_003
 """Seed of the deals of everything that measures, where none is given."""
 
 UNCUT = 4.0
-"""Multiple of what a single deal can move up to which no match is cut."""
+"""Scores of matches are clipped beyond this multiple of the most that a deal can move."""
 
 EARNED, BEYOND_BASELINE = "earned", "beyond the baseline"
 BEYOND_MEAN, OWN_REWARD = "beyond the table's mean", "by a reward of your own"
-"""What a score counts: all units; or less what the other player earns in the same seat of the same
-deal; or less what the seats of the table earn on average. Only where the rewards of a game sum to
-zero are the first and the last the same. Or what the caller's function makes of all seats' units.
+"""Kinds of scores: all units; less the other player's in the same seat of the same deal; less the
+table's mean; or the reward of a function of the caller. The first and the third are the same only
+where the rewards of a game sum to zero.
 """
 
 
 def score_of(game: str) -> str:
-    """Returns what the score of a player among copies of another one counts."""
+    """Return the kind of score of a player among copies of another one."""
     return EARNED if spec(game).zero_sum else BEYOND_BASELINE
 
 
 def episode_noun(episode: object) -> str:
-    """Returns the name of one observation: "deal" or "match"."""
+    """Return the name of one observation: "deal" or "match"."""
     return "match" if episode == "match" else "deal"
 
 
 def plural_of(unit: str) -> str:
-    """Returns the plural of `episode_noun`."""
+    """Return the plural of `episode_noun`."""
     return "matches" if unit == "match" else "deals"
 
 
 def measure_of(game: str, episode: str) -> str:
-    """Returns the name of an estimate: "units per deal", or "gain per deal" over the other player.
+    """Return the name of an estimate: "units per deal", or "gain per deal" over the other player.
 
     It is a gain where the rewards of the game do not sum to zero.
     """
@@ -41,13 +41,13 @@ def measure_of(game: str, episode: str) -> str:
 
 
 def position_names(num_players: int) -> list[str]:
-    """Returns the names of the positions at a table, forehand first."""
+    """Return the names of the positions at a table, forehand first."""
     middle = [f"seat {number}" for number in range(2, num_players)]
     return ["forehand", *(["middle"] if num_players == 3 else middle), "dealer"]
 
 
 def bounds_of(rules: Rules, num_players: int) -> tuple[float, float]:
-    """Returns the bounds of a score in an episode: a seat's units less the table's mean."""
+    """Return the bounds of a score in an episode: a seat's units less the table's mean."""
     game = spec(rules.game)
     least, greatest = game.reward_range(rules, num_players)
     spread = (greatest - least) * (1 - 1 / num_players)
@@ -58,7 +58,7 @@ def bounds_of(rules: Rules, num_players: int) -> tuple[float, float]:
 
 
 def uncut_of(rules: Rules, num_players: int) -> tuple[float, float] | None:
-    """Returns bounds within which the score of an episode counts in any case; None is everywhere.
+    """Return bounds within which the score of an episode counts in any case; None is everywhere.
 
     A match that may last for hundreds of deals can move much more than it ever does. What is far
     beyond several deals is cut.
@@ -71,7 +71,7 @@ def uncut_of(rules: Rules, num_players: int) -> tuple[float, float] | None:
 
 
 def most_apart(rules: Rules, num_players: int) -> float:
-    """Returns the most by which two scores of one episode differ, in units.
+    """Return the most by which two scores of one episode differ, in units.
 
     Of matches that may last for hundreds of deals it is what several deals can move, as in
     `uncut_of`: the rules allow for much more, and no match that was ever seen comes near.

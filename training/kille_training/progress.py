@@ -73,12 +73,7 @@ class Bars:
     """
 
     def __init__(self, lines: bool = False) -> None:
-        """Show nothing until the first call.
-
-        Args:
-            lines: Whether bars stay when they are full, and lines take their place where there is
-                no terminal: when a job begins, and now and then after that.
-        """
+        """Show nothing until the first call."""
         stream = standard_error()
         notebook = type(stream).__module__.startswith("ipykernel")
         self.visible, self.lines = notebook or is_terminal(stream), lines

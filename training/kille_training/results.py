@@ -9,13 +9,7 @@ from kille_env.words.text import printable
 
 @dataclass(frozen=True)
 class TextTable:
-    """A table of texts.
-
-    Attributes:
-        title: What stands above it.
-        columns: Headings; one that begins with ">" stands above figures, aligned to the right.
-        rows: A text for each column.
-    """
+    """A table of texts."""
 
     title: str
     columns: Sequence[str]
@@ -59,7 +53,7 @@ class Result:
     """A result that prints as a short text and draws itself as tables in a notebook."""
 
     def parts(self) -> list[str | TextTable]:
-        """Returns what it shows: lines and tables."""
+        """Return the lines and tables to show."""
         raise NotImplementedError
 
     def __str__(self) -> str:

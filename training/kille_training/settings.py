@@ -48,7 +48,7 @@ KINDS = ("train", "tournament", "benchmark")
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 def settings(cls: type[S]) -> type[S]:
-    """Makes a frozen dataclass whose values are checked whenever it is made.
+    """Make a frozen dataclass that checks its values when it is made.
 
     It raises a `ConfigError` that names the key.
     """
@@ -70,7 +70,7 @@ def settings(cls: type[S]) -> type[S]:
 
 @settings
 class TableSettings:
-    """What is played.
+    """The table to play at.
 
     Attributes:
         game: Name of the game.
@@ -85,13 +85,13 @@ class TableSettings:
     episode: str = "deal"
 
     def __post_init__(self) -> None:
-        """Takes the game's number of seats where none is given."""
+        """Take the game's number of seats where none is given."""
         if self.num_players == 0:
             object.__setattr__(self, "num_players", load_game(self.game).spec.default_players)
 
     @classmethod
     def of(cls, rules: Rules, num_players: int) -> "TableSettings":
-        """Returns the settings of a table with complete rules."""
+        """Return the settings of a table with complete rules."""
         switches = rules.as_dict()
         return cls(rules.game, num_players, switches, str(switches.pop("episode")))
 
@@ -100,7 +100,7 @@ class TableSettings:
         return Table.of(self.game, self.num_players, self.resolve())
 
     def resolve(self) -> Rules:
-        """Returns the complete rules; refuses a game, switch or table that does not exist."""
+        """Return the complete rules; refuses a game, switch or table that does not exist."""
         if "episode" in self.rules:
             raise ConfigError(
                 "table.rules has the key 'episode'; it stands beside them, table.episode"
@@ -112,11 +112,7 @@ class TableSettings:
 
 
 def folder_name(name: str) -> str:
-    """Returns the name of a folder of results, if it is one.
-
-    Raises:
-        ConfigError: It would lead elsewhere, or is hidden or cannot be printed.
-    """
+    """Return the name of a folder of results, if it is one."""
     if not name or not name.isprintable() or Path(name).name != name or name.startswith("."):
         raise ConfigError(f"name is {name!r}, expected the name of a folder, without / and ..")
     return name
@@ -134,11 +130,7 @@ Share = Annotated[float, Field(gt=0.0, le=1.0)]
 
 
 def recipes(kind: str) -> dict[str, Path]:
-    """Return the recipes of a kind by name, as "knack" for `kille train knack`.
-
-    Raises:
-        ConfigError: The installation lacks them.
-    """
+    """Return the recipes of a kind by name, as "knack" for `kille train knack`."""
     for folder in _FOLDERS:
         if found := {path.stem: path for path in sorted((folder / kind).glob("*.yaml"))}:
             return found
@@ -146,15 +138,7 @@ def recipes(kind: str) -> dict[str, Path]:
 
 
 def find_settings(config: str | Path, kind: str) -> Path:
-    """Return the file or folder that a command is given: a path, or the name of a recipe.
-
-    Args:
-        config: A path, or a name as in "byteskille".
-        kind: One of `KINDS`, the command.
-
-    Raises:
-        ConfigError: There is neither.
-    """
+    """Return the file or folder that a command is given: a path, or the name of a recipe."""
     path = Path(config)
     if path.exists():
         return path
@@ -169,19 +153,7 @@ def find_settings(config: str | Path, kind: str) -> Path:
 
 
 def load(cls: type[S], path: Path, overrides: Overrides = (), **values: Any) -> S:
-    """Reads settings.
-
-    Args:
-        cls: A class of settings.
-        path: A YAML file.
-        overrides: Values by dotted keys ({"learner.decisions": 100_000}), or texts "key=value" with
-            YAML values.
-        **values: Top-level values that win over both, as command-line options do; None means not
-            given.
-
-    Raises:
-        ConfigError: The file cannot be read, a key is unknown, or a value is impossible.
-    """
+    """Read settings."""
     try:
         with path.open("rb") as file:
             data = file.read(MOST_BYTES + 1)
@@ -206,7 +178,7 @@ def load(cls: type[S], path: Path, overrides: Overrides = (), **values: Any) -> 
 def changed(
     cls: type[S], content: dict[str, Any], overrides: Overrides, where: str, **values: Any
 ) -> S:
-    """Makes settings from plain values and others that win over them; arguments as for `load`."""
+    """Make settings from plain values and others that win over them; arguments as for `load`."""
     for key, value in each_override(overrides):
         _put(content, key, value)
     content |= {key: value for key, value in values.items() if value is not None}
@@ -214,17 +186,7 @@ def changed(
 
 
 def build(cls: type[S], content: Mapping[str, Any], before: str) -> S:
-    """Makes settings from plain values.
-
-    Args:
-        cls: A class of settings.
-        content: Plain values by key.
-        before: What the message begins with: what the values were read from, as "file.yaml: ", or
-            the keys above them, as "learner.".
-
-    Raises:
-        ConfigError: A key is unknown, or a value does not fit.
-    """
+    """Make settings from plain values."""
     try:
         # Strict JSON has lists and nested keys for tuples and classes, as YAML has.
         return TypeAdapter(cls).validate_json(json.dumps(content, default=str))
@@ -236,25 +198,17 @@ def build(cls: type[S], content: Mapping[str, Any], before: str) -> S:
 
 
 def plain(content: Any) -> Any:
-    """Returns settings as values that YAML and JSON can hold."""
+    """Return settings as values that YAML and JSON can hold."""
     return to_jsonable_python(content)
 
 
 def as_yaml(content: Any) -> str:
-    """Returns settings or plain values as YAML that `load` reads."""
+    """Return settings or plain values as YAML that `load` reads."""
     return yaml.safe_dump(plain(content), sort_keys=False, allow_unicode=True)
 
 
 def parse(text: str | bytes, where: str) -> Any:
-    """Returns the plain values that YAML holds.
-
-    Args:
-        text: The YAML.
-        where: What it was read from, for the message.
-
-    Raises:
-        ConfigError: It is not YAML, or holds what settings do not need.
-    """
+    """Return the plain values that YAML holds."""
     try:
         return yaml.load(text, Loader=_Loader)
     except RecursionError:
@@ -268,14 +222,14 @@ class _Loader(yaml.SafeLoader):
     """Safe YAML without aliases, which can unfold to gigabytes, and without repeated keys."""
 
     def compose_node(self, parent: Any, index: Any) -> Any:
-        """Composes a node."""
+        """Compose a node."""
         if self.check_event(yaml.AliasEvent):
             at = self.peek_event().start_mark
             raise yaml.YAMLError(f"an alias (*) is refused, write the value out; {at}")
         return super().compose_node(parent, index)
 
     def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
-        """Constructs a mapping whose keys are different texts, or numbers that stand for texts."""
+        """Construct a mapping of different keys, texts or numbers that stand for texts."""
         seen = set[str]()
         for written, _ in node.value:
             key, at = self.construct_object(written, deep=True), written.start_mark
@@ -293,14 +247,14 @@ _Loader.add_implicit_resolver(  # YAML 1.1 reads 3e-4 as a text
 
 
 def each_override(overrides: Overrides) -> list[tuple[str, Any]]:
-    """Returns the dotted keys that win over a file, with their values."""
+    """Return the dotted keys that win over a file, with their values."""
     if isinstance(overrides, Mapping):
         return [(key.strip(), value) for key, value in overrides.items()]
     return list(map(override, overrides))
 
 
 def override(text: str) -> tuple[str, Any]:
-    """Returns the key and the value of "key=value"."""
+    """Return the key and the value of "key=value"."""
     key, separator, value = text.partition("=")
     if not separator or not key.strip():
         raise ConfigError(
@@ -310,7 +264,7 @@ def override(text: str) -> tuple[str, Any]:
 
 
 def _put(content: dict[str, Any], key: str, value: Any) -> None:
-    """Puts one value into plain settings, in place; dots in the key lead downwards."""
+    """Put one value into plain settings, in place; dots in the key lead downwards."""
     *path, last = key.split(".")
     for name in path:
         content = content.setdefault(name, {})
@@ -320,7 +274,7 @@ def _put(content: dict[str, Any], key: str, value: Any) -> None:
 
 
 def _refusal(cls: Any, error: Invalid) -> KilleError:
-    """Returns an error that says which value does not fit, and what was expected."""
+    """Return an error that names the value and what was expected."""
     found = error.errors()[0]
     cause = found.get("ctx", {}).get("error")
     if isinstance(cause, KilleError):  # from a check of ours, which names the key
@@ -367,7 +321,7 @@ _WORDS = {
     "dict_type": "keys with values",
     "dataclass_type": "keys with values",
 }
-"""What was expected in plain words, by pydantic's types of errors."""
+"""Expected values in plain words, by pydantic's types of errors."""
 _COMPARED = {
     "greater than or equal to": "at least",
     "less than or equal to": "at most",
@@ -378,7 +332,7 @@ _COMPARED = {
 
 
 def versions() -> dict[str, str]:
-    """Returns what the exact results of a run depend on: our sources, Python and the libraries."""
+    """Return the versions of our sources, Python and the libraries, which decide exact results."""
     found = {
         "kille-env": kille_env.__version__,
         "sources": source_digest(Path(kille_env.__file__).parent),

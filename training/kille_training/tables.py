@@ -1,4 +1,4 @@
-"""At which table players are measured: what is given, else what they were made for."""
+"""Choose the table at which players are measured: as given, else as they were made for."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -24,13 +24,7 @@ RulesLike = str | Mapping[str, Any] | Rules | None
 
 
 class Seated(NamedTuple):
-    """Players and the table at which they are measured.
-
-    Attributes:
-        table: The table.
-        players: The players, in the order in which they were given.
-        transferred: By the name of each player that was made for another table, that table.
-    """
+    """Players and the table at which they are measured."""
 
     table: Table
     players: list[PlayerLike]
@@ -51,19 +45,6 @@ def seat(
 
     What is not given is what the first player was made for that was made for a table; for anyone
     else it is the default of the game, see `kille_env.Table.of`.
-
-    Args:
-        players: The players.
-        game: The game, if given.
-        num_players: Seats, if given.
-        episode: "deal" or "match", if given.
-        rules: A preset, switches, or complete rules; a preset among them decides all others.
-        transfer: Whether players may play that were made for another table.
-        trust: Whether model files that can run code may be loaded.
-
-    Raises:
-        PolicyError: A player was made for another table; the message names every difference.
-        KilleError: There is no such game, switch or table, or a file cannot be read.
     """
     homes = [homes_of(player) for player in players]
     table = _table(players, homes, game, num_players, episode, rules)
@@ -98,12 +79,7 @@ def table_of(
 
 
 def homes_of(player: PlayerLike, table: Table | None = None) -> tuple[Table, ...]:
-    """Return the tables that a player was made for; empty if it says nothing of them.
-
-    Args:
-        player: The player.
-        table: Where an object of a module is made; None makes none, and so asks none.
-    """
+    """Return the tables that a player was made for; empty if it says nothing of them."""
     if isinstance(player, (str, Path)):
         return catalog.tables_of(player, table)
     if is_from("stable_baselines3.common.base_class", "BaseAlgorithm", player):
@@ -114,7 +90,7 @@ def homes_of(player: PlayerLike, table: Table | None = None) -> tuple[Table, ...
 
 
 def _home(tables: Sequence[Table], num_players: int | None, episode: str | None) -> Table:
-    """Return the first of a player's tables that has what is given, else the first of all."""
+    """Return the first of a player's tables that matches the arguments, else the first of all."""
     fits = (
         table
         for table in tables

@@ -1,1 +1,1 @@
-"""Tournaments: who sits where at which deal, playing it, keeping it, on one machine or many."""
+"""Tournaments and comparisons: scheduled, played and stored, on one machine or many."""

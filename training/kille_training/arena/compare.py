@@ -1,8 +1,8 @@
-"""Does one player earn more than another? Played until a sequential test knows.
+"""Test sequentially whether one player out-earns another.
 
 The first player sits among copies of the second, at every deal from every position. Its earnings
-beyond the table's mean are one score per deal; the test is `statistics.sequential`. The question
-and the scores are kept in one file, so a comparison can be resumed.
+beyond the table's mean are one score per deal; the test is `statistics.sequential`. The settings
+and the scores are stored in one file, so a comparison can be resumed.
 """
 
 import json
@@ -46,7 +46,7 @@ from kille_training.tables import RulesLike, table_of
 
 FILE = "comparison.npz"
 MIN_GAIN = {"deal": 0.005, "match": 0.05}
-"""Units that are told apart by default, by the kind of episode."""
+"""Smallest gain to detect by default, in units, by the noun of an episode."""
 BATCH_TABLES = 16_384
 """Tables that are played side by side."""
 FIRST_DEALS = 1_000
@@ -58,23 +58,23 @@ DIGITS = range(4, 10)
 
 @dataclass(frozen=True, repr=False)
 class Comparison(Result):
-    """What a comparison has found.
+    """The result of a comparison.
 
     Attributes:
-        better: The player that is asked about.
-        worse: The player whose copies fill the other seats.
+        better: The first player.
+        worse: The second player; copies of it fill the other seats.
         table: The table.
-        hypotheses: What is to be distinguished: units per deal beyond the table's mean.
+        hypotheses: The hypotheses: units per deal beyond the table's mean.
         verdict: The test's, see `statistics.sequential`.
         decided_after: Deals after which the verdict was reached, 0 while there is none.
         played: Deals, or matches, that have been played.
         mean: Units per deal of the first player, beyond the table's mean.
         low: Lower end of the interval that belongs to the verdict and holds at all times.
         high: Upper end.
-        bounds: Lowest and highest score that counts as it is.
-        cut: Scores beyond, which count as less.
+        bounds: Lowest and highest score that is not clipped.
+        cut: Number of clipped scores.
         transferred: By the name of each player that was made for another table, that table.
-        remarks: What else is to be said of players, by name.
+        remarks: Remarks on players, by name.
     """
 
     better: str
@@ -94,11 +94,11 @@ class Comparison(Result):
 
     @property
     def unit(self) -> str:
-        """What an observation is: "deal" or "match"."""
+        """The noun of an observation: "deal" or "match"."""
         return episode_noun(self.table.rules["episode"])
 
     def as_dict(self) -> dict[str, Any]:
-        """Returns it as JSON can hold it."""
+        """Return it as JSON can hold it."""
         known = self.hypotheses
         return {
             "better": self.better,
@@ -126,17 +126,17 @@ class Comparison(Result):
 
     @property
     def many(self) -> str:
-        """What is counted: "deals" or "matches"."""
+        """The plural of `unit`: "deals" or "matches"."""
         return plural_of(self.unit)
 
     def describe(self) -> str:
-        """Returns a line of text."""
+        """Return a line of text."""
         return (
             f"{self.played:>11,} {self.many}: {self.mean:+.4f} ({self.interval()})  {self.verdict}"
         )
 
     def answer(self) -> str:
-        """Returns the verdict as a sentence."""
+        """Return the verdict as a sentence."""
         known = self.hypotheses
         if self.verdict in (GOING, UNDECIDED):
             return (
@@ -155,7 +155,7 @@ class Comparison(Result):
         )
 
     def interval(self) -> str:
-        """Returns the interval as text; a rejected hypothesis is never one of its ends."""
+        """Return the interval as text; a rejected hypothesis is never one of its ends."""
         known = self.hypotheses
         low, high = _distinct(self.low, known.low), _distinct(self.high, known.high)
         # After the verdict the bets may fall again; what they have ruled out stays open.
@@ -164,7 +164,7 @@ class Comparison(Result):
         return f"{above}{low} to {below}{high}"
 
     def estimate(self) -> str:
-        """Returns mean and interval as a sentence."""
+        """Return mean and interval as a sentence."""
         known = self.hypotheses
         return (
             f"{self.mean:+.4f} units per {self.unit}, {BEYOND_MEAN}, over "
@@ -173,19 +173,19 @@ class Comparison(Result):
         )
 
     def sentences(self) -> list[str]:
-        """Returns it as text."""
+        """Return it as text."""
         cut = [f"{self.cut:,} {self.many} moved more and count as {_range(self.bounds)} units."]
         return [self.answer(), self.estimate(), *(cut if self.cut else [])]
 
     def parts(self) -> list[str | TextTable]:
-        """Returns the table, what is to be said of players, and the answer."""
+        """Return the table, remarks on players, and the answer."""
         moved = [f"{name} is transferred from {home}." for name, home in self.transferred.items()]
         moved += [f"{name} {remark}." for name, remark in self.remarks.items()]
         return [f"{self.table}.", *moved, *self.sentences()]
 
 
 def _distinct(end: float, hypothesis: float) -> str:
-    """Returns the end of an interval with so many digits that it differs from a hypothesis."""
+    """Return the end of an interval with so many digits that it differs from a hypothesis."""
     texts = (f"{end:+.{digits}f}" for digits in DIGITS)
     return next((text for text in texts if float(text) != hypothesis), f"{end:+g}")
 
@@ -216,7 +216,7 @@ def compare(
     trust: bool = False,
     observer: Callable[[Comparison], None] | None = None,
 ) -> Comparison:
-    """Plays until it is known whether a player earns more than another, or less than that and `by`.
+    """Test sequentially whether one player out-earns another.
 
     Example:
         >>> import kille_training as kt
@@ -224,18 +224,18 @@ def compare(
         'above low'
 
     Args:
-        better: The player that is asked about; see `play_tournament` for what a player is.
-        worse: The player whose copies fill the other seats.
+        better: The first player: a name, a path or an object, as `play_tournament` takes them.
+        worse: The second player; copies of it fill the other seats.
         game: The game; the default is the one that a policy of the two was made for, or byteskille.
         num_players: Seats of the table; the default is what it was made for, or the game's.
-        by: Units per deal (or match) above `low` that are to be told from it; None is 0.005 for
+        by: Smallest gain above `low` to detect, in units per deal (or match); None is 0.005 for
             deals and 0.05 for matches.
-        low: Units per deal that are not enough.
+        low: Gain that counts as no improvement, in units per deal.
         alpha: Chance of a wrong "more than low".
         beta: Chance of a wrong "less than low + by".
         most: Deals after which it ends undecided; 0 is never.
-        bounds: Lowest and highest score of a deal; None takes what the rules imply, and cuts what
-            is far beyond several deals from matches.
+        bounds: Lowest and highest score of a deal; None takes those that the rules imply, and clips
+            scores of matches far beyond several deals.
         rules: Preset and switches, as `kille_env.make` takes them; likewise.
         episode: "deal" or "match"; likewise.
         seed: Seed of the deals.
@@ -245,7 +245,7 @@ def compare(
         transfer: Whether a policy that was made for another table may play at this one; the result
             says so.
         trust: Whether model files that can run code may be loaded.
-        observer: Called with what has been found after each look; None shows it in terminals and
+        observer: Called with the result so far after each look; None shows it in terminals and
             notebooks.
 
     Raises:
@@ -261,7 +261,7 @@ def compare(
     if bounds is not None and np.shape(bounds) != (2,):
         raise ConfigError(f"bounds is {shortened(bounds)}, expected the lowest and highest score")
     if by is not None and not by > 0:
-        raise ConfigError(f"by is {by}; expected more than 0: the units that are to be told apart")
+        raise ConfigError(f"by is {by}; expected more than 0: the smallest gain to detect")
     for player in (better, worse):
         if isinstance(player, (str, Path)) and seed_runs(Path(player)):
             raise ConfigError(
@@ -324,7 +324,7 @@ def _played(
     pool: Pool,
     observer: Callable[[Comparison], None],
 ) -> Comparison:
-    """Play until the test knows, or has had its deals."""
+    """Play until the test decides or has used its deals."""
     test = SequentialTest(hypotheses)
     try:
         for deals in _looks(hypotheses.most):
@@ -341,7 +341,7 @@ def _played(
 
 
 def _play_to(deals: int, scores: "Scores", play: Play, pool: Pool) -> None:
-    """Play so many deals, those that have been played among them."""
+    """Play up to a number of deals in all."""
     entrants, seats = scores.entrants, play.table.num_players
     (hero,) = (each.number for each in entrants if each.name == scores.config["better"])
     (schedule,) = round_robin(cohorts_of(entrants), seats, copies=True, hero=hero)
@@ -356,18 +356,14 @@ def _play_to(deals: int, scores: "Scores", play: Play, pool: Pool) -> None:
 
 
 def _by_place(earned: np.ndarray) -> np.ndarray:
-    """Return what each place of a lineup earned, the mean over the rotations, [D, P].
-
-    Args:
-        earned: [D, P, P] units of each seat in each rotation, the rotations first.
-    """
+    """Return the mean earnings of each place of a lineup over its rotations [D, P, P], [D, P]."""
     place = np.arange(earned.shape[-1])
     turn = place[:, None]
     return earned[:, turn, (place - turn) % len(place)].mean(axis=1)
 
 
 class _Content(Strict):
-    """What the file holds beside the scores; see `Locked`."""
+    """The file beside the scores; see `Locked`."""
 
     format: Literal[1]
     config: dict[str, Any]
@@ -376,12 +372,7 @@ class _Content(Strict):
 
 
 class Scores(Locked):
-    """The scores of a comparison; see `Locked`.
-
-    Attributes:
-        scores: [N] score of each deal; NaN where it has not been played.
-        remarks: What is to be said of the players, by name; not kept.
-    """
+    """The scores of a comparison; see `Locked`."""
 
     def __init__(self, path: Path, *, create: bool = False, readonly: bool = False) -> None:
         """Open a file of scores; see `Locked`."""
@@ -403,11 +394,7 @@ class Scores(Locked):
         return content.model_dump(), {"scores": self.scores}
 
     def begin(self, config: dict[str, Any], known: Identified) -> None:
-        """Set the question and the players, and write them.
-
-        Raises:
-            StoreError: A player is another one than before.
-        """
+        """Set the question and the players, and write them."""
         check_unchanged(self.entrants, known.entrants)
         self.config, self.made_with = config, self.made_with or versions()
         self.entrants, self.remarks = known.entrants, known.remarks
@@ -427,7 +414,7 @@ class Scores(Locked):
         self.write_if_due()
 
     def comparison(self, test: SequentialTest) -> Comparison:
-        """Return what a test of these scores says."""
+        """Return the result of a test of these scores."""
         return Comparison(
             self.config["better"], self.config["worse"], self.table, test.hypotheses, test.verdict,
             test.decided_after, test.deals, test.mean, *test.interval(), test.bounds, test.cut,
@@ -437,7 +424,7 @@ class Scores(Locked):
 
 
 def _looks(most: int) -> Iterator[int]:
-    """Yields after how many deals the test looks; `most` is the last, if it is not 0."""
+    """Yield the numbers of deals at which the test looks; `most` is the last, if it is not 0."""
     deals = 0
     while not most or deals < most:
         deals = int(max(deals * GROWTH, deals + FIRST_DEALS))

@@ -1,4 +1,4 @@
-"""Entrants: the players of a tournament, and what is known of them."""
+"""Entrants: the players of a tournament."""
 
 import hashlib
 from collections.abc import Mapping
@@ -20,33 +20,21 @@ MOST_DEALS = 10**14
 """No deal has a number beyond this."""
 Number = Annotated[int, Field(ge=0, le=MOST_DEALS)]
 OBJECT = "Python object "
-"""How settings begin to name a player that is a Python object."""
+"""Prefix of the names of Python objects in settings."""
 
 
 @dataclass(frozen=True)
 class Entrant:
-    """A player in a tournament.
-
-    Attributes:
-        number: Its number in the tournament, from 0.
-        name: What it is called there.
-        player: Name or path of the player; or what a Python object is called.
-        play: "sampled": by its probabilities; "greedy": always the most likely action.
-        cohort: Entrants that entered together are a cohort; the founders are cohort 0.
-        out: Why it is out; None while it is in.
-        fingerprint: Identity of the player; one that has changed is another player. Empty for one
-            that was never asked.
-        transferred: The table that it was made for, if it is another one; else empty.
-    """
+    """A player in a tournament."""
 
     number: Number
     name: str
-    player: str
+    player: str  # name or path, or a description of a Python object
     play: Literal["sampled", "greedy"] = "sampled"
-    cohort: Number = 0
-    out: str | None = None
-    fingerprint: str = ""
-    transferred: str = ""
+    cohort: Number = 0  # those that entered together; founders are 0
+    out: str | None = None  # the reason, once it is out
+    fingerprint: str = ""  # of the player; empty if it was never asked
+    transferred: str = ""  # the table that it was made for, if another one
 
     @cached_property
     def key(self) -> int:
@@ -55,11 +43,7 @@ class Entrant:
 
 
 def entrants_of(players: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, PlayerLike]]:
-    """Return entrants for the settings, and those of their players that are Python objects.
-
-    Args:
-        players: The entrants by name, as `play_tournament` takes them.
-    """
+    """Return entrants for the settings, and the players among them that are Python objects."""
     entrants: dict[str, Any] = {}
     objects: dict[str, PlayerLike] = {}
     for name, value in players.items():
@@ -75,7 +59,7 @@ def entrants_of(players: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, P
 
 
 def default_name(player: Any) -> str:
-    """Return what a player is called that has been given no name."""
+    """Return the name of a player to which the caller gave none."""
     if isinstance(player, (str, Path)):
         return str(player)
     for attribute in ("name", "__name__"):
@@ -85,16 +69,7 @@ def default_name(player: Any) -> str:
 
 
 def player_of(entrant: Entrant, objects: Mapping[str, PlayerLike | bytes]) -> PlayerLike:
-    """Return the player of an entrant, an object or what loads one.
-
-    Args:
-        entrant: The entrant.
-        objects: Players that are Python objects, by the names of their entrants; pickled ones from
-            another process are unpacked now.
-
-    Raises:
-        ConfigError: Its player is an object that is not there.
-    """
+    """Return the player of an entrant: an object, unpickled if need be, or a name or path."""
     if entrant.name in objects:
         player = objects[entrant.name]
         return cloudpickle.loads(player) if isinstance(player, bytes) else player
@@ -107,10 +82,10 @@ def player_of(entrant: Entrant, objects: Mapping[str, PlayerLike | bytes]) -> Pl
 
 
 def comes_with_the_suite(player: object) -> bool:
-    """Return whether a player is one of this package, whose code is no foreign code."""
+    """Return whether a player belongs to this package, so its code can be trusted."""
     return isinstance(player, str) and (player in BASELINES or game_of(player) is not None)
 
 
 def own_fingerprint(player: str) -> str:
-    """Return what identifies a player of this package."""
+    """Return the fingerprint of a player of this package."""
     return f"{player} of kille-env {kille_env.__version__}"

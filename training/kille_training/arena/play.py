@@ -39,27 +39,19 @@ from kille_training.pool.jobs import Arrays, Failed, Here, Pool, Report, WorkerE
 from kille_training.tables import seat
 
 LOADING_LIMIT = 300.0
-"""Seconds that loading a player may take, or the time limit if that is longer: what the player
-imports may have to be compiled first."""
+"""Seconds that loading a player may take, or the time limit if that is longer: kernels of its own
+may have to be compiled first."""
 
 
 @dataclass(frozen=True)
 class Shard:
-    """The lineups of a cohort at consecutive deals.
-
-    Attributes:
-        cohort: Number of the cohort.
-        schedule: Its schedule.
-        first_deal: First deal, from 0.
-        deals: Number of deals.
-        without: Numbers of entrants that do not take part: lineups with them are left out.
-    """
+    """The lineups of a cohort at consecutive deals."""
 
     cohort: int
     schedule: Schedule = field(repr=False)
-    first_deal: int
+    first_deal: int  # from 0
     deals: int
-    without: tuple[int, ...] = ()
+    without: tuple[int, ...] = ()  # entrants whose lineups are left out
 
     @property
     def observations(self) -> int:
@@ -85,10 +77,9 @@ def cut(shard: Shard, size: int) -> Iterator[Shard]:
 
 
 def rotations(seats: int) -> np.ndarray:
-    """Return the place in the lineup of who takes each seat in each rotation, [P, P].
+    """Return the place in the lineup of each seat's member, by rotation, [P, P].
 
-    In rotation t, seat s is taken by the member at place (s + t) % P: so each member sits once in
-    each seat.
+    In rotation t, seat s is taken by place (s + t) % P, so each member sits once in each seat.
     """
     seat = np.arange(seats)
     return (seat[None, :] + seat[:, None]) % seats
@@ -102,18 +93,9 @@ def play_shard(
     report: Report,
     seconds: float,
 ) -> np.ndarray:
-    """Play lineups: all their tables in one batch, each player asked once per step.
+    """Return the units of each seat in each rotation, [K, P, P], with the rotations first.
 
-    Args:
-        lineups: Who sits together at which deals.
-        table: The table.
-        seed: Seed of the tournament.
-        players: Players by the numbers of their entrants.
-        report: Told who is to think.
-        seconds: How long a player may think about a batch of decisions.
-
-    Returns:
-        [K, P, P] units that each seat earned in each rotation, the rotations first.
+    All tables are one batch, and each player is asked once per step.
     """
     seats = table.num_players
     if not len(lineups.deal):
@@ -129,7 +111,7 @@ def play_shard(
 
 
 class _Reported(SeatedPolicies):
-    """Players each of whom is announced before it is asked."""
+    """Players that are announced before they are asked."""
 
     def __init__(
         self,
@@ -159,25 +141,14 @@ class _Reported(SeatedPolicies):
 
 @dataclass(frozen=True)
 class Identify:
-    """Asks who an entrant is.
-
-    Attributes:
-        number: Number of the entrant.
-        kept: Whether results are kept, so that a later call has to recognize it.
-    """
+    """A request to identify an entrant."""
 
     number: int
-    kept: bool
+    kept: bool  # whether a later call has to recognize it
 
 
 class Play:
-    """The job of a tournament: plays shards, and identifies entrants.
-
-    Attributes:
-        entrants: All entrants, by number.
-        seed: Seed of the tournament.
-        keys: Keys of the entrants, by number.
-    """
+    """The job of a tournament: play shards and identify entrants."""
 
     def __init__(
         self,
@@ -190,17 +161,7 @@ class Play:
         transfer: bool,
         trust: bool,
     ) -> None:
-        """Load nothing yet.
-
-        Args:
-            table: The table.
-            seed: Seed of the tournament.
-            entrants: All entrants.
-            objects: Players that are Python objects, by the names of their entrants.
-            seconds: How long a player may think about a batch of decisions.
-            transfer: Whether players may play that were made for other tables.
-            trust: Whether model files that can run code may be loaded.
-        """
+        """Set up the job; players are loaded when they are needed."""
         self.entrants = {each.number: each for each in entrants}
         self.keys = {each.number: each.key for each in self.entrants.values()}
         self.table, self.seed, self.seconds = table, seed, seconds
@@ -263,7 +224,7 @@ class Play:
 
 
 def _recognized(entrant: Entrant, player: Policy, table: Table, kept: bool) -> dict[str, str]:
-    """Return what identifies a player where results are kept, or a remark on it."""
+    """Return the fingerprint of a player if results are kept, else a remark or nothing."""
     if comes_with_the_suite(entrant.player):
         return {"fingerprint": own_fingerprint(entrant.player)}
     if kept:
@@ -277,7 +238,7 @@ def _recognized(entrant: Entrant, player: Policy, table: Table, kept: bool) -> d
 
 
 def _packed(name: str, player: PlayerLike | bytes) -> bytes:
-    """Return a player as other processes can unpack it, what `__main__` defines included."""
+    """Pickle a player for other processes, definitions of `__main__` included."""
     try:
         return cloudpickle.dumps(player)
     except Exception as error:  # the code of somebody else may raise anything
@@ -289,7 +250,7 @@ def _packed(name: str, player: PlayerLike | bytes) -> bytes:
 
 
 def _warm_up(table: Table) -> None:
-    """Compile what playing and searching need, or load it from the cache."""
+    """Compile the kernels of playing and searching, or load them from the cache."""
     batch = make_batch(table.game, 1, table.num_players, rules=table.rules, seed=0, restart=False)
     batch.reset()
     history = History(batch)
@@ -304,31 +265,15 @@ def _warm_up(table: Table) -> None:
 
 @dataclass(frozen=True)
 class Identified:
-    """Entrants and what is known of them.
-
-    Attributes:
-        entrants: By number.
-        failed: Why some failed while they were asked, by number.
-        remarks: What is to be said of some, by name.
-    """
+    """Identified entrants, by number."""
 
     entrants: list[Entrant]
-    failed: dict[int, str]
-    remarks: dict[str, str]
+    failed: dict[int, str]  # reasons, by number
+    remarks: dict[str, str]  # by name
 
 
 def identified(play: Play, pool: Pool, entrants: Sequence[Entrant], kept: bool) -> Identified:
-    """Return entrants with what is known of them.
-
-    Args:
-        play: The job.
-        pool: Where foreign code runs.
-        entrants: All entrants, by number; those that are out are not asked.
-        kept: Whether results are kept, so that a later call has to recognize them.
-
-    Raises:
-        ConfigError: One cannot play at the table.
-    """
+    """Return the entrants with fingerprints and tables of origin; refuse one that cannot play."""
     there = [each for each in entrants if each.out is None]
     own = [Identify(each.number, kept) for each in there if comes_with_the_suite(each.player)]
     foreign = [

@@ -1,4 +1,4 @@
-"""What a tournament has come to: standings and crosstable, from its tally.
+"""Results of a tournament: standings, crosstable and ratings, from its tally.
 
 Pandas is imported when a frame is asked for.
 """
@@ -46,19 +46,7 @@ COLUMNS = {
 
 @dataclass(frozen=True)
 class Standing:
-    """A line of the standings.
-
-    Attributes:
-        place: 1 for the best; an entrant that has not played or is out has none.
-        best: The best place that the results leave open, with all pairs tested together; None
-            without a place.
-        worst: The worst one.
-        name: The entrant.
-        mean: Units per deal, less the table's mean; None before it has played.
-        half: Half the 95% interval; None before there is one.
-        observations: Deals that it has played, each counted for every lineup.
-        out: Why it is out of the tournament, None if it is not.
-    """
+    """A line of the standings."""
 
     place: int | None
     best: int | None
@@ -70,7 +58,7 @@ class Standing:
     out: str | None
 
     def places(self) -> str:
-        """Returns the places that the results leave open, as "1" or "1-3", or "out"."""
+        """Return the range of places consistent with the results, as "1" or "1-3", or "out"."""
         if self.out is not None:
             return "out"
         if self.place is None:
@@ -78,7 +66,7 @@ class Standing:
         return str(self.best) if self.best == self.worst else f"{self.best}-{self.worst}"
 
     def cells(self) -> tuple[str, str, str, str]:
-        """Returns places, name, mean with half the interval, and observations as texts."""
+        """Return places, name, mean with half the interval, and observations as texts."""
         mean = "" if self.mean is None else f"{self.mean:+.4f}"
         half = "" if self.half is None else f" ± {self.half:.4f}"
         return self.places(), self.name, mean + half, f"{self.observations:,}"
@@ -91,7 +79,7 @@ ONE_LOOK = (
 
 
 def caution(store: Store) -> str | None:
-    """Returns why a tournament's intervals may not hold; None if it was played in one go."""
+    """Return why a tournament's intervals may not hold; None if it was played in one go."""
     if not store.ended():
         return f"Not finished: {ONE_LOOK}."
     if len(store.ends) > 1:
@@ -124,7 +112,7 @@ class TournamentResult(Result):
 
     @classmethod
     def of(cls, store: Store, remarks: Mapping[str, str] | None = None) -> "TournamentResult":
-        """Reads what has been played.
+        """Read what has been played.
 
         Args:
             store: The results.
@@ -144,12 +132,12 @@ class TournamentResult(Result):
 
     @property
     def unit(self) -> str:
-        """What an observation is: "deal" or "match"."""
+        """The noun of an observation: "deal" or "match"."""
         return episode_noun(self.table.rules["episode"])
 
     @property
     def measure(self) -> str:
-        """What the means are, as "units per deal"."""
+        """The unit of the means, as "units per deal"."""
         return f"units per {self.unit}"
 
     @property
@@ -185,14 +173,14 @@ class TournamentResult(Result):
 
     @cached_property
     def cross(self) -> CrossTable:
-        """What each entrant earns where each other one sits; [E, E] arrays."""
+        """Earnings of each entrant where each other one sits; [E, E] arrays."""
         return crosstable(self.tally, self.scale)
 
     def frame(self) -> "pd.DataFrame":
         """Return the standings, best first.
 
-        Columns: `place`; `best` and `worst`, the places that the results leave open, all pairs
-        looked at together; `entrant`; `mean` units per deal, less the table's mean, with its 95%
+        Columns: `place`; `best` and `worst`, the range of places consistent with the results, all
+        pairs tested together; `entrant`; `mean` units per deal, less the table's mean, with its 95%
         interval from `low` to `high`; `observations`, deals that it has played, each counted for
         every lineup with it; `out`, why it is out.
         """
@@ -233,7 +221,7 @@ class TournamentResult(Result):
         return pd.DataFrame(columns | ends)
 
     def crosstable(self) -> "pd.DataFrame":
-        """Returns what each entrant (row) earns where each other one (column) also sits.
+        """Return the earnings of each entrant (row) where each other one (column) also sits.
 
         Returns:
             Mean units per deal, both sides in the order of the standings; NaN where two never met.
@@ -246,7 +234,7 @@ class TournamentResult(Result):
         return frame.loc[order, order].rename_axis(index="row", columns="column")
 
     def ratings(self) -> "pd.DataFrame":
-        """Returns Plackett-Luce ratings in Elo points around the mean, highest first.
+        """Return Plackett-Luce ratings in Elo points around the mean, highest first.
 
         Returns:
             `elo` with its 95% interval from `low` to `high`, by entrant.
@@ -271,7 +259,7 @@ class TournamentResult(Result):
         return {each.name: each.out for each in self.entrants if each.out}
 
     def as_dict(self) -> dict[str, Any]:
-        """Returns the standings as JSON can hold them."""
+        """Return the standings as JSON can hold them."""
         return {
             **self.table.as_dict(),
             "transferred": self.transferred,
@@ -284,7 +272,7 @@ class TournamentResult(Result):
         }
 
     def parts(self) -> list[str | TextTable]:
-        """Returns the standings, and what is to be said beside them."""
+        """Return the standings, remarks and cautions."""
         head = [">place", "entrant", f">{self.measure}", ">observations"]
         title = f"{self.table}, {BEYOND_MEAN}"
         notes = [

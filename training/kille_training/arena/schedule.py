@@ -1,4 +1,4 @@
-"""Who meets whom: the lineups of every deal, computed from the settings and the entrants.
+"""Schedules: the lineups of every deal, computed from the settings and the entrants.
 
 Entrants are named by their numbers. Those that enter together are a *cohort*, and each cohort has a
 `Schedule`: that of everybody who has entered by then, less the lineups of earlier cohorts alone. So
@@ -47,18 +47,11 @@ Cohorts = Sequence[tuple[int, ...]]
 
 
 class Lineups(NamedTuple):
-    """K lineups: who sits together at which deals.
+    """K lineups and the deals that they play."""
 
-    Attributes:
-        members: [K, P] int32 numbers of the entrants in order round the table, beginning with the
-            first number of the row.
-        deal: [K] numbers of the deals, from 0.
-        row: [K] numbers of the rows of the schedule.
-    """
-
-    members: np.ndarray
-    deal: np.ndarray
-    row: np.ndarray
+    members: np.ndarray  # int32 [K, P]: entrants in order round the table, first place first
+    deal: np.ndarray  # [K], from 0
+    row: np.ndarray  # [K]: row of the schedule
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,19 +62,12 @@ class Schedule:
     directly left of the other about as often as right. Over all choices of n numbers, "left" and
     "right" differ by at most 2 at three seats, where two numbers meet n - 2 times; by n / 2 at four
     seats and by n at five, where they meet some n**2 / 2 and n**3 / 6 times.
-
-    Attributes:
-        entrants: Numbers of the entrants that take part; their order means nothing.
-        rows: [L, P] places in the permuted `entrants`, for each lineup.
-        hero: Number of the entrant that sits in every lineup: place 0 of the rows, before those of
-            `entrants`. None: nobody does.
-        new: Members of the cohort: lineups without any of them are not played. None: all are.
     """
 
-    entrants: tuple[int, ...]
-    rows: np.ndarray
-    hero: int | None = None
-    new: tuple[int, ...] | None = None
+    entrants: tuple[int, ...]  # in any order
+    rows: np.ndarray  # [L, P]: places in the permuted entrants, which begin with the hero
+    hero: int | None = None  # sits in every lineup
+    new: tuple[int, ...] | None = None  # only lineups with one of them are played; None: all are
 
     @property
     def seats(self) -> int:
@@ -116,15 +102,7 @@ class Schedule:
         deals: int,
         without: Collection[int] = (),
     ) -> Lineups:
-        """Return the lineups that are played at consecutive deals, deal by deal.
-
-        Args:
-            seed: Seed of the tournament.
-            keys: Keys of the entrants, by number; see `Entrant.key`.
-            first_deal: The first deal, from 0.
-            deals: How many.
-            without: Entrants that do not take part: lineups with them are left out.
-        """
+        """Return the lineups of consecutive deals, deal by deal, less those with `without`."""
         rows, seats = self.rows.shape
         stream = derive(derive(np.uint64(seed), _LINEUPS), seats)
         numbers = np.arange(first_deal, first_deal + deals)
@@ -178,16 +156,8 @@ def round_robin(
 ) -> list[Schedule]:
     """Schedule every choice of entrants at every deal.
 
-    Args:
-        cohorts: The entrants.
-        seats: P.
-        copies: Whether a table of more than two seats has one entrant among copies of another, for
-            every pair both ways, and not every choice of P entrants.
-        hero: Number of the entrant that sits at every table, never as a copy: a gauntlet. None: a
-            round robin.
-
-    Raises:
-        ConfigError: There are too few entrants, or too many choices of them.
+    With `copies`, a table of more than two seats has one entrant among copies of another, for every
+    pair both ways. A `hero` sits at every table, never as a copy: a gauntlet.
     """
     copies = copies and seats > 2
     _check_enough(len(cohorts[0]), 2 if copies else seats, seats, "matchmaking.fill: copies")
@@ -214,14 +184,6 @@ def random_tables(cohorts: Cohorts, seats: int, lineups: int = 1) -> list[Schedu
 
     Founders sit at `lineups` tables each at every deal, give or take one, and meet about equally
     often. Choices with later entrants are played at the same rate, to a whole number of lineups.
-
-    Args:
-        cohorts: The entrants.
-        seats: P.
-        lineups: Tables that each founder sits at in every deal.
-
-    Raises:
-        ConfigError: There are too few entrants, or too many lineups.
     """
     founders = len(cohorts[0])
     _check_enough(founders, seats, seats, "a smaller table")

@@ -1,4 +1,4 @@
-"""Settings of a tournament: who plays what against whom, and how much of it."""
+"""Settings of a tournament: table, entrants, matchmaking and machines."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
@@ -28,7 +28,7 @@ def _by_name(entrants: Mapping[Any, Any]) -> dict[Any, Any]:
 
 @settings
 class MatchmakingSettings:
-    """Who meets whom. Places at the table are permuted at random at every deal.
+    """The lineups. Places at the table are permuted at random at every deal.
 
     Attributes:
         format: "round_robin": every entrant meets every other; "gauntlet": `hero` meets every
@@ -65,14 +65,14 @@ class TournamentSettings:
     Attributes:
         name: Folder of the run below `runs/`.
         seed: Seed of the deals and of everything that is drawn.
-        table: What is played.
-        entrants: Who takes part: for each name in the tournament a player, a name or a path as
+        table: The table.
+        entrants: The entrants: for each name in the tournament a player, a name or a path as
             `kille evaluate` takes it, or `{player: ..., play: greedy}`. Their order means nothing.
         population: Bots of the game that also take part: "none", "train", "held_out" or "all".
-        matchmaking: Who meets whom.
+        matchmaking: The lineups.
         time_limit: Seconds that a player may take for one batch of decisions.
         batch_tables: Tables that are played side by side.
-        transfer: Whether players may take part that were made for other tables.
+        transfer: Whether players trained for other tables may take part.
         executor: "local": processes of this machine; "ray": a Ray cluster.
         workers: Work units that are played at a time, each by a process of its own. 0 on this
             machine: in the process of the command itself, without a time limit; 0 on a Ray cluster:
@@ -94,7 +94,7 @@ class TournamentSettings:
     address: str = ""
 
     def __post_init__(self) -> None:
-        """Refuses a table or entrants that cannot be, and a hero that is none of them."""
+        """Refuse an impossible table or entrant, and a hero that is no entrant."""
         self.table.table()
         names = [entrant.name for entrant in self.taking_part()]
         hero = self.matchmaking.hero
@@ -104,15 +104,11 @@ class TournamentSettings:
             )
 
     def all_lineups(self) -> int:
-        """Returns how many lineups of different entrants there are."""
+        """Return the number of lineups of different entrants."""
         return comb(len(self.taking_part()), self.table.num_players)
 
     def with_format(self, kept: Format | None = None) -> "TournamentSettings":
-        """Returns the settings with a format.
-
-        Args:
-            kept: The format of what has been played; None if nothing has.
-        """
+        """Return the settings with a format: that of stored results, or one by their number."""
         chosen = self.matchmaking
         if chosen.format is not None:
             return self
@@ -121,11 +117,7 @@ class TournamentSettings:
         return replace(self, matchmaking=replace(chosen, format=found))
 
     def taking_part(self) -> list[Entrant]:
-        """Returns all entrants, sorted by name.
-
-        Raises:
-            ConfigError: There are none, one is no player, or two have one name.
-        """
+        """Return all entrants, sorted by name; fewer than two, or equal names, are refused."""
         found = [_entrant(name, value) for name, value in self.entrants.items()]
         if self.population != NONE:
             bots = population(self.table.game, self.population)
@@ -144,7 +136,7 @@ class TournamentSettings:
 
 
 def _entrant(name: Any, value: Any) -> Entrant:
-    """Returns an entrant from the settings."""
+    """Return an entrant from the settings."""
     if not isinstance(name, str) or not name.strip() or "," in name:
         raise ConfigError(f"an entrant is called {name!r}, expected a text without commas")
     fields = {"player": value} if isinstance(value, str) else value
@@ -168,20 +160,12 @@ def _entrant(name: Any, value: Any) -> Entrant:
 
 
 def load_tournament(path: Path, overrides: Sequence[str] = (), **values: Any) -> TournamentSettings:
-    """Reads the settings of a tournament; see `kille_training.settings.load`."""
+    """Read the settings of a tournament; see `kille_training.settings.load`."""
     return load(TournamentSettings, path, overrides, **values)
 
 
 class Folder:
-    """The folder of a tournament.
-
-    Attributes:
-        path: Where it is.
-        config: The resolved settings.
-        results: Everything that has been played.
-        log: What players printed.
-        report: The page.
-    """
+    """The folder of a tournament."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -189,11 +173,7 @@ class Folder:
         self.log, self.report = path / "players.log", path / "report.html"
 
     def settings(self) -> TournamentSettings:
-        """Reads the settings that the tournament was last played with.
-
-        Raises:
-            ConfigError: The folder holds no tournament.
-        """
+        """Read the settings that the tournament was last played with."""
         if not self.config.is_file():
             raise ConfigError(f"{self.path} holds no tournament: there is no {self.config.name}")
         return load_tournament(self.config)

@@ -85,32 +85,14 @@ def _reading(path: Path) -> Generator[None]:
 
 
 class Locked:
-    """A file of results that one process at a time may write.
-
-    Attributes:
-        path: The file.
-        config: Settings that all results in it share, JSON values: the `table`, the `seed`, ...;
-            empty before anything has begun.
-        made_with: Versions that made the first results.
-        entrants: All entrants, by number.
-    """
+    """A file of results that one process at a time may write."""
 
     def __init__(self, path: Path, *, create: bool = False, readonly: bool = False) -> None:
-        """Open it.
-
-        Args:
-            path: The file.
-            create: Whether there may be none yet.
-            readonly: Whether only to read.
-
-        Raises:
-            StoreError: There is none, it cannot be read, or another process writes it.
-            FileError: Nothing can be written there.
-        """
+        """Open the file, or one that is new if `create`; lock it unless `readonly`."""
         self.path = path
-        self.config: dict[str, Any] = {}
-        self.made_with: dict[str, str] = {}
-        self.entrants: list[Entrant] = []
+        self.config: dict[str, Any] = {}  # settings that all results share; empty at first
+        self.made_with: dict[str, str] = {}  # versions that made the first results
+        self.entrants: list[Entrant] = []  # by number
         self._lock: FileLock | None = None
         self._written, self._cost = time.monotonic(), 0.0
         if not self.path.is_file() and not create:
@@ -172,12 +154,7 @@ class Locked:
         self._lock = None
 
     def write(self) -> None:
-        """Write the file, whole.
-
-        Raises:
-            StoreError: It was opened for reading only.
-            FileError: It cannot be written.
-        """
+        """Write the file, whole."""
         if self._lock is None:
             raise StoreError(f"{self.path} is not open for writing")
         begun = time.monotonic()
@@ -196,11 +173,7 @@ class Locked:
         return Table.read(self.config["table"])
 
     def check_same(self, config: Mapping[str, Any]) -> None:
-        """Refuse to add results of another `config`.
-
-        Raises:
-            ConfigError: The message names the differences.
-        """
+        """Refuse to add results of another `config`."""
         differences = Table.read(config["table"]).differences(self.table)
         differences += [
             f"{key} {self.config.get(key)!r} instead of {value!r}"
@@ -215,17 +188,12 @@ class Locked:
 
 
 class Store(Locked):
-    """The results of one tournament; see `Locked`.
-
-    Attributes:
-        tally: The sums of all results.
-        ends: Numbers of deals and entrants at which all that was asked for had been played; each is
-            a look.
-    """
+    """The results of one tournament; see `Locked`."""
 
     def __init__(self, path: Path, *, create: bool = False, readonly: bool = False) -> None:
         """Open a file of results; see `Locked`."""
         self.tally = Tally.empty(2, 0)
+        # Deals and entrants each time that everything asked for had been played: the looks.
         self.ends: list[tuple[int, int]] = []
         self._played: dict[int, list[tuple[int, int]]] = {}
         super().__init__(path, create=create, readonly=readonly)
@@ -267,15 +235,7 @@ class Store(Locked):
     # Entrants
 
     def with_new(self, entrants: Sequence[Entrant]) -> list[Entrant]:
-        """Return all entrants by number, as they will be when these have entered.
-
-        Args:
-            entrants: The entrants. Their numbers and cohorts do not matter: a new one gets the next
-                number, and those that are new form the next cohort.
-
-        Raises:
-            StoreError: One that entered is missing, or plays otherwise.
-        """
+        """Return all entrants by number; new ones get the next numbers and form a cohort."""
         known = {each.name: each for each in self.entrants}
         cohort = 1 + max((each.cohort for each in known.values()), default=-1)
         given = {each.name: each for each in entrants}
@@ -300,11 +260,7 @@ class Store(Locked):
         return list(known.values())
 
     def enter(self, entrants: Sequence[Entrant]) -> None:
-        """Enter all entrants by number: those of `with_new`, with their fingerprints.
-
-        Raises:
-            StoreError: One of them is another player than before.
-        """
+        """Enter the identified entrants of `with_new`; a changed player is refused."""
         check_unchanged(self.entrants, entrants)
         known = [each.fingerprint for each in self.entrants]
         known += [""] * (len(entrants) - len(known))
@@ -335,14 +291,8 @@ class Store(Locked):
     ) -> Iterator[Shard]:
         """Yield the shards of a cohort that have not been played, without entrants that are out.
 
-        Deals at which no lineup can be played do not count as played: the width of intervals
-        depends on their number.
-
-        Args:
-            cohort: Number of the cohort.
-            schedule: Its schedule.
-            deals: Number of deals in all.
-            size: About how many tables a shard has at most.
+        A shard has about `size` tables at most. Deals at which no lineup can be played do not count
+        as played, because the width of intervals depends on their number.
         """
         played = self._played.get(cohort, [])
         ends = [(0, 0), *((min(a, deals), min(b, deals)) for a, b in played), (deals, deals)]
@@ -354,16 +304,7 @@ class Store(Locked):
                 yield replace(shard, without=absent)
 
     def keep(self, shard: Shard, lineups: Lineups, earned: np.ndarray) -> None:
-        """Add the result of a shard; it is written later, see `write_if_due`.
-
-        Args:
-            shard: The shard.
-            lineups: Its lineups, K of them.
-            earned: [K, P, P] units of each seat in each rotation, the rotations first.
-
-        Raises:
-            StoreError: Some of it has been played before, or it has other shapes than its lineups.
-        """
+        """Add the result of a shard, units [K, P, P]; `write_if_due` writes it later."""
         expected = (*lineups.members.shape, shard.schedule.seats)
         if earned.shape != expected or not np.isfinite(earned).all():
             raise StoreError(f"a result has shape {earned.shape}, expected {expected} finite units")
@@ -390,11 +331,7 @@ class Store(Locked):
 
 
 def check_unchanged(before: Sequence[Entrant], now: Sequence[Entrant]) -> None:
-    """Refuse entrants that are other players than before, both by number.
-
-    Raises:
-        StoreError: The message names one.
-    """
+    """Refuse entrants that are other players than before, both by number."""
     for old, new in zip(before, now, strict=False):
         if old.fingerprint and new.fingerprint and old.fingerprint != new.fingerprint:
             advice = (

@@ -54,13 +54,7 @@ from kille_training.tables import RulesLike, table_of
 
 
 class Tournament:
-    """A tournament under way in a folder, which stays whole however the process ends.
-
-    Attributes:
-        settings: The resolved settings.
-        store: The results.
-        remarks: Remarks on entrants, by name.
-    """
+    """A tournament under way in a folder, which stays whole however the process ends."""
 
     def __init__(
         self,
@@ -72,20 +66,7 @@ class Tournament:
         trust: bool = False,
         objects: Mapping[str, PlayerLike] | None = None,
     ) -> None:
-        """Identify the entrants; a new folder in which nothing can be played is removed again.
-
-        Args:
-            folder: Folder of the tournament, new or not.
-            settings: The settings. Entrants and deals may be more than last time; nothing is played
-                twice.
-            pool: Processes that play.
-            kept: Whether a later call may resume it, so that players have to be recognized.
-            trust: Whether model files that can run code may be loaded.
-            objects: Players that are Python objects, by the names of their entrants.
-
-        Raises:
-            KilleError: It cannot be played, or the folder holds a tournament of other tables.
-        """
+        """Identify the entrants; a new folder in which nothing can be played is removed again."""
         self._folder, self._pool = folder, pool
         entrants = settings.taking_part()
         with tidy(folder.path), ExitStack() as stack:
@@ -112,20 +93,10 @@ class Tournament:
             store.write()
             stack.pop_all()
 
-    def play(self, progress: Progress = ignore, told: Callable[[str], None] = ignore) -> None:
-        """Play the missing deals.
-
-        Args:
-            progress: Called with the number of observations that are done: deals, each counted for
-                every lineup.
-            told: Called with the plan, and with a sentence when an entrant is out.
-
-        Raises:
-            KilleError: The pool has failed, or too few entrants are left to fill a table; finished
-                deals are kept.
-        """
+    def play(self, progress: Progress = ignore, announce: Callable[[str], None] = ignore) -> None:
+        """Play the missing deals."""
         total, left = self._amount()
-        told(self._plan(total, left))
+        announce(self._plan(total, left))
         job = "playing observations"
         progress(job, total - left, total)
         try:
@@ -133,7 +104,7 @@ class Tournament:
                 while next(self._missing(cohort), None) is not None:
                     for shard, result in self._pool.run(self._play, self._missing(cohort)):
                         if isinstance(result, Failed):
-                            self._put_out(result, told)
+                            self._put_out(result, announce)
                             continue
                         lineups = shard.lineups(self._play.seed, self._play.keys)
                         earned = np.asarray(result.get("earned"), dtype=np.float64)
@@ -175,10 +146,10 @@ class Tournament:
         )
         return wrapped(sentence, PLAN_WIDTH, subsequent_indent="  ")
 
-    def _put_out(self, failed: Failed, told: Callable[[str], None]) -> None:
+    def _put_out(self, failed: Failed, announce: Callable[[str], None]) -> None:
         name = self.store.entrants[failed.whose].name
         if failed.whose not in self.store.absent:  # several processes may play with it at once
-            told(printable(f"{name} is out: {failed.reason}"))
+            announce(printable(f"{name} is out: {failed.reason}"))
         self.store.put_out(failed.whose, failed.reason)
 
     def _check_played(self) -> None:
@@ -235,11 +206,7 @@ def _config(settings: TournamentSettings) -> dict[str, Any]:
 
 
 def check_same(store: Store, settings: TournamentSettings) -> None:
-    """Refuse a tournament of other tables than those of the stored results, or of fewer deals.
-
-    Raises:
-        ConfigError: The message names the difference.
-    """
+    """Refuse a tournament of other tables than those of the stored results, or of fewer deals."""
     store.check_same(_config(settings))
     if store.deals() > settings.matchmaking.deals:
         raise ConfigError(
@@ -250,15 +217,7 @@ def check_same(store: Store, settings: TournamentSettings) -> None:
 
 
 def finished(folder: Folder, settings: TournamentSettings) -> TournamentResult | None:
-    """Return the result of a finished tournament without loading a player, or None.
-
-    Args:
-        folder: Folder of the tournament.
-        settings: The settings, which may ask for more than has been played.
-
-    Raises:
-        KilleError: The folder holds another tournament, or cannot be read.
-    """
+    """Return the result of a finished tournament without loading a player, or None."""
     if not folder.results.is_file():
         return None
     with Store(folder.results, readonly=True) as store:
@@ -291,7 +250,7 @@ def play_tournament(
     trust: bool = False,
     progress: Progress | None = None,
 ) -> TournamentResult:
-    """Plays a tournament.
+    """Play a tournament.
 
     Example:
         >>> import kille_training as kt
@@ -367,10 +326,10 @@ def play_tournament(
             transfer=transfer,
             workers=workers,
         )
-        told = say if progress is None else ignore
+        announce = say if progress is None else ignore
         with resumable(how_to_resume(out)):
             result = play_in_folder(
-                folder, settings, shown(progress), told,
+                folder, settings, shown(progress), announce,
                 kept=out is not None, trust=trust, objects=objects,
             )  # fmt: skip
         if out is None:
@@ -382,31 +341,18 @@ def play_in_folder(
     folder: Folder,
     settings: TournamentSettings,
     progress: Progress = ignore,
-    told: Callable[[str], None] = ignore,
+    announce: Callable[[str], None] = ignore,
     *,
     kept: bool = True,
     trust: bool = False,
     objects: Mapping[str, PlayerLike] | None = None,
 ) -> TournamentResult:
-    """Play the missing deals of a tournament, and write its page.
-
-    Args:
-        folder: Folder of the tournament, new or not.
-        settings: The settings.
-        progress: Called with the number of observations that are done.
-        told: Called with the plan, and with a sentence when an entrant is out.
-        kept: Whether a later call may resume it.
-        trust: Whether model files that can run code may be loaded.
-        objects: Players that are Python objects, by the names of their entrants.
-
-    Raises:
-        KilleError: It cannot be played; the message says why.
-    """
+    """Play the missing deals of a tournament, and write its page."""
     where = {"executor": settings.executor, "address": settings.address, "log": folder.log}
     with pool_of(settings.workers, **where) as pool:
         tournament = Tournament(folder, settings, pool, kept=kept, trust=trust, objects=objects)
         with tournament.store as store:
-            tournament.play(progress, told)
+            tournament.play(progress, announce)
             result = TournamentResult.of(store, tournament.remarks)
     write_tournament_page(folder, result.remarks)
     return result

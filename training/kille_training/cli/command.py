@@ -1,4 +1,4 @@
-"""What commands share: options, results for people or programs, and how they are interrupted."""
+"""Shared parts of commands: options, results for people or programs, and interruptions."""
 
 import inspect
 import json
@@ -50,11 +50,7 @@ seed_option = click.option(
 
 
 def set_option(example: str) -> Callable[[F], F]:
-    """Adds `--set`, which the command receives as `overrides`.
-
-    Args:
-        example: A setting of the command, as "learner.form=seats".
-    """
+    """Add `--set`, which the command receives as `overrides`."""
     return click.option(
         "--set",
         "overrides",
@@ -65,7 +61,7 @@ def set_option(example: str) -> Callable[[F], F]:
 
 
 def table_options(command: F) -> F:
-    """Adds options for the table of a POLICY, which may have been made for one.
+    """Add options for the table of a POLICY, which may have been made for one.
 
     The command receives game, num_players, rules, transfer and trust.
     """
@@ -97,21 +93,14 @@ players_option = click.option(
 
 
 def game_options(command: F) -> F:
-    """Adds GAME and its table, which the command receives as game, num_players, rules, trust."""
+    """Add GAME and its table, which the command receives as game, num_players, rules, trust."""
     return click.argument("game", metavar="GAME")(
         players_option(rules_option(trust_option(command)))
     )
 
 
 def parse_rules(words: Sequence[str]) -> dict[str, Any]:
-    """Returns switches given on the command line.
-
-    Args:
-        words: "switch=value" with true, false, null and numbers as in JSON, or a preset's name.
-
-    Raises:
-        RulesError: A switch is given twice.
-    """
+    """Return switches given on the command line."""
     rules: dict[str, Any] = {}
     for word in words:
         name, equals, text = word.partition("=")
@@ -128,16 +117,7 @@ def parse_rules(words: Sequence[str]) -> dict[str, Any]:
 
 
 def arguments_of(function: Callable[..., Any], overrides: Sequence[str], *names: str) -> Any:
-    """Returns arguments of a function, as a dictionary, that `--set` gives.
-
-    Args:
-        function: A function of `kille_training`; its annotations say what fits.
-        overrides: Texts "name=value" with YAML values.
-        *names: Arguments that may be given so.
-
-    Raises:
-        ConfigError: One has another name, or does not fit.
-    """
+    """Return arguments of a function, as a dictionary, that `--set` gives."""
     from pydantic import TypeAdapter, ValidationError
 
     from kille_training.settings import override
@@ -156,11 +136,7 @@ def arguments_of(function: Callable[..., Any], overrides: Sequence[str], *names:
 
 
 def names(words: str) -> list[str]:
-    """Returns the players in a list with commas between.
-
-    Raises:
-        click.UsageError: There are none.
-    """
+    """Return the players in a list with commas between."""
     found = [word.strip() for word in words.split(",") if word.strip()]
     if not found:
         raise click.UsageError(f"{words!r} names no player, expected names with commas between")
@@ -168,11 +144,7 @@ def names(words: str) -> list[str]:
 
 
 def check_file(out: Path | None) -> None:
-    """Refuses a file that cannot be there, before what it is to hold is played.
-
-    Raises:
-        ConfigError: It is a folder, or its folder does not exist.
-    """
+    """Refuse an output file that is a folder, or lacks its folder, before anything is played."""
     if out is not None and out.is_dir():
         raise ConfigError(f"{out} is a folder; name the file in --out")
     if out is not None and not out.parent.is_dir():
@@ -183,19 +155,13 @@ def check_file(out: Path | None) -> None:
 
 
 def resumable(begun: Callable[[], bool] = lambda: True) -> AbstractContextManager[None]:
-    """Makes Ctrl-C say, once, that the command line as it was given resumes, if it has begun."""
+    """Make Ctrl-C say, once, that the command line as it was given resumes, if it has begun."""
     given = click.get_current_context().find_root().obj or ()
     return jobs.resumable(f"nothing is lost; resume with: {shlex.join(['kille', *given])}", begun)
 
 
 def report(result: dict[str, Any], shown: Iterable[Any], as_json: bool) -> None:
-    """Prints the result of a command on standard output.
-
-    Args:
-        result: Everything as one object that JSON can hold.
-        shown: The same for people, texts and tables of text.
-        as_json: Whether to print the object.
-    """
+    """Print the result of a command on standard output."""
     if as_json:
         encoding = getattr(sys.stdout, "encoding", None) or ""
         ascii_only = not encoding.lower().startswith("utf")
@@ -206,5 +172,5 @@ def report(result: dict[str, Any], shown: Iterable[Any], as_json: bool) -> None:
 
 
 def progress(things: Iterable[Any], what: str, total: int) -> Iterable[Any]:
-    """Goes through `things` with a bar on standard error, if that is a terminal."""
+    """Go through `things` with a bar on standard error, if that is a terminal."""
     return tqdm(things, desc=what, total=total, leave=False, disable=None, delay=SECONDS_BEFORE_BAR)

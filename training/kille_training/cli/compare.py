@@ -1,4 +1,4 @@
-"""`kille compare`: does one player, or one configuration, earn more than another?"""
+"""`kille compare`: test whether one player, or one configuration, out-earns another."""
 
 import re
 from pathlib import Path
@@ -38,10 +38,11 @@ def compare(
     as_json: bool,
     **asked: Any,
 ) -> None:
-    """Test sequentially whether BETTER out-earns WORSE by more than --low, in units.
+    """Test sequentially whether BETTER out-earns WORSE.
 
-    BETTER sits among copies of WORSE, and every deal is played from all positions. Error rates are
-    valid at every stopping time. Run the same command again to resume.
+    BETTER sits among copies of WORSE, and every deal is played from all positions, until it is
+    clear that BETTER gains more than --low, or less than --low plus --by. Error rates are valid at
+    every stopping time. Run the same command again to resume.
 
     Two folders of runs by seed (`kille train RECIPE --seeds 8`) are compared as configurations: the
     interquartile mean of the difference between their runs, over the same deals against the same

@@ -1,4 +1,4 @@
-"""`kille evaluate`: what a player earns against others."""
+"""`kille evaluate`: measure the earnings of a player against others."""
 
 from pathlib import Path
 from typing import Any

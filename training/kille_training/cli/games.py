@@ -29,7 +29,7 @@ def games(game: str | None, manual: bool, rules: dict[str, Any], as_json: bool) 
 
 
 def _explain(game: str | None, rules: dict[str, Any], as_json: bool) -> None:
-    """Prints how a game is played."""
+    """Print how a game is played."""
     if game is None:
         raise click.UsageError("--manual is of one game: kille games GAME --manual")
     text = describe_rules(game, rules)
@@ -37,7 +37,7 @@ def _explain(game: str | None, rules: dict[str, Any], as_json: bool) -> None:
 
 
 def _overview(specs: list[GameSpec]) -> list[str]:
-    """Returns one line per game."""
+    """Return one line per game."""
     head = ("game", "title", "players", "presets", "switches")
     rows = [
         (
@@ -82,7 +82,7 @@ def _for_programs(one: GameSpec) -> dict[str, Any]:
 
 
 def _details(one: GameSpec) -> list[str]:
-    """Returns facts and switches; each switch has a line of values and a line of explanation."""
+    """Return facts and switches; each switch has a line of values and a line of explanation."""
     heads = [("switch", *one.presets, "possible")]
     rows = [
         (s.name, *(_word(s.value_for(preset)) for preset in one.presets), _values(s))

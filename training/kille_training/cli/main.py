@@ -85,30 +85,14 @@ def kille() -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the `kille` command.
-
-    Args:
-        arguments: Words of the command line; None takes the process's.
-
-    Returns:
-        The exit status: 0, 1 or 130.
-    """
+    """Run the `kille` command."""
     return guarded(kille, arguments)
 
 
 def guarded(
     command: click.Command, arguments: Sequence[str] | None = None, program: str = "kille"
 ) -> int:
-    """Run a command; an error becomes a sentence on standard error.
-
-    Args:
-        command: The command.
-        arguments: Words of the command line; None takes the process's.
-        program: Its name in the help.
-
-    Returns:
-        The exit status: 0, 1 or 130.
-    """
+    """Run a command; an error becomes a sentence on standard error."""
     with ExitStack() as stack:
         for name in ("stdout", "stderr"):
             stream = getattr(sys, name)

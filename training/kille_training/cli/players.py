@@ -1,4 +1,4 @@
-"""`kille players`: the players there are, and what each of them is."""
+"""`kille players`: list and describe the players."""
 
 from dataclasses import asdict
 from shutil import get_terminal_size
@@ -20,7 +20,7 @@ AGAINST = ("rule_of_thumb", "uniform")
 @click.option("--game", help="The game; needed for the baselines, which play every game.")
 @command.json_option
 def players(player: str | None, game: str | None, as_json: bool) -> None:
-    """Lists the players of a game, or of all games, with what they earn; or describes one.
+    """List the players of a game, or of all games, with their earnings; or describe one.
 
     PLAYER is a name in the list.
     """
@@ -43,7 +43,7 @@ def players(player: str | None, game: str | None, as_json: bool) -> None:
 
 
 def _list(games: list[str], as_json: bool) -> None:
-    """Prints the players of some games."""
+    """Print the players of some games."""
     from kille_agents.catalog import describe_player, players_of
     from kille_agents.population import ROSTER
 
@@ -61,7 +61,7 @@ def _list(games: list[str], as_json: bool) -> None:
 
 
 def _lines(game: str, described: list[dict[str, Any]]) -> list[str]:
-    """Returns a line per player of a game; what it does stands last, and goes on below itself."""
+    """Return a line per player of a game; its description stands last and wraps."""
     from kille_agents.catalog import measured_lines
 
     rows = [("player", "split", *(f"against {other}" for other in AGAINST))]

@@ -89,7 +89,7 @@ def record(
 
 
 class _Summary:
-    """Adds up what is recorded."""
+    """Sums over recorded matches."""
 
     def __init__(self, num_players: int) -> None:
         self.deals = self.decisions = self.truncated = 0

@@ -41,7 +41,7 @@ def replay(
     trust: bool,
     as_json: bool,
 ) -> None:
-    """Replays the matches of FILE: in words, or on a page to step through.
+    """Replay the matches of FILE: in words, or on a page to step through.
 
     If a line is no record or breaks the rules, the whole file is refused and nothing is printed.
     A page needs no network and no other file; it shows all cards, and where the deal is solved what
@@ -60,7 +60,7 @@ def replay(
 
 
 def _numbered(file: Path, number: int | None) -> "list[tuple[int, Record]]":
-    """Returns the records with their lines, or the one that was asked for."""
+    """Return the records with their lines, or the one that was asked for."""
     from kille_env.records import read_records
 
     records = read_records(file)

@@ -10,7 +10,7 @@ from kille_env.registry import Table
 from kille_training.cli import command
 
 SET = ("iterations", "method", "memory")
-"""What `--set` gives."""
+"""Arguments that `--set` gives."""
 
 
 @click.command(epilog="Example: kille solve byteskille --players 3 --rules wikipedia")

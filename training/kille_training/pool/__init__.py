@@ -17,16 +17,7 @@ def pool_of(
     log: Path | None = None,
     tick: Callable[[], None] | None = None,
 ) -> "AbstractContextManager[Pool]":
-    """Return where jobs are done, to be opened as a context.
-
-    Args:
-        workers: Processes, or items that a cluster does at a time; 0 is this process, or all CPUs
-            of the cluster.
-        executor: "local", or "ray" for a Ray cluster.
-        address: Of the head of the cluster; empty starts one here.
-        log: File for what players print in processes of this machine.
-        tick: Called a few times a second while processes of this machine work.
-    """
+    """Return where jobs are done, to be opened as a context."""
     if executor == "ray":
         from kille_training.pool.cluster import Ray
 

@@ -32,19 +32,11 @@ LARGEST = 1 << 30
 MOST_TEXT = 10_000
 """Characters of a text, at most."""
 FILES_CLOSED = 113
-"""Exit code of a child whose files a player has closed or replaced."""
+"""Exit code of a child after a player has closed or replaced its files."""
 
 
 class Said(IntEnum):
-    """What a child says.
-
-    Attributes:
-        ASKED: Code of others runs next: whose, what it is asked, and how many seconds it has.
-        ANSWERED: It has returned.
-        FAILED: It has failed, and why.
-        DONE: The item's arrays.
-        BROKEN: The job itself has failed; a sentence or a traceback.
-    """
+    """Messages of a child."""
 
     ASKED = 1
     ANSWERED = 2
@@ -54,7 +46,7 @@ class Said(IntEnum):
 
 
 def encode(said: Said, content: Any = None) -> bytes:
-    """Return a message; its content is arrays by name for `DONE`, otherwise what JSON holds."""
+    """Encode a message; its content is arrays by name for `DONE`, otherwise plain JSON."""
     if said is not Said.DONE:
         return MARK + bytes([said]) + json.dumps(content).encode()
     stream = io.BytesIO()
@@ -65,11 +57,7 @@ def encode(said: Said, content: Any = None) -> bytes:
 
 
 def decode(message: bytes) -> tuple[Said, Any]:
-    """Return what a message says, and its content.
-
-    Raises:
-        ValueError: It is none.
-    """
+    """Decode a message into its kind and content; raise a ValueError if it is none."""
     start = len(MARK) + 1
     if len(message) < start or not message.startswith(MARK):
         raise ValueError("no mark")
@@ -112,7 +100,7 @@ def _die_before(parent: int) -> None:
 
 
 class _Answers:
-    """Does jobs, and tells the parent process whose code runs and what came of it.
+    """A worker: does jobs, and reports the running code and the results to the parent process.
 
     A player that closes or replaces the files of the process ends it: otherwise the next player
     would be blamed.
@@ -124,7 +112,7 @@ class _Answers:
         self._files = [_identity(handle) for handle in self._handles]
 
     def do(self, job: Any, item: Any) -> None:
-        """Do a job on an item, whatever happens in it."""
+        """Do a job on an item; any error becomes a message."""
         try:
             arrays = job(item, self.report)
         except Blame as blame:
@@ -138,7 +126,7 @@ class _Answers:
 
     @contextmanager
     def report(self, whose: int, task: str, seconds: float) -> Generator[None]:
-        """Announce whose code runs while the context is open; see `jobs.Report`."""
+        """Announce the owner of the code that runs in the context; see `jobs.Report`."""
         self._say(Said.ASKED, [whose, task, seconds])
         with blaming(whose, (BaseException,)):
             yield
@@ -151,7 +139,7 @@ class _Answers:
 
 
 def _identity(handle: int) -> tuple[int, int] | None:
-    """Return what tells the file behind a handle from others; None if it is closed."""
+    """Return the identity of the file behind a handle; None if it is closed."""
     with suppress(OSError):
         found = os.fstat(handle)
         return found.st_dev, found.st_ino

@@ -37,18 +37,7 @@ class Ray(AbstractContextManager["Ray"]):
     """Does jobs on the CPUs of a Ray cluster; see `jobs.Pool`."""
 
     def __init__(self, address: str | None = None, workers: int | None = None) -> None:
-        """Join the cluster, or start one.
-
-        Args:
-            address: Of its head, HOST:PORT; "auto" is the cluster that this machine belongs to,
-                None starts one on this machine. A process that belongs to a cluster stays there.
-            workers: Most items that are handed out at a time; None is as many as keep all CPUs
-                busy, those of nodes that join later too.
-
-        Raises:
-            MissingLibraryError: Ray is not installed.
-            WorkerError: There is no such cluster.
-        """
+        """Join the cluster, or start one."""
         self._ray = import_ray()
         self._joined = not self._ray.is_initialized()  # else whoever has joined it leaves it
         if self._joined:
@@ -154,16 +143,12 @@ def _check_there(address: str) -> None:
 
 @cache
 def version() -> str:
-    """Return what has to be the same on all nodes: version and source of the games."""
+    """Return the version and source of the games, which must be the same on all nodes."""
     return f"{kille_env.__version__} ({source_digest(Path(kille_env.__file__).parent)})"
 
 
 def check_version(wanted: str) -> None:
-    """Refuse to work on a node whose version is another one.
-
-    Raises:
-        WorkerError: The message names both.
-    """
+    """Refuse a node with another version."""
     if wanted != version():
         raise WorkerError(
             f"it has kille-env {version()}, the one that asks {wanted}; "
@@ -180,15 +165,7 @@ def import_ray() -> Any:
 
 @dataclass(frozen=True)
 class _Terms:
-    """What is the same for all items of a job.
-
-    Attributes:
-        token: Identifies the job.
-        folder: The folder that it was started in, which nodes use too if they share it. Otherwise
-            they use the one that Ray has made for the job.
-        path: Where modules are imported from there.
-        version: What has to be the same on all nodes.
-    """
+    """Terms that all items of a job share."""
 
     token: str
     folder: str

@@ -1,4 +1,4 @@
-"""Jobs on many items, and whose fault it is when one fails.
+"""Jobs on many items, and the culprits of failures.
 
 A job is a callable object that gets an item and returns arrays. Where it runs code of others, such
 as a player's, it says whose code that is, so that whatever happens meanwhile has a culprit:
@@ -30,13 +30,13 @@ from kille_env.words.text import printable
 
 I = TypeVar("I")  # noqa: E741
 Arrays = dict[str, np.ndarray]
-"""What a job returns. Nothing in it needs to be unpickled."""
+"""The result of a job. Nothing in it needs to be unpickled."""
 MAX_REASON = 500
 """Characters of a reason that are kept."""
 
 
 class Report(Protocol):
-    """Says whose code runs while the context is open."""
+    """Reports the owner of the code that runs in a context."""
 
     def __call__(self, whose: int, task: str, seconds: float) -> AbstractContextManager[None]:
         """Open the context.
@@ -54,12 +54,7 @@ Job = Callable[[I, Report], Arrays]
 
 @dataclass(frozen=True)
 class Failed:
-    """Why an item has no result.
-
-    Attributes:
-        whose: Number of the owner of the code that failed.
-        reason: What happened, as text.
-    """
+    """Why an item has no result."""
 
     whose: int
     reason: str
@@ -73,18 +68,7 @@ class Pool(Protocol):
     """Where jobs are done; opened as a context."""
 
     def run(self, job: Job[I], items: Iterable[I]) -> Iterator[tuple[I, Arrays | Failed]]:
-        """Do a job on items, taking them as they are needed.
-
-        Args:
-            job: The job. Where it is done elsewhere, it is pickled, once for each process.
-            items: The items.
-
-        Yields:
-            An item with its arrays, or with who failed, in the order in which they end.
-
-        Raises:
-            WorkerError: The job could not be done, and no code of others is to blame.
-        """
+        """Do a job on items, taking them as they are needed."""
         ...
 
 
@@ -125,7 +109,7 @@ class Blame(Exception):
 
 
 def attempt(job: Job[I], item: I, report: Report) -> Arrays | Failed:
-    """Return what a job returns, or who failed."""
+    """Return the result of a job, or the failure of its culprit."""
     try:
         return job(item, report)
     except Blame as blame:

@@ -29,7 +29,7 @@ from kille_training.pool.jobs import Arrays, Failed, I, Job, WorkerError, shown
 TICK = 0.25
 """Longest time between two looks at the children, in seconds."""
 TRIES = 2
-"""How often an item is tried whose child dies while no code of others runs."""
+"""Tries of an item after its child died while no code of others ran."""
 ENVIRONMENT = {
     name: "1"
     for name in (
@@ -55,17 +55,7 @@ class Processes(AbstractContextManager["Processes"]):
         folder: Path | None = None,
         tick: Callable[[], None] | None = None,
     ) -> None:
-        """Start nothing yet; processes start with the first items.
-
-        Args:
-            workers: Number of processes.
-            log: File to which what they print is appended; None discards it.
-            folder: Their current folder; None is this process's.
-            tick: Called a few times a second while they work.
-
-        Raises:
-            WorkerError: There are no workers.
-        """
+        """Start nothing yet; processes start with the first items."""
         if workers < 1:
             raise WorkerError(f"workers is {workers}, expected 1 process or more")
         self._workers, self._log, self._folder, self._tick = workers, log, folder, tick
@@ -79,7 +69,7 @@ class Processes(AbstractContextManager["Processes"]):
         self.close()
 
     def close(self) -> None:
-        """Kill the processes, whatever they are doing."""
+        """Kill the processes."""
         for child in (*self._idle, *self._busy):
             child.end()
         self._idle, self._busy = [], []
@@ -116,7 +106,7 @@ class Processes(AbstractContextManager["Processes"]):
         child.begin(item, deaths)
 
     def _results(self) -> Iterator[tuple[Any, Arrays | Failed]]:
-        """Yield the items whose results have arrived, after waiting a moment for messages."""
+        """Wait a moment for messages, and yield the items with results."""
         stopped: dict[_Child, str] = {}
         for child, message in self._messages():
             if child not in self._busy or child in stopped:
@@ -148,7 +138,7 @@ class Processes(AbstractContextManager["Processes"]):
                 )
 
     def _messages(self) -> Iterator[tuple["_Child", bytes | Exception]]:
-        """Yield what children have said, after waiting a moment for the first of it."""
+        """Wait a moment for the first message of a child, and yield all that have come."""
         with suppress(Empty):
             yield self._inbox.get(timeout=TICK)
             while True:
@@ -156,7 +146,7 @@ class Processes(AbstractContextManager["Processes"]):
 
 
 class _Asked(NamedTuple):
-    """Whose code runs, what it is asked, and how many seconds it has."""
+    """Owner and task of the running code, and its time limit in seconds."""
 
     whose: int
     task: str
@@ -168,13 +158,7 @@ class _Stopped(Exception):
 
 
 class _Child:
-    """A process that does jobs.
-
-    Attributes:
-        item: What it works on.
-        deaths: Children that have died of the item before.
-        about: Whose code it runs; None while it runs its own.
-    """
+    """A process that does jobs."""
 
     def __init__(
         self, job: bytes, inbox: "SimpleQueue[Any]", log: Path | None, folder: Path | None
@@ -221,12 +205,7 @@ class _Child:
                 self._inbox.put((self, error))
 
     def hear(self, message: bytes | Exception) -> Arrays | Failed | None:
-        """Take note of a message; return what came of the item, if it says that.
-
-        Raises:
-            _Stopped: It has ended, or what it sends is no message.
-            WorkerError: The job itself has failed.
-        """
+        """Process a message; return the result of the item, if it has one."""
         self._heard = time.monotonic()
         if isinstance(message, Exception):
             raise _Stopped(self._died(self._death(message)))

@@ -350,7 +350,7 @@ class Folder:
             return None
         found = _read_object(file)
         try:
-            progress = tuple(DealProgress(*row) for row in found.pop("progress", ()))
+            progress = tuple(DealProgress(*row) for row in found.pop("progress"))
             solved = Solved(**found)
             by_seat = [solved.improvement, solved.value, solved.information_sets]
             rest = [solved.nash_conv, solved.nodes, solved.deals, solved.iterations, solved.seconds]

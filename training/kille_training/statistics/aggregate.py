@@ -49,7 +49,7 @@ class Interval:
 
 
 def interquartile_mean(scores: np.ndarray) -> np.ndarray:
-    """Returns the mean of the middle half of all runs.
+    """Return the mean of the middle half of all runs.
 
     As in rliable, a quarter of the runs, rounded down, is left out at each end.
 
@@ -64,7 +64,7 @@ def interquartile_mean(scores: np.ndarray) -> np.ndarray:
 
 
 def performance_profile(scores: np.ndarray, thresholds: np.ndarray) -> np.ndarray:
-    """Returns the share of runs at or below each threshold, every task counting alike.
+    """Return the share of runs at or below each threshold, every task counting alike.
 
     Less is better here, as with NashConv, where rliable counts the runs above a threshold.
 
@@ -85,7 +85,7 @@ def bootstrap(
     draws: int = DRAWS,
     seed: int = 0,
 ) -> Interval:
-    """Returns a statistic with its interval over runs by a stratified bootstrap.
+    """Return a statistic with its interval over runs by a stratified bootstrap.
 
     Args:
         scores: [R, T], R runs of each of T tasks; at least two runs.
@@ -106,7 +106,7 @@ def bootstrap(
 def difference(
     first: np.ndarray, second: np.ndarray, draws: int = DRAWS, seed: int = 0
 ) -> Interval:
-    """Returns the interquartile mean of the difference between two configurations.
+    """Return the interquartile mean of the difference between two configurations.
 
     Args:
         first: [R, D] scores of R runs of one configuration in D deals; at least two runs. An exact
@@ -146,7 +146,7 @@ def difference(
 
 
 def pairs(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Returns how much more each run of one configuration, [R], has than each of another, [S]."""
+    """Return how much more each run of one configuration, [R], has than each of another, [S]."""
     return first[:, None] - second[None, :]
 
 

@@ -44,7 +44,7 @@ ENOUGH = 0.25
 
 @dataclass(frozen=True)
 class ScoreRange:
-    """What is known of scores before any is seen.
+    """Prior knowledge of scores.
 
     Attributes:
         largest: The most by which two scores of one deal can differ, in units.
@@ -55,7 +55,7 @@ class ScoreRange:
     deals: int
 
     def unseen(self, count: np.ndarray) -> np.ndarray:
-        """Returns how far unseen differences may move means of so many observations."""
+        """Return how far unseen differences may move means of so many observations."""
         return UNSEEN * self.largest / np.clip(count, 1, self.deals)
 
 
@@ -85,18 +85,18 @@ class Intervals:
         return (self.high - self.low) / 2
 
     def p_values(self) -> np.ndarray:
-        """Returns how likely a mean as far from 0 is if the true one is 0, two-sided."""
+        """Return how likely a mean as far from 0 is if the true one is 0, two-sided."""
         return 2 * stdtr(self.freedom, -np.abs(self.mean) / self.error)
 
 
 def stacked(rows: Sequence[Intervals]) -> Intervals:
-    """Returns intervals of one shape, [K, ...], as the rows of arrays [E, K, ...]."""
+    """Return intervals of one shape, [K, ...], as the rows of arrays [E, K, ...]."""
     names = [each.name for each in fields(Intervals)]
     return Intervals(*(np.array([getattr(row, name) for row in rows]) for name in names))
 
 
 def means(total: np.ndarray, count: np.ndarray, scale: ScoreRange | None = None) -> Intervals:
-    """Returns the means of things that are measured in folds that are drawn independently.
+    """Return the means of things that are measured in folds that are drawn independently.
 
     Args:
         total: [F, ...] sums of scores.
@@ -112,7 +112,7 @@ def means(total: np.ndarray, count: np.ndarray, scale: ScoreRange | None = None)
 
 
 def residuals(total: np.ndarray, count: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Returns each fold's share of the observations, its adjusted residual, and the means."""
+    """Return each fold's share of the observations, its adjusted residual, and the means."""
     number = count.sum(axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
         mean = total.sum(axis=0) / number
@@ -131,7 +131,7 @@ def intervals_of(
     count: np.ndarray,
     scale: ScoreRange | None,
 ) -> Intervals:
-    """Makes intervals of means, [...], from the folds' shares and adjusted residuals, [F, ...]."""
+    """Make intervals of means, [...], from the folds' shares and adjusted residuals, [F, ...]."""
     folds = (share > 0).sum(axis=0)
     freedom = np.where(folds >= 2, _freedom(np.nan_to_num(share)), np.nan)
     square = np.where(folds >= 2, (residual**2).sum(axis=0), np.nan)
@@ -168,9 +168,6 @@ def _freedom(share: np.ndarray) -> np.ndarray:
     The estimate is the quadratic form s'Ks of the folds' sums, with K = (I - u n')'A(I - u n')
     where n are the shares, u is a column of ones and A = diag(1 / (1 - n)) belongs to the other
     side; if the sums have the variances n^2, the degrees are tr(K n^2)^2 / tr(K n^2 K n^2).
-
-    Args:
-        share: [F, ...]; they sum to 1 over the folds.
     """
     with np.errstate(invalid="ignore", divide="ignore"):
         inverse = np.where(share < 1, 1 / (1 - share), 0.0)

@@ -81,7 +81,7 @@ class Ratings:
 
 
 def fit(tally: Tally, prior: float = PRIOR, deals: int | None = None) -> Ratings:
-    """Returns the ratings that make the comparisons most likely.
+    """Return the ratings that make the comparisons most likely.
 
     Args:
         tally: What was played at tables of one size.
@@ -118,7 +118,7 @@ def fit(tally: Tally, prior: float = PRIOR, deals: int | None = None) -> Ratings
 
 
 def _moved(tally: Tally, problem: "_Problem", theta: np.ndarray) -> np.ndarray:
-    """Returns how far each fold moves the strengths, [E, F], of the folds that were played.
+    """Return how far each fold moves the strengths, [E, F], of the folds that were played.
 
     Their squares add up to the covariance of the strengths' errors. Gradients of the folds add up
     to that of the prior, which is the same in every tournament; so they are taken about their mean.
@@ -135,46 +135,40 @@ def _moved(tally: Tally, problem: "_Problem", theta: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class _Problem:
-    """The log-likelihood of all comparisons, with the prior's.
-
-    Attributes:
-        wins: [E, E] how often the row's entrant finished above the column's; ties count half.
-        met: [E, E] how often they were compared.
-        prior: See `fit`.
-    """
+    """The log-likelihood of all comparisons, with the prior's."""
 
     wins: np.ndarray
     met: np.ndarray
     prior: float
 
     def connected(self) -> np.ndarray:
-        """Returns who belongs to the largest group in which chains of wins lead both ways, [E]."""
+        """Return the members of the largest group in which chains of wins lead both ways, [E]."""
         _, group = connected_components(self.wins > 0, connection="strong")
         size = np.bincount(group)
         return (group == size.argmax()) & (size.max() > 1)
 
     def chance(self, theta: np.ndarray) -> np.ndarray:
-        """Returns how likely the row's entrant is to finish above the column's, [E, E]."""
+        """Return how likely the row's entrant is to finish above the column's, [E, E]."""
         return expit(theta[:, None] - theta)
 
     def gradient(self, theta: np.ndarray) -> np.ndarray:
-        """Returns the first derivatives, [E]."""
+        """Return the first derivatives, [E]."""
         own = (self.wins - self.met * self.chance(theta)).sum(axis=1)
         return own + self.prior * (1 - 2 * expit(theta))
 
     def information(self, theta: np.ndarray) -> tuple[np.ndarray, bool]:
-        """Returns the factors of minus the second derivatives, for `cho_solve`."""
+        """Return the factors of minus the second derivatives, for `cho_solve`."""
         chance, above = self.chance(theta), expit(theta)
         pairs = self.met * chance * chance.T
         return cho_factor(np.diag(pairs.sum(axis=1) + 2 * self.prior * above * (1 - above)) - pairs)
 
     def most_moved(self, theta: np.ndarray, centre: np.ndarray) -> np.ndarray:
-        """Returns how far strengths go, [E], if all comparisons of each move by half a win."""
+        """Return how far strengths go, [E], if all comparisons of each move by half a win."""
         inverse = centre @ cho_solve(self.information(theta), centre.T)
         return HALF * (self.met * (np.diag(inverse)[:, None] - inverse)).sum(axis=1)
 
     def climb(self) -> np.ndarray:
-        """Returns the strengths, [E], that make the comparisons most likely.
+        """Return the strengths, [E], that make the comparisons most likely.
 
         By Newton's method. Along a step that moves no two strengths, nor the imaginary player's, by
         more than d against each other, curvature grows by exp(d) at most; so log(1 + d) / d of the

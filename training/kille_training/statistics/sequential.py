@@ -46,7 +46,7 @@ from kille_env.errors import KilleError
 GOING, ABOVE, BELOW, UNDECIDED = "going on", "above low", "below high", "undecided"
 
 GAPS = np.array([1.0, 4.0, 16.0, 64.0])
-"""What the bets expect, in units of high - low."""
+"""Expected means behind the bets, in units of high - low."""
 SHARES = np.array([0.86, 0.06, 0.05, 0.03])
 """How the wealth is shared out among them at first."""
 MOST_STAKED = 0.99
@@ -65,7 +65,7 @@ CHUNK = 65_536
 
 @dataclass(frozen=True)
 class Hypotheses:
-    """What is to be distinguished, and the bounds of the scores.
+    """The two hypotheses, and the bounds of the scores.
 
     Attributes:
         low: The mean is at most this...
@@ -89,7 +89,7 @@ class Hypotheses:
     uncut: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
-        """Refuses what cannot be tested."""
+        """Refuse hypotheses that cannot be tested."""
         least, greatest = self.bounds(0.0)
         if not -math.inf < least < self.low < self.high < greatest < math.inf:
             raise KilleError(
@@ -108,7 +108,7 @@ class Hypotheses:
         return round(1 - self.alpha - self.beta, DECIMALS)
 
     def bounds(self, largest: float) -> tuple[float, float]:
-        """Returns the bounds within which scores count as they are.
+        """Return the bounds within which scores count as they are.
 
         Args:
             largest: The largest of the first scores, without its sign.
@@ -140,7 +140,7 @@ class Stretch:
     counts: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
     def count(self, scores: np.ndarray) -> None:
-        """Counts more scores."""
+        """Count more scores."""
         values = np.concatenate([self.values, scores])
         weights = np.concatenate([self.counts, np.ones(len(scores), dtype=np.int64)])
         self.values, place = np.unique(values, return_inverse=True)
@@ -177,7 +177,7 @@ class SequentialTest:
         return float(values @ counts) / max(1, self.deals)
 
     def feed(self, scores: np.ndarray) -> str:
-        """Takes the scores of the next deals, in their order; returns the verdict.
+        """Take the scores of the next deals, in their order; returns the verdict.
 
         It does not matter in how many parts the scores come. After the verdict they still count
         for the mean and its interval.
@@ -198,7 +198,7 @@ class SequentialTest:
         return self.verdict
 
     def interval(self) -> tuple[float, float]:
-        """Returns the ends of the interval of all means that have not been ruled out.
+        """Return the ends of the interval of all means that have not been ruled out.
 
         It holds the true mean at all times at once with the chance `hypotheses.confidence`, never
         holds a hypothesis that the verdict rejects, and begins as the bounds.
@@ -214,7 +214,7 @@ class SequentialTest:
         return low, high
 
     def _checked(self, scores: np.ndarray) -> np.ndarray:
-        """Returns scores that are between the bounds and free of the dust of divisions."""
+        """Return scores that are between the bounds and free of the dust of divisions."""
         known, dust = self.hypotheses, 10.0**-DECIMALS
         scores = np.round(np.asarray(scores, dtype=np.float64), DECIMALS)
         inside = (scores >= known.least - dust) & (scores <= known.greatest + dust)
@@ -237,7 +237,7 @@ class SequentialTest:
         self.deals += len(scores)
 
     def _bet(self, scores: np.ndarray) -> None:
-        """Moves the wealth of the bets against both hypotheses, and reaches a verdict."""
+        """Move the wealth of the bets against both hypotheses, and reaches a verdict."""
         known, stakes = self.hypotheses, self._stretches[-1].stakes
         reached = np.full(3, np.inf)  # after how many of these scores: above, below, undecided
         for number, (sign, hypothesis, bound, error) in enumerate(
@@ -259,7 +259,7 @@ class SequentialTest:
             self.decided_after = self.deals + int(reached.min())
 
     def _set_stakes(self) -> None:
-        """Begins a stretch with stakes for the variance seen so far."""
+        """Begin a stretch with stakes for the variance seen so far."""
         values, counts, _ = self._seen()
         if self.deals == FIRST:
             self.bounds = self.hypotheses.bounds(float(np.abs(values).max()))
@@ -271,7 +271,7 @@ class SequentialTest:
         self._stretches.append(Stretch(self.deals, math.ceil(self.deals * GROWTH), stakes))
 
     def _seen(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Returns scores [V], how often each was seen, and the stakes then, [V, bets]."""
+        """Return scores [V], how often each was seen, and the stakes then, [V, bets]."""
         stretches = self._stretches
         sizes = [len(each.values) for each in stretches]
         return (
@@ -281,11 +281,11 @@ class SequentialTest:
         )
 
     def _end(self, sign: int, least: float, greatest: float, error: float) -> float:
-        """Returns the largest mean that the bets on sign * score have ruled out, or `least`."""
+        """Return the largest mean that the bets on sign * score have ruled out, or `least`."""
         values, counts, stakes = self._seen()
 
         def over(mean: float) -> float:
-            """Returns the logarithm of the wealth over what rules `mean` out."""
+            """Return the logarithm of the wealth over the one that rules `mean` out."""
             grown = counts @ _growth(sign * values, stakes, mean, least)
             return float(np.logaddexp.reduce(np.log(SHARES) + grown)) + math.log(error)
 
@@ -295,16 +295,6 @@ class SequentialTest:
 
 
 def _growth(scores: np.ndarray, stakes: np.ndarray, mean: float, least: float) -> np.ndarray:
-    """Returns by how much bets against "at most `mean`" grow.
-
-    Args:
-        scores: [N].
-        stakes: [bets] or [N, bets], before the bound limits them.
-        mean: What is bet against.
-        least: The lowest score.
-
-    Returns:
-        [N, bets] logarithms.
-    """
+    """Return the growth of bets on scores [N] against "at most `mean`", logarithms [N, bets]."""
     limit = MOST_STAKED / (mean - least) if mean > least else np.inf
     return np.log1p(np.minimum(stakes, limit) * (scores - mean)[:, None])

@@ -1,4 +1,4 @@
-"""Who earns more, and how sure that is: means, differences, places and crosstables of a tally.
+"""Standings of a tally: means, differences, places and crosstables, with intervals.
 
 Many tests that are looked at together are made by Holm's method: S. Holm, *A simple sequentially
 rejective multiple test procedure*, Scandinavian Journal of Statistics 6, 1979. It holds however the
@@ -35,16 +35,16 @@ from kille_training.statistics.intervals import (
 from kille_training.statistics.tally import NANO, Tally
 
 HALF = 0.5
-"""What a deal that does not end even moves how often one is above the other."""
+"""Effect on the share of deals above another of one deal that does not end even."""
 
 
 def units(tally: Tally, scale: ScoreRange | None = None) -> Intervals:
-    """Returns the units per deal that each entrant earns, less the mean of its table, [E]."""
+    """Return the units per deal that each entrant earns, less the mean of its table, [E]."""
     return means(tally.total / NANO, tally.count, scale)
 
 
 def differences(tally: Tally, scale: ScoreRange | None = None) -> Intervals:
-    """Returns how much more the row's entrant earns than the column's, [E, E].
+    """Return how much more the row's entrant earns than the column's, [E, E].
 
     Deals are the same for all lineups, so the luck of the cards that meets both is no part of the
     error; they need not have sat at one table. The diagonal is NaN. Behind a difference are as many
@@ -65,7 +65,7 @@ def differences(tally: Tally, scale: ScoreRange | None = None) -> Intervals:
 
 @dataclass(frozen=True)
 class Grouping:
-    """What is certain about the order of E entrants by units per deal.
+    """The order of E entrants by units per deal, as far as it is certain.
 
     Attributes:
         clear: [E, E] bool, whether the row's entrant earns more than the column's, all pairs looked
@@ -81,7 +81,7 @@ class Grouping:
 
 
 def group(mean: np.ndarray, gaps: Intervals) -> Grouping:
-    """Returns which entrants can be told apart.
+    """Group the entrants whose order is certain.
 
     Args:
         mean: [E] what each earns, NaN if it never sat or does not count.
@@ -120,7 +120,7 @@ class CrossTable(Intervals):
 
 
 def crosstable(tally: Tally, scale: ScoreRange | None = None) -> CrossTable:
-    """Returns the crosstable of tables of one size; `scale` is what is known of its scores."""
+    """Return the crosstable of tables of one size; `scale` is the prior knowledge of scores."""
     met, shared, above = tally.met, tally.shared, tally.above
     earned = _cells(met, lambda row: shared[:, row] / NANO, scale)
     margin = _cells(met, lambda row: (shared[:, row] - shared[:, :, row]) / NANO, scale)
@@ -140,18 +140,12 @@ def crosstable(tally: Tally, scale: ScoreRange | None = None) -> CrossTable:
 def _cells(
     met: np.ndarray, total: Callable[[int], np.ndarray], scale: ScoreRange | None
 ) -> Intervals:
-    """Returns the means of all cells, [E, E], row by row: all at once would take much memory.
-
-    Args:
-        met: [F, E, E] observations of each cell.
-        total: Returns the sums of a row of cells, [F, E].
-        scale: What is known of the scores.
-    """
+    """Return the means of all cells, [E, E], row by row: all at once would take much memory."""
     return stacked([means(total(row), met[:, row], scale) for row in range(met.shape[1])])
 
 
 def holm(p_values: np.ndarray) -> np.ndarray:
-    """Returns which of many tests are significant together at 5%, [K] bool.
+    """Return which of many tests are significant together at 5%, [K] bool.
 
     The chance that any of those whose hypothesis is true is among them is at most 5%.
 
@@ -167,7 +161,7 @@ def holm(p_values: np.ndarray) -> np.ndarray:
 
 
 def holm_cells(p_values: np.ndarray, *, mirrored: bool) -> np.ndarray:
-    """Returns which cells of a table are significant together, [E, E] bool.
+    """Return which cells of a table are significant together, [E, E] bool.
 
     Args:
         p_values: [E, E], NaN where there is nothing to test.

@@ -34,10 +34,10 @@ FEW_FOLDS = 64
 MANY = 128
 
 EQUAL = 1e-9
-"""How far apart two scores are that still tie: what means in float64 leave."""
+"""Largest difference of tied scores: the rounding of means in float64."""
 
 LIMIT = 2**63 // FOLDS
-"""What no sum may reach, so that those of all folds can be added without running over."""
+"""Bound of a sum, so that those of all folds can be added without overflow."""
 
 
 @dataclass(eq=False)
@@ -68,7 +68,7 @@ class Tally:
 
     @classmethod
     def empty(cls, seats: int, entrants: int) -> "Tally":
-        """Returns a tally of nothing.
+        """Return a tally of nothing.
 
         Args:
             seats: P.
@@ -98,7 +98,7 @@ class Tally:
         return self.finishes.shape[2]
 
     def add(self, members: np.ndarray, deal: np.ndarray, earned: np.ndarray) -> None:
-        """Adds observations.
+        """Add observations.
 
         Args:
             members: [G, P] int, numbers of the entrants at the places of each lineup.
@@ -131,12 +131,12 @@ class Tally:
         self.observations += len(members)
 
     def means(self) -> np.ndarray:
-        """Returns the mean score of each entrant, [E] units; NaN for one that has not sat."""
+        """Return the mean score of each entrant, [E] units; NaN for one that has not sat."""
         with np.errstate(invalid="ignore"):
             return self.total.sum(axis=0) / self.count.sum(axis=0) / NANO
 
     def grown(self, entrants: int) -> "Tally":
-        """Returns the same tally for more entrants, who have not sat yet.
+        """Return the same tally with more entrants, which have not sat yet.
 
         Args:
             entrants: How many there are then.
@@ -173,7 +173,7 @@ class Tally:
         return tally
 
     def _check(self, members: np.ndarray, deal: np.ndarray) -> None:
-        """Refuses observations, and own arrays, that kernels would read beyond their ends."""
+        """Refuse observations, and own arrays, that kernels would read beyond their ends."""
         sizes = (self.folds, self.entrants)
         if self.folds != (FOLDS if self.entrants <= MANY else FEW_FOLDS):
             raise KilleError(f"the tally of {self.entrants} entrants has {self.folds} folds")
@@ -202,12 +202,12 @@ PAIRS = ("met", "shared", "above")
 
 
 def _plain(array: Any, kind: type[np.generic]) -> np.ndarray:
-    """Returns an array of the one sort that kernels are compiled for."""
+    """Return an array of the one sort that kernels are compiled for."""
     return np.require(array, kind, ["C_CONTIGUOUS", "WRITEABLE"])
 
 
 def _narrow(array: np.ndarray) -> np.ndarray:
-    """Returns the numbers in the narrowest type that holds them all."""
+    """Return the numbers in the narrowest type that holds them all."""
     low, high = array.min(initial=0), array.max(initial=0)
     for kind in (np.int8, np.int16, np.int32):
         if np.iinfo(kind).min <= low and high <= np.iinfo(kind).max:
@@ -217,14 +217,7 @@ def _narrow(array: np.ndarray) -> np.ndarray:
 
 @kernel
 def _means(earned, turned, scores, finishes):
-    """Sets scores, [G, P], and finishes, [G, P, P], to the means over the rotations, by place.
-
-    Args:
-        earned: [G, P, P] float64, by rotation and seat.
-        turned: [P] float64, scratch: a rotation by place.
-        scores: [G, P] float64.
-        finishes: [G, P, P] float64.
-    """
+    """Set scores, [G, P], and finishes, [G, P, P], to the means over the rotations, by place."""
     seats = earned.shape[1]
     for row in range(len(earned)):
         finishes[row] = 0.0
@@ -243,7 +236,7 @@ def _means(earned, turned, scores, finishes):
 
 @kernel
 def _share_ranks(scores, weight, finishes):
-    """Adds the ranks of scores, [P], times a weight to finishes, [P, P]; ties share evenly."""
+    """Add the ranks of scores, [P], times a weight to finishes, [P, P]; ties share evenly."""
     seats = len(scores)
     for place in range(seats):
         better, equal = 0, 0
@@ -256,20 +249,7 @@ def _share_ranks(scores, weight, finishes):
 
 @kernel
 def _add(members, deal, scores, finishes, sums, who, mine):
-    """Adds observations to the sums of a tally.
-
-    Args:
-        members: [G, P] int64.
-        deal: [G] int64.
-        scores: [G, P] float64.
-        finishes: [G, P, P] float64.
-        sums: The arrays of the tally.
-        who: [P] int64, scratch: the different entrants at a table.
-        mine: [P, 2 + P] float64, scratch: the copies of each, its score and its finishes.
-
-    Returns:
-        Whether no sum has run over.
-    """
+    """Add observations to the sums of a tally."""
     count, total, finished, met, shared, above = sums
     seats = members.shape[1]
     for row in range(len(members)):
@@ -300,11 +280,7 @@ def _add(members, deal, scores, finishes, sums, who, mine):
 
 @kernel
 def _gather(members, scores, finishes, who, mine):
-    """Sets `who` and `mine` to the different entrants of a table and their means over copies.
-
-    Returns:
-        How many different ones there are.
-    """
+    """Set `who` [P] and `mine` [P, 2 + P] (copies, score, finishes) by entrant; return how many."""
     seats = len(members)
     different = 0
     for place in range(seats):
