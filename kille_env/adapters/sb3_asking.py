@@ -324,7 +324,9 @@ def _from_table(asking: Asking, table: Table, seen: Any) -> bool:
     scale = reading.scale
     features = seen / np.where(scale > 0.0, scale, 1.0)
     whole = np.abs(features - np.rint(features)) < SAME
-    return bool((whole & (seen >= 0.0) & (seen <= (scale > 0.0) + SAME)).all())
+    exists = (reading.source < 0) & (scale > 0.0)  # the numbers for the seats that the table has
+    fits = whole & (seen >= exists) & (seen <= (scale > 0.0) + SAME)
+    return bool(fits.all())
 
 
 class SB3Policy(Network):
