@@ -1,7 +1,7 @@
-"""What a game must offer, what it may offer, and the defaults for that.
+"""Required and optional functions of a game, and their defaults.
 
-A game is a module (or package) with a `SPEC` and some functions; `Game` is what the rest of the
-suite sees of it.
+A game is a module (or package) with a `SPEC` and some functions; the rest of the suite sees it as a
+`Game`.
 """
 
 import importlib
@@ -58,42 +58,43 @@ VIEWS = {
 
 
 class Game:
-    """A game: its facts, its kernels as loops over many tables, and what it says to people.
+    """A game: its facts, its kernels as loops over many tables, and its words.
 
     A game's module defines `SPEC` and these kernels. `table` is a record of `SPEC.table`, `rules`
     one of `SPEC.rules_dtype`; an `out` array is filled completely.
 
-        begin(table, rules, dealer): Sets up a new match, to where the first cards are to be dealt;
+        begin(table, rules, dealer): Set up a new match, to where the first cards are to be dealt;
             dealer -1 is random.
-        deal(table, rules): Deals one hand: to a decision, to the next deal or to the match's end.
-        legal_actions(table, rules, seat, out): Writes 1 for each action that `seat` may take, as
-            far as it knows, else 0; int8 [A].
-        apply(table, rules, action): Plays a legal action of the seat to act.
-        observe(table, rules, seat, out): Writes the compact observation of a seat, uint8 [F].
-        information_state(table, rules, seat, out): Writes what a seat knows, with perfect recall
-            of the deal, uint8 [F].
-        full_state(table, rules, seat, out): Writes everything, seen from a seat: for critics, never
+        deal(table, rules): Deal one hand: to a decision, to the next deal or to the match's end.
+        legal_actions(table, rules, seat, out): Write 1 for each action that `seat` may take, as far
+            as it knows, else 0; int8 [A].
+        apply(table, rules, action): Play a legal action of the seat to act.
+        observe(table, rules, seat, out): Write the compact observation of a seat, uint8 [F].
+        information_state(table, rules, seat, out): Write the knowledge of a seat, with perfect
+            recall of the deal, uint8 [F].
+        full_state(table, rules, seat, out): Write everything, seen from a seat: for critics, never
             for a player; uint8 [F].
-        resample(table, rules, seat, cards): Draws a determinization, each one that `seat` cannot
-            tell from this table equally likely. Writes into `cards`, int8 [pack], the card that
+        resample(table, rules, seat, cards): Draw a determinization, each one that `seat` cannot
+            tell from this table equally likely. Write into `cards`, int8 [pack], the card that
             lies there where card c lies here; a permutation, and c on entry. Random numbers come
             from the table's generator. The cards stay where they are (`relabel` is called next);
-            what is secret besides them (who is asked) is settled in the table. Never called between
+            other secrets (which seat is asked) are settled in the table. Never called between
             hands.
-        relabel(table, rules, cards): Puts `cards[c]` everywhere in the table where card c is.
+        relabel(table, rules, cards): Put `cards[c]` everywhere in the table where card c is.
 
     It also defines, in Python, with one table and resolved `Rules`:
 
-        result(table, rules): Returns the record notation's result of the hand that has just ended.
-        view(table, rules, seat, who): Returns what `Game.view` does, where `who` are the names of
-            the seats.
+        view(table, rules, seat, who): Return the table as a seat sees it, a `View`; `who` are the
+            names of the seats.
 
     It may define more functions by the names of the methods here, with their arguments (and `who`
-    for `names`); each method says what happens without. Two kernels are for exact trees alone:
+    for `names`); each method has a default: `narrate`, `choice`, `result`, `set_up`, `chance`,
+    `dealt_again`. Two kernels are for exact trees alone:
 
-        passed_over(table, rules, card): Whether a card, if it were drawn now, would only be laid
-            aside for the next one, and nobody decides after that one; else no card is.
-        outcome(table): What of the end of a hand decides how a match goes on, as a number from 0.
+        passed_over(table, rules, card): Return whether a card, if it were drawn now, would only be
+            laid aside for the next one, and nobody decides after that one; else no card is.
+        outcome(table): Return the part of a hand's end that decides how the match continues, as a
+            number from 0.
 
     Attributes:
         module: The module.
@@ -104,18 +105,18 @@ class Game:
     """
 
     def __init__(self, module: ModuleType) -> None:
-        """Takes the module apart; nothing is compiled before it is called.
+        """Take the module apart; nothing is compiled before it is called.
 
         Raises:
             KilleError: The module lacks something that every game has, or its spec contradicts the
                 record of its tables.
         """
         self._own = vars(module)
-        for name in ("SPEC", *KERNELS, "result", "view"):
-            if name not in self._own:
-                raise KilleError(
-                    f"{module.__name__} is no game: it lacks {name!r}; see docs/add_a_game.md"
-                )
+        if missing := [name for name in ("SPEC", *KERNELS, "view") if name not in self._own]:
+            raise KilleError(
+                f"{module.__name__} is not a game: it lacks {', '.join(missing)}; see "
+                "docs/add_a_game.md"
+            )
         self.module = module
         self.spec: GameSpec = self._own["SPEC"]
         _check_record(self.spec)
@@ -130,7 +131,7 @@ class Game:
         self.seed = loops.seed_tables
 
     def __getattr__(self, name: str) -> Any:
-        """Makes a loop when it is first asked for: facts and texts need no compiler."""
+        """Make a loop when it is first asked for: facts and texts need no compiler."""
         made = self.kernel(name)
         if not in_plain():
             made = getattr(made, "compiled", made)  # a step of one table should take no detour
@@ -155,7 +156,7 @@ class Game:
         return self._functions["_step"]
 
     def kernel(self, name: str) -> Any:
-        """Returns a loop as other kernels call it, a new one each time."""
+        """Return a loop as other kernels call it, a new one each time."""
         if name in VIEWS:
             return bind(loops.view_tables, {"view": self._own[VIEWS[name]]})
         if name in LOOPS:
@@ -163,8 +164,10 @@ class Game:
         raise AttributeError(f"a game has no {name!r}", name=name, obj=self)
 
     def result(self, table: np.record, rules: Rules) -> dict[str, Any]:
-        """Returns the record notation's result of the hand that has just ended."""
-        return self._own["result"](table, rules)
+        """Return the result of the hand that has just ended, for records; by default the units."""
+        if "result" in self._own:
+            return self._own["result"](table, rules)
+        return {"units": table["reward"][: int(table["num_players"])].tolist()}
 
     def describe(
         self,
@@ -290,7 +293,7 @@ class Game:
         return re.sub(r"#(\d)", lambda place: codes[int(place[1]) - 1], text)
 
     def set_up(self, table: np.record, rules: Rules, start: Mapping[str, Any]) -> None:
-        """Puts a match that has just begun where `start` says; by default only `{}` is possible.
+        """Put a match that has just begun where `start` says; by default only `{}` is possible.
 
         Raises:
             RulesError: It cannot start like that; nothing has changed.
@@ -310,7 +313,7 @@ class Game:
         return describe_rules(self.module, self.spec, rules, num_players)
 
     def check_start(self, rules: Rules, num_players: int, start: Mapping[str, Any] | None) -> None:
-        """Refuses an impossible start before anything changes, by `set_up` at a table apart."""
+        """Refuse an impossible start before anything changes, by `set_up` at a table apart."""
         if not isinstance(start, (Mapping, type(None))):
             given = shortened(start)
             raise RulesError(f"start is {given}; expected how a match stands, by name, or None")
@@ -320,26 +323,14 @@ class Game:
             self.set_up(table[0], rules, start)
 
     def chance(self, table: np.record, rules: Rules) -> dict[str, Any]:
-        """Returns what chance has decided besides cards, by the names that `set_up` takes.
+        """Return the decisions of chance besides cards, by the names that `set_up` takes.
 
         By default the cards decide everything.
         """
         return self._own["chance"](table, rules) if "chance" in self._own else {}
 
-    def chances(self, rules: Rules, num_players: int) -> list[dict[str, Any]]:
-        """Returns what chance can decide besides cards in a deal, by the names of `set_up`.
-
-        All are equally likely, and no seat can tell them apart while it decides. By default the
-        cards decide everything.
-        """
-        return self._own["chances"](rules, num_players) if "chances" in self._own else [{}]
-
-    def redeals(self, rules: Rules, num_players: int) -> int:
-        """Returns how often choices can have the cards of a deal dealt again; by default never."""
-        return self._own["redeals"](rules, num_players) if "redeals" in self._own else 0
-
     def dealt_again(self, tables: np.ndarray, times: int) -> np.ndarray:
-        """Returns tables of a deal [N] as they are if its cards were dealt again so often before.
+        """Return tables of a deal [N] as if its cards had been dealt again so often before.
 
         Args:
             tables: Before the cards are dealt, or at decisions.
@@ -349,7 +340,7 @@ class Game:
 
 
 def _check_record(spec: GameSpec) -> None:
-    """Refuses a spec that the record of a table does not fit, before a kernel relies on it."""
+    """Refuse a spec that the record of a table does not fit, before a kernel relies on it."""
     own = spec.table.fields or {}
     expected = table_dtype(spec.max_players, spec.pack.size, ()).fields or {}
     for name, (dtype, *_) in expected.items():
@@ -374,5 +365,5 @@ def _check_record(spec: GameSpec) -> None:
 
 @cache
 def game_of(module: str) -> Game:
-    """Returns the game of a module by its name; the same one each time, so it is compiled once."""
+    """Return the game of a module by its name; the same one each time, so it is compiled once."""
     return Game(importlib.import_module(module))

@@ -234,6 +234,10 @@ class GameSpec:
         cards_needed: How many cards a hand may take from the pack at most, for resolved rules and a
             number of seats, where rules can make the pack smaller: as many can sit as it suffices
             for.
+        redeals: How often choices can have the cards of a deal dealt again, for resolved rules and
+            a number of seats.
+        chances: The equally likely decisions of chance in a deal besides the cards, as starts, for
+            the same; no seat can tell them apart while it decides.
         result_keys: The keys of a deal's result, in the order in which records write them; None if
             it does not say, and a record with other keys is refused only when it is replayed.
     """
@@ -260,6 +264,8 @@ class GameSpec:
     secret_actions: tuple[int, ...] = ()
     covered_actions: tuple[int, ...] = ()
     cards_needed: Callable[["Rules", int], int] = lambda rules, num_players: 0
+    redeals: Callable[["Rules", int], int] = lambda rules, num_players: 0
+    chances: Callable[["Rules", int], Sequence[Mapping[str, Any]]] = lambda rules, num_players: [{}]
     result_keys: tuple[str, ...] | None = None
 
     def __repr__(self) -> str:

@@ -23,7 +23,6 @@ from kille_env.games.byteskille.rules import (
     legal_actions,
     outcome,
     passed_over,
-    redeals,
 )
 from kille_env.games.byteskille.spec import SPEC
 from kille_env.games.byteskille.words import choice, narrate, result, view

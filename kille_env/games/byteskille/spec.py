@@ -22,6 +22,7 @@ from kille_env.games.byteskille.rules import (
     Reentry,
     TwoPlayer,
     Wiki2Second,
+    redeals,
 )
 from kille_env.games.byteskille.words import RESULT_KEYS
 
@@ -237,5 +238,6 @@ SPEC = GameSpec(
     max_decisions=_max_decisions,
     secret_phases=(Phase.GOK,),
     secret_actions=(Action.WAIT,),
+    redeals=redeals,
     result_keys=RESULT_KEYS,
 )

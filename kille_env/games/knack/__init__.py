@@ -13,4 +13,4 @@ from kille_env.games.knack.determinize import relabel, resample
 from kille_env.games.knack.observe import full_state, information_state, observe
 from kille_env.games.knack.rules import apply, begin, deal, legal_actions
 from kille_env.games.knack.spec import SPEC
-from kille_env.games.knack.words import chance, chances, choice, narrate, result, set_up, view
+from kille_env.games.knack.words import chance, choice, narrate, result, set_up, view

@@ -1,5 +1,7 @@
 """The facts about Knack: its switches and presets, and its `SPEC`."""
 
+from typing import Any
+
 from kille_env.cards.pack import pack_switch
 from kille_env.core.spec import GameSpec, Rules, Switch, member_names
 from kille_env.games.knack.observe import (
@@ -82,6 +84,13 @@ def _cards_needed(rules: Rules, num_players: int) -> int:
     return TRICKS * num_players + 1
 
 
+def _chances(rules: Rules, num_players: int) -> list[dict[str, Any]]:
+    """Return the seats that may draw the undivided rest at the end of the party."""
+    if rules["remainder"] != "draw":
+        return [{}]
+    return [{"remainder_to": seat} for seat in range(num_players)]
+
+
 SPEC = GameSpec(
     name="knack",
     title="Knack",
@@ -103,5 +112,6 @@ SPEC = GameSpec(
     max_decisions=_max_decisions,
     covered_actions=tuple(range(Action.PLAY_DOWN, len(ACTIONS))),
     cards_needed=_cards_needed,
+    chances=_chances,
     result_keys=RESULT_KEYS,
 )

@@ -139,13 +139,6 @@ def chance(table: Any, rules: Rules) -> dict[str, Any]:
     return {}
 
 
-def chances(rules: Rules, num_players: int) -> list[dict[str, Any]]:
-    """Return the seats that may draw the undivided rest at the end of the party."""
-    if rules["remainder"] != "draw":
-        return [{}]
-    return [{"remainder_to": seat} for seat in range(num_players)]
-
-
 # Events
 
 

@@ -64,7 +64,7 @@ def build_deal(
     stage = grow_stage(num_players, rules, **grown)
     if not stage.again.any():
         return DealStages((stage,))
-    last = load_game(rules.game).redeals(rules, num_players)
+    last = load_game(rules.game).spec.redeals(rules, num_players)
     if not last:
         raise KilleError(
             "there is no exact tree: the cards of a deal can be dealt again, and the game does not "
@@ -111,7 +111,7 @@ def grow_stage(
         RulesError: A number is out of its range.
     """
     game = load_game(rules.game)
-    granted = arguments.whole("granted", granted, 0, game.redeals(rules, num_players))
+    granted = arguments.whole("granted", granted, 0, game.spec.redeals(rules, num_players))
     together = {arguments.whole("shared", seat, 0, num_players - 1) for seat in shared}
     alone = [seat for seat in range(num_players) if seat not in together]
     owner = [alone.index(s) if s in alone else len(alone) for s in range(num_players)]
@@ -138,7 +138,7 @@ def grow_stage(
 def _starts(num_players: int, rules: Rules, cards: Sequence[str]) -> np.ndarray:
     """Returns the tables [K] at which a deal can begin, all equally likely; the last seat deals."""
     game, tables = load_game(rules.game), []
-    for start in game.chances(rules, num_players):
+    for start in game.spec.chances(rules, num_players):
         batch = Batch(game, 1, num_players, rules, seed=0, restart=False)
         batch.reset(dealer=num_players - 1, start=start, deal=False)
         table = np.array(batch.tables)

@@ -113,7 +113,7 @@ def write_pictures(solution: Solution, folder: Path) -> None:
     if solution.first_hand is None:
         return
     strategy, stage = solution.first_hand
-    again = load_game(stage.rules.game).redeals(stage.rules, stage.num_players)
+    again = load_game(stage.rules.game).spec.redeals(stage.rules, stage.num_players)
     hands = again + 1 if stage.again.any() else 1
     if solution.settings.game == OWN:
         write_whole(folder / "swaps.svg", swap_heat_map(swaps_of(strategy, stage)).encode())

@@ -48,7 +48,7 @@ def check_deal(num_players: int, rules: Rules, memory_limit: int = MEMORY_LIMIT)
             "this needs single deals (--rules episode=deal); kille_training.nash_conv measures "
             "whole matches of byteskille, too"
         )
-    if (most := load_game(rules.game).redeals(rules, num_players)) >= MOST_STAGES:
+    if (most := load_game(rules.game).spec.redeals(rules, num_players)) >= MOST_STAGES:
         raise KilleError(
             f"max_redeals and max_deals allow {most} granted questions in a deal, and each is a "
             f"stage to solve; expected fewer than {MOST_STAGES}"
