@@ -18,6 +18,7 @@ from kille_env.registry import Table as Table
 from kille_env.registry import (
     list_games,
     make_batch,
+    on_drawing,
     on_policy_lookup,
     spec,
     version_of,
@@ -56,7 +57,13 @@ def _load_catalog() -> Any:
     return importlib.import_module("kille_agents.catalog").as_policy
 
 
+def _load_drawing() -> Any:
+    """Return the function that draws the view of a table."""
+    return importlib.import_module("kille_env.pictures.svg").picture
+
+
 on_policy_lookup(_load_catalog)
+on_drawing(_load_drawing)
 
 _LAZY = (
     "gym",

@@ -79,10 +79,6 @@ def test_imports_keep_to_the_layers() -> None:
     assert checked.returncode == 0, checked.stdout + checked.stderr
 
 
-ALLOWED = {
-    ("kille_env.core.batch", "kille_env.pictures.svg"),  # a table in a notebook
-}
-"""Imports against the layers that are only made when somebody asks for them."""
 NAME = re.compile(rf"(?:{'|'.join(PACKAGES)})(?:\.\w+)+(?::\w+)?")
 
 
@@ -111,7 +107,7 @@ def module_behind(name: str, modules: set[str]) -> str | None:
 
 @pytest.fixture(scope="module")
 def graph() -> grimp.ImportGraph:
-    """Which module imports which, by statements, texts and lazy roots, but for `ALLOWED`."""
+    """Which module imports which, by statements, texts and lazy roots."""
     graph = grimp.build_graph(*sorted(PACKAGES), exclude_type_checking_imports=True)
     modules = set(graph.modules)
     for module in modules - PACKAGES:  # a root gives away what it likes
@@ -119,7 +115,7 @@ def graph() -> grimp.ImportGraph:
         assert spec and spec.origin
         for name in hidden_imports(module, ast.parse(Path(spec.origin).read_text("utf-8"))):
             imported = module_behind(name, modules)
-            if imported not in (None, module, *PACKAGES) and (module, imported) not in ALLOWED:
+            if imported not in (None, module, *PACKAGES):
                 graph.add_import(importer=module, imported=imported)
     return graph
 

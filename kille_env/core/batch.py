@@ -1,6 +1,5 @@
 """Many tables of one game: Python owns the arrays, compiled kernels fill them."""
 
-import importlib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from functools import cache
@@ -15,7 +14,7 @@ from kille_env.core.floats import READINGS, SeatLayout, seat_layout
 from kille_env.core.game import Game, game_of
 from kille_env.core.jit import Kernel, announce_compilation, in_plain
 from kille_env.core.loops import MOST_PASSED, first_illegal
-from kille_env.core.registry import Table
+from kille_env.core.registry import Table, drawing
 from kille_env.core.spec import Part, Rules, width
 from kille_env.core.start import finish
 from kille_env.core.table import DEAL, OVER
@@ -23,8 +22,6 @@ from kille_env.errors import IllegalActionError, KilleError, RulesError, shorten
 
 INT64 = np.dtype(np.int64)
 """NumPy has one object for it; to compare types otherwise takes longer."""
-PICTURES = "kille_env.pictures.svg"
-"""What draws tables; loaded when a picture is asked for."""
 
 
 @cache
@@ -538,10 +535,10 @@ class Batch(Fixed):
         return record["deck"][first : record["drawn"]].copy()
 
     def picture(self, table: int = 0, seat: int | None = None) -> Any:
-        """Returns a table as an SVG text that a notebook shows; arguments as for `describe`."""
+        """Return a table as an SVG text that a notebook shows; arguments as for `describe`."""
         self.describe(table, seat)  # refuses what cannot be looked at
         view = self.game.view(self._row(table), self.rules, seat)
-        return importlib.import_module(PICTURES).picture(view, self.spec)
+        return drawing()(view, self.spec)
 
     def _repr_html_(self) -> str:
         shown = f"<p>{escape(repr(self))}</p>"
