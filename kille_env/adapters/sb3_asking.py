@@ -43,7 +43,7 @@ from kille_env.adapters.spaces import Observations, feature_space
 from kille_env.core.arguments import one_of
 from kille_env.core.floats import OBSERVATION, reading_of
 from kille_env.errors import KilleError, PolicyError, shortened
-from kille_env.files import write_whole
+from kille_env.files import make_folder, write_whole
 from kille_env.play.functions import Network
 from kille_env.play.own import Features
 from kille_env.play.policy import ObservationPolicy, UniformPolicy, at_table, with_uniform
@@ -427,7 +427,7 @@ def save(model: Any, path: str | Path) -> Path:
     model.save(content)
     file = Path(path)
     file = file if file.suffix == ".zip" else file.with_name(file.name + ".zip")
-    file.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(file.parent)
     write_whole(file, content.getvalue())
     return file
 

@@ -22,11 +22,12 @@ def _record(path):
         lambda path: kt.play_tournament(TWO, "knack", num_players=2, deals=4, out=path),
         lambda path: kt.compare(*TWO, "knack", 2, most=10, out=path),
         lambda path: kt.train("knack", out=path),
+        lambda path: kt.train("knack", out=path, seeds=2),
         lambda path: kt.solve("byteskille", 2, iterations=2, out=path),
         lambda path: kt.export_efg("byteskille", 2, path),
         _record,
     ],
-    ids=["tournament", "compare", "train", "solve", "export_efg", "records"],
+    ids=["tournament", "compare", "train", "seeds", "solve", "export_efg", "records"],
 )
 def test_a_path_that_cannot_be_written_is_named(tmp_path, write):
     (tmp_path / "file").touch()

@@ -17,7 +17,7 @@ from pydantic import Field
 from kille_agents.greedy import PLAYS
 from kille_agents.population import population
 from kille_env.errors import ConfigError, KilleError, did_you_mean
-from kille_env.files import write_whole
+from kille_env.files import make_folder, write_whole
 from kille_env.registry import Table
 from kille_training.evaluation.duplicate import DETERMINISTIC
 from kille_training.evaluation.results import Evaluation
@@ -237,7 +237,7 @@ class Results:
 
     def write(self, path: Path) -> Path:
         """Write one line per run."""
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         lines = (json.dumps(line, sort_keys=True) + "\n" for line in self.lines)
         write_whole(path, "".join(lines).encode())
         return path

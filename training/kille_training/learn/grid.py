@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from kille_env.errors import ConfigError
-from kille_env.files import write_whole
+from kille_env.files import make_folder, write_whole
 from kille_env.words.text import counted
 from kille_training.evaluation.results import Evaluation
 from kille_training.learn.runs import Run
@@ -189,7 +189,7 @@ def _do(item: Item, report: Report, remote: bool) -> Arrays:
 
 def _keep(folder: Path, files: Arrays) -> None:
     for name, content in files.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        make_folder((folder / name).parent)
         write_whole(folder / name, content.tobytes())
 
 
@@ -231,7 +231,7 @@ def _respond(item: Item) -> None:
 
 
 def _write(path: Path, content: object) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     write_whole(path, (json.dumps(content, indent=1) + "\n").encode())
 
 

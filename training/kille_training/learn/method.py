@@ -25,6 +25,7 @@ from kille_agents.network import NetworkPolicy, save_network
 from kille_agents.tabular import TabularPolicy, save_tabular
 from kille_env.core.batch import Batch
 from kille_env.errors import ConfigError, PolicyError, did_you_mean
+from kille_env.files import make_folder
 from kille_env.registry import Table, make_batch
 from kille_training.learn import methods
 from kille_training.settings import build
@@ -183,7 +184,7 @@ def seed_after(seed: int, decisions: int) -> int:
 
 def save_policy(policy: Learned, folder: Path) -> None:
     """Write a policy into a folder, which is then a player's path."""
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     if isinstance(policy, NetworkPolicy):
         save_network(policy, folder)
     else:

@@ -17,7 +17,7 @@ import numpy as np
 from kille_agents.greedy import PLAYS
 from kille_env.core import arguments
 from kille_env.errors import ConfigError
-from kille_env.files import write_whole
+from kille_env.files import make_folder, write_whole
 from kille_env.play.policy import resolve
 from kille_env.registry import Table
 from kille_env.words.text import counted
@@ -269,7 +269,7 @@ class SeedComparison(Result):
 
         names = (each.resolve().name for each in (self.better, self.worse))
         folder = Path("runs", "-less-".join(names)) if out is None else Path(out)
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         write_whole(folder / PLOT, differences_plot(self.differences).encode())
         return folder / PLOT
 

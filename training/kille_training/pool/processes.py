@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 
 import cloudpickle
 
+from kille_env.files import make_folder
 from kille_training.pool.child import FILES_CLOSED, LARGEST, Said, decode
 from kille_training.pool.jobs import Arrays, Failed, I, Job, WorkerError, shown
 
@@ -164,7 +165,7 @@ class _Child:
         self, job: bytes, inbox: "SimpleQueue[Any]", log: Path | None, folder: Path | None
     ) -> None:
         if log is not None:
-            log.parent.mkdir(parents=True, exist_ok=True)
+            make_folder(log.parent)
         ours, theirs = Pipe()
         paths = dict.fromkeys(str(Path(each).absolute()) for each in sys.path)
         module = "kille_training.pool.child"
