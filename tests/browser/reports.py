@@ -25,7 +25,7 @@ RUN = """
 name: example
 table: {game: byteskille, num_players: 3, episode: deal}
 learner: {decisions: 65536, num_tables: 128, n_steps: 16, batch_size: 1024, n_epochs: 2}
-measure: {every: 16384, deals: 200, final_deals: 1000}
+measure: {every: 16384, deals: 200, final_deals: 1000, exact: true}
 """
 ENTRANTS = {
     "uniform play": "uniform",

@@ -56,6 +56,8 @@ def test_the_page_holds_every_entrant_and_nothing_from_elsewhere(run):
     for heading in ("Crosstable</h2", "Ratings and places</summ"):
         assert f">{heading}" in page
     assert page.index('class="verdict') < page.index("<table")
+    top = page[: page.index('class="verdict')]
+    assert "Byteskille, 3 seats, single deals, preset svensk; 4 entrants, 40 deals." in top
     assert "Units depend on the field" in page
     assert "all lineups of different entrants of this field" in page
     assert "Table: byteskille, 3 seats, single deals, preset svensk." in page
@@ -69,14 +71,23 @@ def test_the_verdict_says_who_is_best_or_who_cannot_be_told_apart():
     assert clear.text == "a is best: +0.300 units per deal, clearly more than all 2 others."
     assert clear.tone == "better"
     tied = said(standing("a", 0.3, 1, 2), standing("b", 0.1, 1, 2), standing("c", 0.0, 3, 3))
-    assert tied.text == "a and b lead and cannot be told apart; the others earn less."
+    assert tied.text == (
+        "No clear winner: a or b may be best; the other one is clearly behind some entrant."
+    )
     assert not tied.tone
     nothing = said(standing("a", 0.3, 1, 2), standing("b", 0.1, 1, 2))
     assert nothing.text == "No clear winner: a and b cannot be told apart."
     many = said(*(standing(name, 0.1, 1, 7) for name in "abcdefg"))
     assert many.text == "No clear winner: none of the 7 entrants can be told apart."
     ahead = [standing(name, 0.1, 1, 5) for name in "abcde"]
-    assert said(*ahead, standing("f", -0.5, 6, 6)).text.startswith("5 entrants lead and ")
+    # The places of e overlap with those of g: nothing says that g earns less than e.
+    ahead[-1] = standing("e", 0.1, 1, 7)
+    overlapping = said(*ahead, standing("f", -0.1, 5, 7), standing("g", -0.1, 5, 7))
+    assert overlapping.text == (
+        "No clear winner: any of 5 entrants may be best; each of the others is clearly behind some "
+        "entrant."
+    )
+    assert len(overlapping.text.split()) <= 20
     alone = said(standing("a", 0.3, 1, 1))
     assert "Fewer than two" in alone.text
     one_deal = said(standing("a", 0.3, 1, 1, None), standing("b", -0.3, 2, 2, None))

@@ -11,7 +11,7 @@ from kille_env.errors import FileError
 from kille_env.registry import Table, spec
 from kille_training.evaluation.duplicate import Estimate, Row
 from kille_training.evaluation.results import ExactNashConv
-from kille_training.learn.page import distance, learning_curve, nash_conv_curve, verdict
+from kille_training.learn.page import distance, distances, learning_curve, nash_conv_curve, verdict
 from kille_training.pages import page
 from kille_training.pages.page import LogScale, Scale
 
@@ -55,12 +55,12 @@ def test_greedy_and_sampled_play_have_one_colour_each_on_all_plots():
     ways = {page.GREEDY, page.SAMPLED}
     for svg in (
         learning_curve(measured("uniform", "a $x_ & <b>"), "units per deal"),
-        nash_conv_curve(points, "units per deal"),
+        nash_conv_curve(points, 2, {"the rule of thumb": 0.012}),
     ):
         assert ways <= colours(svg) <= {value for value, _ in page.COLOURS.values()}
         assert not colours(page.themed(svg)), "a page chooses light or dark colours itself"
-    only = nash_conv_curve(points[2:], "units per deal")
-    assert page.GREEDY not in colours(only)
+    only = nash_conv_curve(points[2:], 2, {"the rule of thumb": 0.012})
+    assert page.GREEDY not in colours(only) and ">the rule of thumb<" in only
 
 
 def test_names_with_markup_mathematics_and_other_letters_can_be_drawn():
@@ -93,6 +93,18 @@ def test_how_far_a_policy_is_from_perfect_comes_first():
     assert found.text == (
         "0.0071 stakes from perfect in greedy play; the rule of thumb 0.012, random play 0.91."
     )
+
+
+def test_a_stake_is_explained_where_it_stands():
+    row = ExactNashConv("me", "greedy", 0.7, (0.1, 0.1), (0.5, -0.5), 2, TABLE)
+    caption = distances([row], {"random play": 0.912}, 2)["caption"]
+    assert "what each seat alone could still gain" in caption and "1 stake = 2 chips" in caption
+
+
+def test_text_of_a_plot_on_a_phone_is_large_enough():
+    svg = learning_curve([], "units per deal", page.NARROW)
+    points = float(re.search(r'width="([\d.]+)pt"', svg)[1])
+    assert 9 * 364 / points >= 11, "pixels of text on a screen 390 wide, with its margins"
 
 
 def test_a_chart_shows_zero_and_everything_that_is_known():

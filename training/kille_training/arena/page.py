@@ -1,7 +1,6 @@
-"""The page of a tournament: one file that needs nothing beside it.
+"""The page of a tournament: one self-contained file, computed from the stored results alone.
 
-Everything on it is computed from the stored results; nothing is played again, and equal results
-give an equal page, byte for byte.
+Equal results give equal pages, byte for byte.
 """
 
 from collections.abc import Mapping, Sequence
@@ -37,10 +36,10 @@ from kille_training.statistics.standings import CrossTable
 from kille_training.statistics.tally import NANO
 
 MOST_IN_CROSSTABLE = 60
-"""Entrants in a crosstable, the best ones; more do not fit on a page."""
+"""Most entrants in a crosstable, the best ones."""
 
 MOST_NAMES = 3
-"""Names in a verdict, at most."""
+"""Most names in a verdict."""
 
 FIELD = (
     "Units depend on the field: whoever exploits weak players earns more where there are many of "
@@ -49,11 +48,11 @@ FIELD = (
 
 
 def write_tournament_page(folder: Folder, remarks: Mapping[str, str] | None = None) -> Path:
-    """Writes the page of a tournament, as far as it has been played, and returns where it is.
+    """Write the page of a tournament, complete or not, and return its path.
 
     Args:
-        folder: The tournament's; commands on the page name it by its path as it is.
-        remarks: What is to be said of entrants, by name.
+        folder: The tournament's folder; commands on the page name its path as it is.
+        remarks: Remarks on entrants, by name.
 
     Raises:
         KilleError: Nothing has been played, the results cannot be read, or the page cannot be
@@ -85,15 +84,15 @@ def write_tournament_page(folder: Folder, remarks: Mapping[str, str] | None = No
 
 
 class _Shown:
-    """What the page shows of the figures; arrays are by the entrants' numbers.
+    """Figures of the page; arrays are by the entrants' numbers.
 
     Attributes:
-        labels: [E] names as tables show them, without the name of the game before them.
-        verdict: Who is best, as far as the results tell.
+        labels: [E] names of the entrants, without the game before them.
+        verdict: The best entrants, as far as the results tell.
         rows: The standings, see `_standings`; `scale` is that of their chart.
-        order: Numbers of those in the crosstable, best first.
+        order: Numbers of the entrants in the crosstable, best first.
         shades: Class of each cell of the crosstable, as "better firm".
-        undefeated: Names of those that no other beats significantly where both sit.
+        undefeated: Names of the entrants that no other beats significantly where both sit.
         ratings: See `_ratings`; `rating_scale` is that of their chart.
     """
 
@@ -121,7 +120,7 @@ class _Shown:
         self.rating_scale = Scale.over(*ends)
 
     def cell(self, row: int, column: int) -> str:
-        """Returns what a cell of the crosstable says in words."""
+        """Return a cell of the crosstable in words."""
         table, gaps = self._found.cross, self._found.gaps
         one, other = self.labels[row], self.labels[column]
         return (
@@ -133,10 +132,10 @@ class _Shown:
         )
 
     def _standings(self, ranked: Sequence[Standing], order: Sequence[int]) -> list[dict[str, Any]]:
-        """Returns the lines of the standings, best first.
+        """Return the lines of the standings, best first.
 
-        Beside what a `Standing` holds each has the ends of its interval, how far it is `behind` the
-        first with half that interval, and how often `above` it.
+        Each adds to its `Standing` the ends of its interval, its distance `behind` the first with
+        half that interval, and its share of observations `above` it.
         """
         first, gaps, lines = order[0], self._found.gaps, []
         for number, standing in zip(order, ranked, strict=True):
@@ -159,7 +158,7 @@ class _Shown:
         return lines
 
     def _ratings(self, strengths: Ratings) -> list[dict[str, Any]]:
-        """Returns the lines of ratings and mean places, the highest rating first."""
+        """Return the lines of ratings and mean places, the highest rating first."""
         finishes, lines = self._found.tally.finishes.sum(axis=0) / NANO, []
         places = np.arange(1, finishes.shape[1] + 1)
         for number in np.argsort(-strengths.strength, kind="stable").tolist():
@@ -178,7 +177,7 @@ class _Shown:
 
 
 def _shades(table: CrossTable) -> dict[tuple[int, int], str]:
-    """Returns the class of each cell: better or worse, and whether firmly so."""
+    """Return the class of each cell: better or worse, and firm or not."""
     return {
         cell: " ".join(["", "better", "worse"][sign : sign + 1] + ["firm"] * bool(table.firm[cell]))
         for cell, sign in np.ndenumerate(table.mark)
@@ -186,15 +185,15 @@ def _shades(table: CrossTable) -> dict[tuple[int, int], str]:
 
 
 def _around(found: Intervals, row: int, column: int) -> str:
-    """Returns a mean of a table of intervals with half its interval."""
+    """Return a mean with half its interval."""
     return signed(found.mean[row, column]) + within(found.half[row, column])
 
 
-# What the page says in words
+# Sentences
 
 
 def short_names(names: Sequence[str], game: str) -> list[str]:
-    """Returns names without the name of the game before them, as long as they stay different."""
+    """Return names without the game before them, as long as they stay different."""
     short = [name.removeprefix(f"{game}/") for name in names]
     return [
         label if short.count(label) == 1 else name for name, label in zip(names, short, strict=True)
@@ -202,12 +201,7 @@ def short_names(names: Sequence[str], game: str) -> list[str]:
 
 
 def verdict(rows: Sequence[Standing], measure: str) -> Verdict:
-    """Returns who is best, as far as the results tell.
-
-    Args:
-        rows: The standings, best first.
-        measure: What the means hold, as "units per deal".
-    """
+    """Return the best entrants, as far as the results tell; `rows` are best first."""
     there = [row for row in rows if row.place is not None]
     if len(there) < 2:
         return Verdict("Fewer than two entrants have played.")
@@ -220,8 +214,9 @@ def verdict(rows: Sequence[Standing], measure: str) -> Verdict:
         )
     if len(ahead) > 1:
         names = [row.name for row in ahead]
-        shown = listed(names) if len(names) <= MOST_NAMES else f"{len(names)} entrants"
-        return Verdict(f"{shown} lead and cannot be told apart; the others earn less.")
+        shown = listed(names, "or") if len(names) <= MOST_NAMES else f"any of {len(names)} entrants"
+        rest = "the other one is" if len(there) == len(ahead) + 1 else "each of the others is"
+        return Verdict(f"No clear winner: {shown} may be best; {rest} clearly behind some entrant.")
     first = there[0]
     others = "the other one" if len(there) == 2 else f"all {len(there) - 1} others"
     mean = signed(first.mean or 0.0)
@@ -229,7 +224,7 @@ def verdict(rows: Sequence[Standing], measure: str) -> Verdict:
 
 
 def truth(settings: TournamentSettings) -> str:
-    """Returns what the intervals are intervals of."""
+    """Return the population of the 95% intervals, in a sentence."""
     chosen, unit = settings.matchmaking, episode_noun(settings.table.episode)
     hero = chosen.hero or "each entrant"
     if chosen.fill == "copies" and chosen.format != "random":

@@ -12,6 +12,7 @@ from kille_agents import as_policy
 from kille_env.core.spec import Rules
 from kille_env.errors import ConfigError
 from kille_env.registry import spec
+from kille_env.words.text import counted
 from kille_training.evaluation.duplicate import DETERMINISTIC, PLAYS, Row
 from kille_training.evaluation.results import MOST_POSITIONS, ExactNashConv
 from kille_training.labels import episode_noun, measure_of, plural_of, position_names
@@ -36,11 +37,11 @@ from kille_training.pages.plots import DASHED, STYLE, as_svg, logarithmic
 from kille_training.settings import plain
 
 YARDSTICKS = {"rule_of_thumb": "the rule of thumb", "uniform": "random play"}
-"""Players whose distance from an equilibrium stands beside that of the policy, in words."""
+"""Baselines whose distance from an equilibrium stands beside the policy's, in words."""
 
 
 def write_run_page(run: Run) -> Path:
-    """Writes the page of a run that has been measured at the end, and returns where it is.
+    """Write the page of a measured run, and return its path.
 
     Raises:
         KilleError: The run has not been measured, a file of it is broken, or the page cannot be
@@ -59,10 +60,11 @@ def write_run_page(run: Run) -> Path:
     measurements = measurements_of(run).read()
     points = exact_of(run).read()
     yardsticks = _yardsticks(table.num_players, rules) if exact else {}
+    stake = exact[0].stake if exact else 1
     page = render(
         "learn/training.html.j2",
         verdict=distance(exact, yardsticks) if exact else verdict(rows, measure),
-        first=distances(exact, yardsticks) if exact else earnings(rows, measure),
+        first=distances(exact, yardsticks, stake) if exact else earnings(rows, measure),
         settings=settings,
         decisions=decisions_of(run.checkpoint),
         settings_lines=yaml_lines(
@@ -86,7 +88,9 @@ def write_run_page(run: Run) -> Path:
         else None,
         curve_caption=f"{measure.capitalize()} against each baseline, with 95% intervals, over "
         f"the same {plural_of(episode_noun(table.episode))} at every point.",
-        nash_conv=plot(lambda width: nash_conv_curve(points, measure, width)) if points else None,
+        nash_conv=plot(lambda width: nash_conv_curve(points, stake, yardsticks, width))
+        if points and exact
+        else None,
         updates=GrowingCSV(run.progress, PROGRESS).read(),
         deals=evaluation.deals,
         measured_with=evaluation.seed,
@@ -95,7 +99,7 @@ def write_run_page(run: Run) -> Path:
 
 
 def _yardsticks(num_players: int, rules: Rules) -> dict[str, float]:
-    """Returns how far known players are from an equilibrium, in stakes, by their words."""
+    """Return NashConv of the baselines in stakes, by their words."""
     from kille_training.evaluation.exact import exact_rows
     from kille_training.solving.grow import build_deal
 
@@ -109,20 +113,17 @@ def _yardsticks(num_players: int, rules: Rules) -> dict[str, float]:
 
 
 def distance(exact: Sequence[ExactNashConv], yardsticks: Mapping[str, float]) -> Verdict:
-    """Returns how far a policy is from perfect, beside known players.
-
-    Args:
-        exact: How far it is, for each way of playing; the nearest counts.
-        yardsticks: How far others are, in stakes.
-    """
+    """Return NashConv of the policy's better way of playing, beside the baselines', in stakes."""
     nearest = min(exact, key=lambda row: row.nash_conv)
     others = ", ".join(f"{name} {_short(stakes)}" for name, stakes in yardsticks.items())
     away = f"{_short(nearest.stakes)} stakes from perfect in {nearest.play} play"
     return Verdict(f"{away}; {others}.")
 
 
-def distances(exact: Sequence[ExactNashConv], yardsticks: Mapping[str, float]) -> dict[str, Any]:
-    """Returns the picture of how far from perfect a policy and others are."""
+def distances(
+    exact: Sequence[ExactNashConv], yardsticks: Mapping[str, float], stake: int
+) -> dict[str, Any]:
+    """Return the chart of NashConv of a policy and the baselines, in stakes."""
     mine = {f"this policy, {row.play}": row.stakes for row in exact}
     rows = [
         {"name": name, "text": _short(stakes), "mean": stakes, "low": np.nan, "high": np.nan}
@@ -132,17 +133,14 @@ def distances(exact: Sequence[ExactNashConv], yardsticks: Mapping[str, float]) -
         "head": "stakes from perfect",
         "scale": LogScale.over(np.array([row["mean"] for row in rows])),
         "rows": rows,
-        "caption": "What best responses would gain against it, in stakes; further left is better.",
+        "caption": "Distance from perfect (NashConv): what each seat alone could still gain by its "
+        "best response, summed over the seats; 0 is an equilibrium. Further left is better. "
+        f"1 stake = {counted(stake, 'chip', 'chips')} (units), what the loser of a deal pays.",
     }
 
 
 def verdict(rows: Sequence[Row], measure: str) -> Verdict:
-    """Returns whether a policy is better than the last of its baselines.
-
-    Args:
-        rows: What it earns against others; the first way of playing counts.
-        measure: What estimates hold, as "units per deal".
-    """
+    """Return a comparison with the last baseline, in the first way of playing."""
     row = next(row for row in rows if row.against == rows[-1].against)
     word, tone = "Even with", ""
     if row.estimate.low > 0:
@@ -155,7 +153,7 @@ def verdict(rows: Sequence[Row], measure: str) -> Verdict:
 
 
 def earnings(rows: Sequence[Row], measure: str) -> dict[str, Any]:
-    """Returns the picture of what a policy earns against each of its baselines."""
+    """Return the chart of a policy's earnings against each baseline."""
     shown = [
         {
             "name": f"against {row.against}, {row.play}",
@@ -176,7 +174,7 @@ def earnings(rows: Sequence[Row], measure: str) -> dict[str, Any]:
 
 
 def _short(stakes: float) -> str:
-    """Returns stakes with two digits that count; nothing is below zero."""
+    """Return stakes with two significant digits; nothing is below zero."""
     return f"{max(stakes, 0.0):.2g}"
 
 
@@ -186,11 +184,11 @@ def _short(stakes: float) -> str:
 def learning_curve(
     measurements: Sequence[Mapping[str, str]], measure: str, width: float = WIDE
 ) -> str:
-    """Returns the plot of what the policy earned while it learned, with 95% intervals.
+    """Plot the earnings during training, with 95% intervals.
 
     Args:
         measurements: Lines of measurements.csv.
-        measure: What they hold, as "units per deal".
+        measure: Their unit, as "units per deal".
         width: In inches.
     """
     baselines = list(dict.fromkeys(row["against"] for row in measurements))
@@ -199,7 +197,7 @@ def learning_curve(
         panels = figure.subplots(max(1, len(baselines)), sharex=True, squeeze=False)[:, 0]
         for axes, against in zip(panels, baselines, strict=False):
             axes.axhline(0.0, color=SOFT, linewidth=0.8)
-            axes.set_title(f"against {against}", loc="left", fontsize=9)
+            axes.set_title(f"against {against} (above 0: better)", loc="left", fontsize=9)
             axes.set_ylabel(measure)
             mine = [row for row in measurements if row["against"] == against]
             for play, rows in _by_play(mine).items():
@@ -215,31 +213,43 @@ def learning_curve(
         return as_svg(figure)
 
 
-def nash_conv_curve(points: Sequence[Mapping[str, str]], measure: str, width: float = WIDE) -> str:
-    """Returns the plot of exact NashConv while the policy learned, on a logarithmic axis.
+def nash_conv_curve(
+    points: Sequence[Mapping[str, str]],
+    stake: int,
+    yardsticks: Mapping[str, float],
+    width: float = WIDE,
+) -> str:
+    """Plot exact NashConv during training in stakes, on a logarithmic axis.
 
     Args:
-        points: Lines of exact.csv.
-        measure: What NashConv is counted in, as "units per deal".
+        points: Lines of exact.csv, in units.
+        stake: Units of a stake.
+        yardsticks: NashConv of the baselines in stakes, by their words.
         width: In inches.
     """
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(width, 3.0), layout="constrained")
         axes = figure.subplots()
+        for words, stakes in yardsticks.items():
+            axes.axhline(stakes, color=SOFT, linewidth=1, linestyle=":")
+            axes.annotate(
+                words, (1, stakes), (0, 2), xycoords=("axes fraction", "data"), color=SOFT,
+                textcoords="offset points", ha="right", va="bottom",
+            )  # fmt: skip
         for play, rows in _by_play(points).items():
             decisions = [int(row["decisions"]) / 1e6 for row in rows]
-            values = [max(LEAST, float(row["nash_conv"])) for row in rows]
+            values = [max(LEAST, float(row["nash_conv"]) / stake) for row in rows]
             axes.plot(decisions, values, label=play, **_look(play))
         logarithmic(axes, "y")
-        axes.set_ylabel(f"NashConv, {measure}")
+        axes.set_ylabel("NashConv, stakes")
         axes.grid(axis="y")
-        axes.legend(loc="upper right", ncols=2)
+        axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2)  # clear of every line
         _count_decisions(axes)
         return as_svg(figure)
 
 
 def _by_play(rows: Sequence[Mapping[str, str]]) -> dict[str, list[Mapping[str, str]]]:
-    """Returns lines by way of playing; one that is deterministic belongs to both."""
+    """Return lines by way of playing; a deterministic one belongs to both."""
     plays = {row["play"] for row in rows}
     return {
         play: [row for row in rows if row["play"] in (play, DETERMINISTIC)]
@@ -249,15 +259,12 @@ def _by_play(rows: Sequence[Mapping[str, str]]) -> dict[str, list[Mapping[str, s
 
 
 def _look(play: str) -> dict[str, Any]:
-    """Returns how the line of a way of playing looks: the same on every plot.
-
-    What was measured is marked: a short run has one point, and no line.
-    """
+    """Return the style of a way of playing; markers show the single point of a short run."""
     colour, line = (SAMPLED, DASHED) if play == "sampled" else (GREEDY, "-")
     return {"color": colour, "linestyle": line, "linewidth": 1.6, "marker": "o", "markersize": 3}
 
 
 def _count_decisions(axes: Any) -> None:
-    """Labels the axis that counts decisions, from 0."""
+    """Label the axis of decisions, from 0."""
     axes.set_xlabel("decisions, millions")
     axes.set_xlim(left=0.0)
