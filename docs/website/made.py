@@ -28,7 +28,7 @@ API = {
     "environments": (
         "Environments",
         "The library: games as environments for PettingZoo, Gymnasium and Stable-Baselines3.",
-        ("kille_env", "kille_env.sb3"),
+        ("kille_env", "kille_env.gym", "kille_env.sb3"),
     ),
     "players": (
         "Players",

@@ -23,6 +23,7 @@ from kille_training.learn.grid import Item, run_grid
 from kille_training.learn.grid_plots import PICTURES
 from kille_training.learn.method import method_named, method_names, settings_of
 from kille_training.learn.runs import Run
+from kille_training.learn.training import finish
 from kille_training.settings import load
 from reference.scripts import script
 
@@ -82,7 +83,7 @@ def test_some_of_the_methods_may_be_chosen(tmp_path: Path) -> None:
 def test_a_run_is_a_training_run_that_is_done_once(tmp_path: Path) -> None:
     grid, told = small(players=["uniform"]), Told()
     player, item = grid.items(tmp_path)
-    run_grid([player, item], tmp_path, workers=1, progress=told)
+    run_grid([player, item], tmp_path, finish, workers=1, progress=told)
     assert player.finished and item.finished and item.done() == item.size == 200
     assert told.lines[0] == f"Training 2 runs in {tmp_path}; log: {tmp_path}/output.log"
     assert told.done == [200, 200]
@@ -100,14 +101,14 @@ def test_a_run_is_a_training_run_that_is_done_once(tmp_path: Path) -> None:
     shown = f"{last['sampled']:.4f}"
     assert [row[3] for row in reached_rows(results)][1] == overall_rows(results)[0][2] == shown
     before = Run(item.folder).evaluation.stat().st_mtime_ns
-    run_grid([player, item], tmp_path, progress=told)
+    run_grid([player, item], tmp_path, finish, progress=told)
     assert Run(item.folder).evaluation.stat().st_mtime_ns == before
     with pytest.raises(ConfigError, match=r"learner\.alpha is .*, not 0\.5"):
-        run_grid(small(settings={"mmd": {**SMALL, "alpha": 0.5}}).items(tmp_path), tmp_path)
+        run_grid(small(settings={"mmd": {**SMALL, "alpha": 0.5}}).items(tmp_path), tmp_path, finish)
     with pytest.raises(ConfigError, match="measured over 2 deals"):
         measure = dataclasses.replace(player.settings.measure, final_deals=4)
         other = dataclasses.replace(player.settings, measure=measure)
-        run_grid([dataclasses.replace(player, settings=other)], tmp_path)
+        run_grid([dataclasses.replace(player, settings=other)], tmp_path, finish)
 
 
 class Told:
@@ -173,7 +174,7 @@ def test_a_cluster_does_the_runs_that_this_machine_would(
     for executor in ("local", "ray"):
         item: Item
         (item,) = small().items(tmp_path / executor)
-        run_grid([item], tmp_path / executor, executor=executor)
+        run_grid([item], tmp_path / executor, finish, executor=executor)
         assert item.finished
         weights.append((item.folder / "policy.safetensors").read_bytes())
     assert weights[0] == weights[1]

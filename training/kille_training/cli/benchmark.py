@@ -23,6 +23,7 @@ def benchmark(config: str, out: Path | None, overrides: tuple[str, ...], as_json
     from kille_training.learn.benchmark import Benchmark, gather, tables_of
     from kille_training.learn.grid import run_grid
     from kille_training.learn.grid_plots import write_pictures
+    from kille_training.learn.training import finish
     from kille_training.progress import Bars
     from kille_training.settings import load
 
@@ -35,7 +36,7 @@ def benchmark(config: str, out: Path | None, overrides: tuple[str, ...], as_json
         folder = out or Path("runs") / grid.name
         with command.resumable(), Bars(lines=True) as progress:
             run_grid(
-                grid.items(folder), folder, workers=grid.workers, executor=grid.executor,
+                grid.items(folder), folder, finish, workers=grid.workers, executor=grid.executor,
                 address=grid.address, progress=progress,
             )  # fmt: skip
     results, out = gather(folder), out or folder

@@ -98,7 +98,7 @@ def evaluate(
     ]
     plays = PLAYS if play == BOTH else (play,)
     if unsteady and play == BOTH:
-        plays = ("sampled",)  # nothing says which action is its likeliest
+        plays = ("sampled",)  # nothing says which action is most likely
     for each in plays:
         with_action_selection(policies[0], each)  # refuses an unknown one before the first deal
     if exact and unsteady:

@@ -6,7 +6,7 @@ its checkpoint when the grid runs again. On a Ray cluster a run leaves its files
 
 import json
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -19,6 +19,7 @@ from kille_env.errors import ConfigError
 from kille_env.files import make_folder, write_whole
 from kille_env.words.text import counted
 from kille_training.evaluation.results import Evaluation
+from kille_training.learn.method import method_named
 from kille_training.learn.runs import Run
 from kille_training.learn.settings import TrainSettings
 from kille_training.pool import pool_of
@@ -29,6 +30,7 @@ LOG = "output.log"
 RESPONSE = "response.json"
 FOREVER = 1e9
 """Seconds that a run may take."""
+Finish = Callable[[Run, TrainSettings], None]
 LOOK = 1.0
 """Seconds between two looks at the progress of runs."""
 
@@ -88,6 +90,7 @@ class Item:
 def run_grid(
     items: Iterable[Item],
     out: Path,
+    finish: Finish,
     *,
     what: tuple[str, str] = ("run", "runs"),
     workers: int = 0,
@@ -100,6 +103,7 @@ def run_grid(
     Args:
         items: The runs.
         out: The folder of the grid.
+        finish: Trains and measures a run, see `training.finish`.
         what: A name for a run, and its plural.
         workers: Runs at a time; 0 is one for each core, or for each CPU of a cluster.
         executor: "local", or "ray" for a Ray cluster.
@@ -126,7 +130,7 @@ def run_grid(
     failed: dict[str, str] = {}
     pool = pool_of(workers, executor=executor, address=address, log=log, tick=watch)
     with pool as opened:
-        for item, result in opened.run(partial(_do, remote=remote), missing):
+        for item, result in opened.run(partial(_do, finish=finish, remote=remote), missing):
             name = str(item.folder.relative_to(out))
             if isinstance(result, Failed):
                 failed[name] = result.reason
@@ -171,15 +175,15 @@ class _Watch:
             self._shown = now
 
 
-def _do(item: Item, report: Report, remote: bool) -> Arrays:
+def _do(item: Item, report: Report, finish: Finish, remote: bool) -> Arrays:
     """Finish a run; return its files as bytes if it runs on another machine."""
     with report(0, "to train", FOREVER):
         if not remote:
-            _finish(item)
+            _finish(item, finish)
             return {}
         with TemporaryDirectory() as name:
             folder = Path(name) / item.folder.name
-            _finish(replace(item, folder=folder))
+            _finish(replace(item, folder=folder), finish)
             files = [path for path in folder.rglob("*") if path.is_file()]
             return {
                 str(path.relative_to(folder)): np.frombuffer(path.read_bytes(), dtype=np.uint8)
@@ -193,10 +197,8 @@ def _keep(folder: Path, files: Arrays) -> None:
         write_whole(folder / name, content.tobytes())
 
 
-def _finish(item: Item) -> None:
+def _finish(item: Item, finish: Finish) -> None:
     """Train and measure a run, or measure a player."""
-    from kille_training.learn.training import finish
-
     run, settings = Run(item.folder), item.settings
     if item.player is None:
         if settings.cpu_seconds:
@@ -237,11 +239,10 @@ def _write(path: Path, content: object) -> None:
 
 def _warm_up(settings: TrainSettings) -> None:
     """Make one update for no run, so that no budget of CPU seconds pays for imports and kernels."""
-    from kille_training.learn.training import learner_of
-
     kind = f"{settings.method} at {settings.table.table()}"
     if kind not in _WARM:
-        learner_of(replace(settings, seed=0)).update(lambda: 1.0)
+        method, table = method_named(settings.method), settings.table.table()
+        method.Learner(table, 0, settings.hyperparameters()).update(lambda: 1.0)
         _WARM.add(kind)
 
 

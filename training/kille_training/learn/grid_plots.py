@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import cycle
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
 import numpy as np
@@ -13,10 +13,12 @@ from matplotlib.figure import Figure
 from kille_agents.greedy import PLAYS
 from kille_env.files import write_whole
 from kille_training.learn.benchmark import Line, Results
-from kille_training.learn.seeds import Difference
 from kille_training.pages.page import GREEDY, SAMPLED, SERIES, SOFT, WIDE
 from kille_training.pages.plots import DASHED, STYLE, as_svg, logarithmic
 from kille_training.statistics.aggregate import bootstrap, interquartile_mean, performance_profile
+
+if TYPE_CHECKING:
+    from kille_training.learn.seeds import Difference
 
 LOWEST = 1e-4
 """NashConv in stakes that curves show for less: the last digit of the tables."""
@@ -25,7 +27,7 @@ _MORE = ("#222222", "#56b4e9", "#e377c2", "#7a4b2a", "#8a929c")
 """Colors of the sixth method and those after it."""
 
 
-def differences_plot(rows: Sequence[Difference]) -> str:
+def differences_plot(rows: "Sequence[Difference]") -> str:
     """Return the plot of all runs and of the differences as SVG, a row for each measure."""
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(WIDE, 0.6 + 1.0 * len(rows)), layout="constrained")

@@ -121,7 +121,7 @@ def train(
         items = [Item(run.folder, run.settings()) for run in runs.values()]
         with resumable("the same call of kille_training.train resumes all seeds"):
             folder = items[0].folder.parent
-            run_grid(items, folder, what=("seed", "seeds"), progress=progress)
+            run_grid(items, folder, finish, what=("seed", "seeds"), progress=progress)
         return SeedRuns.of(runs)
     run, settings = open_run(config, out=out, seed=seed, set=set)
     with resumable(f"kille_training.train({str(run.folder)!r}) resumes", run.config.is_file):
