@@ -1,1 +1,1 @@
-"""What every game shares; knows no game."""
+"""Rules, tables and loops that all games share; knows no game."""

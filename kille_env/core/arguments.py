@@ -1,4 +1,4 @@
-"""Checks of what callers pass: one check for each kind of argument.
+"""Checks of arguments: one check for each kind.
 
 Kernels do not check their indices, so whatever reaches one comes through here first. Each check
 returns its argument in the form that the kernels take, or raises an error that names the argument,
@@ -33,7 +33,7 @@ Stacked = tuple[np.ndarray, int]
 
 
 def whole(name: str, value: Any, least: int, most: int = MOST) -> int:
-    """Returns a whole number from `least` to `most`."""
+    """Return a whole number from `least` to `most`."""
     if not is_whole(value) or not least <= value <= most:
         raise RulesError(
             f"{name} is {shortened(value)}, expected a whole number from {least} to {most}"
@@ -42,21 +42,21 @@ def whole(name: str, value: Any, least: int, most: int = MOST) -> int:
 
 
 def flag(name: str, value: Any) -> bool:
-    """Returns True or False."""
+    """Return True or False."""
     if not isinstance(value, (bool, np.bool_)):
         raise RulesError(f"{name} is {shortened(value)}, expected True or False")
     return bool(value)
 
 
 def seed(value: Any) -> int:
-    """Returns a seed, of 64 bits."""
+    """Return a seed, of 64 bits."""
     if not is_whole(value) or not 0 <= value < WORD:
         raise RulesError(f"a seed is a whole number from 0 to 2**64 - 1, got {shortened(value)}")
     return int(value)
 
 
 def seeds(value: Any, num_tables: int) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the seed of each table and the stream of it that it plays, two of [N].
+    """Return the seed of each table and the stream of it that it plays, two of [N].
 
     One seed is for all tables: table i plays stream i of it. Of [N] seeds each plays stream 0.
     """
@@ -67,7 +67,7 @@ def seeds(value: Any, num_tables: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def words(name: str, value: Any, number: int, each: str = "tables") -> np.ndarray:
-    """Returns a seed or key of 64 bits for each table (or whatever there is), uint64 [N]."""
+    """Return a seed or key of 64 bits for each table or other item, uint64 [N]."""
     given = _words(value)
     if given is not None and given.shape == (number,):
         if not number:
@@ -83,17 +83,17 @@ def words(name: str, value: Any, number: int, each: str = "tables") -> np.ndarra
 
 
 def table(value: Any, num_tables: int) -> int:
-    """Returns the number of a table."""
+    """Return the number of a table."""
     return _one_of("tables", value, num_tables)
 
 
 def seat(value: Any, num_players: int) -> int:
-    """Returns a seat."""
+    """Return a seat."""
     return _one_of("seats", value, num_players)
 
 
 def rows(value: Any, num_tables: int) -> np.ndarray:
-    """Returns numbers of tables, [M] int64."""
+    """Return numbers of tables, [M] int64."""
     given = array(value)
     if given is not None and given.ndim == 1:
         if not given.size:
@@ -104,7 +104,7 @@ def rows(value: Any, num_tables: int) -> np.ndarray:
 
 
 def which(value: Any, num_tables: int) -> np.ndarray:
-    """Returns a choice of tables, [N] bool."""
+    """Return a choice of tables, [N] bool."""
     given = array(value)
     if given is None or given.dtype != np.bool_ or given.shape != (num_tables,):
         raise RulesError(f"which is [{num_tables}] bool, got {shortened(value)}")
@@ -112,7 +112,7 @@ def which(value: Any, num_tables: int) -> np.ndarray:
 
 
 def seats(value: Any, num_players: int, num_tables: int, name: str = "seats") -> np.ndarray:
-    """Returns a seat for each table, [N] int8, from one for all of them or [N]."""
+    """Return a seat for each table, [N] int8, from one for all of them or [N]."""
     given = array(value)
     fits = given is not None and given.dtype.kind in "iu" and given.shape in ((), (num_tables,))
     if given is not None and fits and given.min() >= 0 and given.max() < num_players:
@@ -206,7 +206,7 @@ def _has_flag(value: Any) -> bool:
 
 
 def decks(value: Any, spec: GameSpec, rules: Rules, num_tables: int) -> list[Stacked] | None:
-    """Returns a stacked pack for each table, from one list of card codes or one for each table."""
+    """Return a stacked pack for each table, from one list of card codes or one for each table."""
     if value is None:
         return None
     listed = _list(value)
@@ -223,7 +223,7 @@ def decks(value: Any, spec: GameSpec, rules: Rules, num_tables: int) -> list[Sta
 
 
 def array(value: Any, dtype: Any = None) -> np.ndarray | None:
-    """Returns a value as an array, None if it is none: ragged, masked, on another device."""
+    """Return a value as an array, None if it is none: ragged, masked, on another device."""
     if isinstance(value, np.ma.MaskedArray):
         return None
     try:
@@ -251,7 +251,7 @@ def _described(given: np.ndarray | None, value: Any) -> str:
 
 
 def _words(value: Any) -> np.ndarray | None:
-    """Returns a value as an array in which whole numbers keep their size."""
+    """Return a value as an array in which whole numbers keep their size."""
     return array(value, None if isinstance(value, np.ndarray) else object)
 
 
@@ -270,18 +270,14 @@ def _taken(given: np.ndarray, dtype: Any) -> np.ndarray:
 
 
 def _list(value: Any) -> Sequence[Any] | None:
-    """Returns a value if it is a list of any kind, or None; a text is none."""
+    """Return a value if it is a list of any kind, or None; a text is none."""
     if isinstance(value, np.ndarray) and value.ndim:
         return value.tolist()
     return value if isinstance(value, Sequence) and not isinstance(value, (str, bytes)) else None
 
 
 def one_of(name: str, value: Any, known: tuple[str, ...]) -> Any:
-    """Returns `value` if it is known.
-
-    Raises:
-        RulesError: It is not; the message says what is possible.
-    """
+    """Return `value` if it is known."""
     if not isinstance(value, str) or value not in known:
         raise RulesError(f"{name} is {shortened(value)}. {did_you_mean(shortened(value), known)}")
     return value
@@ -291,22 +287,14 @@ def one_of(name: str, value: Any, known: tuple[str, ...]) -> Any:
 
 
 def check_keys(start: Mapping[str, Any], known: Sequence[str]) -> None:
-    """Checks that a start names only what a game knows.
-
-    Raises:
-        RulesError: It names something else.
-    """
+    """Check that a start has no unknown keys."""
     for key in start:
         if key not in known:
             raise RulesError(f"start has no key {shortened(key)}. {did_you_mean(key, known)}")
 
 
 def amount(start: Mapping[str, Any], name: str) -> int | None:
-    """Returns an amount that a start names, None if it does not.
-
-    Raises:
-        RulesError: It is not a whole number, or too small or too large.
-    """
+    """Return an amount that a start names, None if it does not."""
     if name in start and not _is_amount(start[name]):
         raise RulesError(
             f"{name!r} of the start is {shortened(start[name])}; expected a whole number from 0 to "
@@ -316,11 +304,7 @@ def amount(start: Mapping[str, Any], name: str) -> int | None:
 
 
 def amounts(start: Mapping[str, Any], name: str, num_players: int) -> list[int] | None:
-    """Returns the amounts that a start names, one per seat; None if it does not.
-
-    Raises:
-        RulesError: They are not a list of that many whole numbers, or one is out of range.
-    """
+    """Return the amounts that a start names, one per seat; None if it does not."""
     if name not in start:
         return None
     given = start[name]

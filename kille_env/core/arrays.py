@@ -1,4 +1,4 @@
-"""Arrays that kernels write, and who else may have them: to read, or one thread at a time.
+"""Arrays that kernels write: others read them, and one thread uses them at a time.
 
 Kernels check neither shapes nor indices, so no array of theirs is replaced, or written by others.
 """
@@ -20,11 +20,7 @@ class Fixed:
     FIXED: ClassVar[frozenset[str]]
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """Set an attribute.
-
-        Raises:
-            AttributeError: It is fixed, and has been set before.
-        """
+        """Set an attribute."""
         if name in self.FIXED and name in self.__dict__:
             what = f"{type(self).__name__}.{name}"
             raise AttributeError(f"{what} cannot be replaced", name=name, obj=self)
@@ -39,7 +35,7 @@ def read_only(array: np.ndarray) -> np.ndarray:
 
 
 class Shown(NamedTuple):
-    """What a batch shows of its tables, in the order in which its loops take it; see `Batch`."""
+    """Public arrays of a batch, in the order of its loops' arguments; see `Batch`."""
 
     seat: np.ndarray
     observation: np.ndarray
@@ -65,27 +61,23 @@ class Arrays:
     __slots__ = ("busy", "rules", "shown", "tables")
 
     def __init__(self, tables: np.ndarray, rules: np.ndarray, shown: Shown) -> None:
-        """Takes the arrays, which nobody uses yet."""
+        """Take arrays that are not in use."""
         self.tables, self.rules, self.shown = tables, rules, shown
         self.busy = False
 
     def __enter__(self) -> "Arrays":
-        """Begins to use the arrays.
-
-        Raises:
-            KilleError: Another thread does.
-        """
+        """Begin to use the arrays."""
         if self.busy:
             self.refuse()
         self.busy = True
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Ends the use."""
+        """End the use."""
         self.busy = False
 
     def refuse(self) -> NoReturn:
-        """Raises the error about a second thread."""
+        """Raise the error about a second thread."""
         raise KilleError(
             "another thread is using this batch; give each thread its own, by Batch.clone()"
         )

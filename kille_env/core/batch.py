@@ -26,7 +26,7 @@ INT64 = np.dtype(np.int64)
 
 @cache
 def width_of(layout: Callable[[int], tuple[Part, ...]], num_players: int) -> int:
-    """Returns how many features a layout has; laying it out takes longer than a step."""
+    """Return how many features a layout has; laying it out takes longer than a step."""
     return width(layout(num_players))
 
 
@@ -66,7 +66,7 @@ class Batch(Fixed):
         seed: int | None = None,
         restart: bool = True,
     ) -> None:
-        """Sets up the arrays; call `reset` before the first `step`.
+        """Set up the arrays; call `reset` before the first `step`.
 
         The arguments are those of `kille_env.make_batch`, which also finds a game by its name and
         resolves rules.
@@ -114,7 +114,7 @@ class Batch(Fixed):
     def seed(
         self, seed: int | Sequence[int] | np.ndarray | None, which: np.ndarray | None = None
     ) -> None:
-        """Seeds the tables; the next `reset` begins their match 1.
+        """Seed the tables; the next `reset` begins their match 1.
 
         Args:
             seed: One seed for the batch (table i plays stream i of it), or [N] seeds, each as if
@@ -141,7 +141,7 @@ class Batch(Fixed):
         which: np.ndarray | None = None,
         deal: bool = True,
     ) -> None:
-        """Begins a new match at every table (or at the chosen ones).
+        """Begin a new match at every table (or at the chosen ones).
 
         Args:
             seed: New seed or seeds for the tables that begin; None continues their random streams.
@@ -177,7 +177,7 @@ class Batch(Fixed):
         reset: Callable[..., Any] | None = None,
         **options: Any,
     ) -> np.ndarray:
-        """Begins the next match where one is over, until each has a decision.
+        """Begin the next match where one is over, until each has a decision.
 
         A match that the cards decide before anybody acts is passed over.
 
@@ -233,7 +233,7 @@ class Batch(Fixed):
                 self._compile(deal)
 
     def _compile(self, step: bool) -> None:
-        """Compiles `step` or `apply` with the first reset, so that the first call is fast."""
+        """Compile `step` or `apply` with the first reset, so that the first call is fast."""
         own = self.arrays
         head = own.tables[:0], own.rules, np.zeros(0, np.int64), self._everyone[:0]
         if step:
@@ -243,7 +243,7 @@ class Batch(Fixed):
             self.game.apply(*head)
 
     def step(self, actions: Any, which: np.ndarray | None = None) -> None:
-        """Plays one action at every table (or at the chosen ones).
+        """Play one action at every table (or at the chosen ones).
 
         Args:
             actions: [N] whole numbers; where a match is over, any number will do.
@@ -283,7 +283,7 @@ class Batch(Fixed):
         deck: Sequence[str] | Sequence[Sequence[str]] | None = None,
         which: np.ndarray | None = None,
     ) -> None:
-        """Deals one hand at every table that waits at a chance node, and nothing more.
+        """Deal one hand at every table that waits at a chance node, and nothing more.
 
         Args:
             deck: Card codes for that hand, or a list of them for each table, as in `reset`.
@@ -302,7 +302,7 @@ class Batch(Fixed):
             self._show()
 
     def apply(self, actions: Any, which: np.ndarray | None = None) -> None:
-        """Plays one action at every table like `step`, but stops before cards are dealt.
+        """Play one action at every table like `step`, but stops before cards are dealt.
 
         Rewards stay in the tables' `reward` field. For replays, search and solvers.
 
@@ -320,7 +320,7 @@ class Batch(Fixed):
             self._show(chosen)
 
     def check_legal(self, actions: Any, which: np.ndarray | None = None) -> np.ndarray:
-        """Returns actions as [N] int64 if they are legal now; nothing is played.
+        """Return actions as [N] int64 if they are legal now; nothing is played.
 
         Args:
             actions: [N] whole numbers.
@@ -338,11 +338,11 @@ class Batch(Fixed):
         return actions
 
     def clone(self) -> "Batch":
-        """Returns a copy that continues exactly as this batch would."""
+        """Return a copy that continues exactly as this batch would."""
         return self.take(np.arange(self.num_tables))
 
     def take(self, rows: Any) -> "Batch":
-        """Returns a batch of copies of tables, in the given order; a table may appear often.
+        """Return a batch of copies of tables, in the given order; a table may appear often.
 
         Args:
             rows: [M] numbers of tables.
@@ -362,7 +362,7 @@ class Batch(Fixed):
         return copy
 
     def resample(self, seats: Any, keys: Any) -> np.ndarray:
-        """Replaces each table by a determinization: one that a seat cannot tell from it.
+        """Replace each table by a determinization: one that a seat cannot tell from it.
 
         All determinizations that agree with what the seat knows of the deal are equally likely: the
         hidden cards lie in another order, and what will be drawn is random. What the others'
@@ -402,7 +402,7 @@ class Batch(Fixed):
             self._show()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickles the tables, not the kernels."""
+        """Pickle the tables, not the kernels."""
         settings = self.num_tables, self.num_players, self.rules, 0, self.restart
         own = self.arrays
         return again, (self.game.module.__name__, settings, self._began, (own.tables, *own.shown))
@@ -422,7 +422,7 @@ class Batch(Fixed):
             tables["deck"][table], tables["stacked"][table] = decks[table]
 
     def refuse(self, table: int, action: int, number: int | None = None) -> NoReturn:
-        """Raises the error about an illegal action: table, seat, action and what is legal.
+        """Raise the error about an illegal action, with its table, seat and the legal ones.
 
         Args:
             table: The table.
@@ -450,23 +450,23 @@ class Batch(Fixed):
         return self.arrays.tables["phase"] == OVER
 
     def observe(self, seats: Any) -> np.ndarray:
-        """Returns fresh observations [N, F] of one seat of each table, whoever is to act."""
+        """Return fresh observations [N, F] of one seat of each table, to act or not."""
         return self._look("observe", seats, self.observation.shape[1], np.uint8)
 
     def legal_actions(self, seats: Any) -> np.ndarray:
-        """Returns fresh masks [N, A] of one seat of each table, as far as the seat knows."""
+        """Return fresh masks [N, A] of one seat of each table, as far as the seat knows."""
         return self._look("mask", seats, self.spec.num_actions, np.int8)
 
     def information_state(self, seats: Any = None) -> np.ndarray:
-        """Returns fresh information states [N, F] of a seat of each table (None: who is to act)."""
+        """Return fresh information states [N, F] of a seat of each table (None: the one to act)."""
         return self._state("information_state", seats)
 
     def full_state(self, seats: Any = None) -> np.ndarray:
-        """Returns fresh full-information states [N, F], seen from seats (None: those to act)."""
+        """Return fresh full-information states [N, F], seen from seats (None: those to act)."""
         return self._state("full_state", seats)
 
     def read(self, kind: str = "float", seats: Any = None) -> np.ndarray:
-        """Returns what a network reads of a seat of each table, float32 [N, S], fresh.
+        """Return network inputs for one seat of each table, float32 [N, S], fresh.
 
         Args:
             kind: "float": each feature in 0 to 1; "seats": of one size at tables of every size. See
@@ -488,11 +488,11 @@ class Batch(Fixed):
         return seat_layout(self.spec)
 
     def legal_texts(self, table: int = 0) -> list[str]:
-        """Returns the texts of the legal actions of the seat to act."""
+        """Return the texts of the legal actions of the seat to act."""
         return [self.action_text(action, table) for action in self._legal(table)]
 
     def action_text(self, action: int, table: int = 0) -> str:
-        """Returns the text of an action of the seat to act, with the cards that it means.
+        """Return the text of an action of the seat to act, with the cards that it means.
 
         Raises:
             IllegalActionError: The game has no action of that number.
@@ -501,7 +501,7 @@ class Batch(Fixed):
         return self.game.action_text(self._row(table), action)
 
     def find_action(self, text: str, table: int = 0) -> int:
-        """Returns the legal action with a text.
+        """Return the legal action with a text.
 
         Raises:
             IllegalActionError: No legal action of the seat to act is called that.
@@ -515,7 +515,7 @@ class Batch(Fixed):
         )
 
     def result(self, table: int = 0) -> dict[str, Any]:
-        """Returns the result of the hand that has just ended, before the next one is dealt.
+        """Return the result of the hand that has just ended, before the next one is dealt.
 
         Raises:
             KilleError: The hand is still going on, or there has been none.
@@ -550,7 +550,7 @@ class Batch(Fixed):
         return self._began
 
     def describe(self, table: int = 0, seat: int | None = None) -> str:
-        """Returns a table in words, as a seat sees it or (None) with every card.
+        """Return a table in words, as a seat sees it or (None) with every card.
 
         Raises:
             RulesError: There is no such table or seat.
@@ -565,7 +565,7 @@ class Batch(Fixed):
             raise KilleError("no match has begun: call reset() first")
 
     def _state(self, kind: str, seats: Any) -> np.ndarray:
-        """Returns what `kind` shows seats, or those to act."""
+        """Return features of `kind` for seats, or for those to act."""
         if seats is None:
             self._check_began()
             if self.seat.min() < 0:
@@ -583,7 +583,7 @@ class Batch(Fixed):
         return out
 
     def _array(self, name: str, dtype: Any, *size: int) -> np.ndarray:
-        """Returns zeros for each table that kernels write into; a check of games adds guards."""
+        """Return zeros for each table that kernels write into; a check of games adds guards."""
         return np.zeros((self.num_tables, *size), dtype=dtype)
 
     def _row(self, table: Any) -> np.record:
@@ -600,7 +600,7 @@ def _undecided() -> KilleError:
 def again(
     game: str, settings: tuple[Any, ...], began: bool, arrays: tuple[np.ndarray, ...]
 ) -> Batch:
-    """Returns a batch that holds copied tables: the settings are those of `Batch`, by place."""
+    """Return a batch that holds copied tables: the settings are those of `Batch`, by place."""
     batch = Batch(game_of(game), *settings)
     batch._began = began
     own = batch.arrays

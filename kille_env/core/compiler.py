@@ -49,7 +49,7 @@ CHANGE_CODE = ("BOUNDSCHECK", "OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE", "DEBUGIN
 
 
 class _Files(IndexDataCacheFile):
-    """A file for each version of a function, which says itself what it holds.
+    """A file for each version of a function, with its own index.
 
     Numba numbers the files and says in another one which is which. Two processes that save at once
     then leave a number that stands for the one's version and a file with the other's, which
@@ -57,11 +57,11 @@ class _Files(IndexDataCacheFile):
     """
 
     def save(self, key: Any, data: Any) -> None:
-        """Saves a version, whole or not at all."""
+        """Save a version, whole or not at all."""
         self._save_data(self._name(key), (key, data))
 
     def load(self, key: Any) -> Any:
-        """Returns a version, None if it is not there."""
+        """Return a version, None if it is not there."""
         try:
             found, data = self._load_data(self._name(key))
         except FileNotFoundError:
@@ -81,14 +81,14 @@ class _Cache(FunctionCache):
         self._say = say
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Saves a compiled version of the function."""
+        """Save a compiled version of the function."""
         try:
             super().save_overload(sig, data)
         except OSError as error:
             self._say(error)
 
     def _index_key(self, sig: Any, codegen: Any) -> Any:
-        """Returns what tells versions of the function apart; its folder says what it reads."""
+        """Return the key that tells versions of the function apart."""
         return sig, codegen.magic_tuple()
 
 
@@ -97,14 +97,7 @@ def compiled(
     folder_of: Callable[[str], Path | None],
     unwritable: Callable[[OSError], None],
 ) -> Any:
-    """Returns a dispatcher of a function for calls from Python.
-
-    Args:
-        function: The function, which is compiled with all that it calls.
-        folder_of: Returns where compiled code is kept, given the digest of what it is compiled
-            from; None keeps none.
-        unwritable: Called with the error if it cannot be kept.
-    """
+    """Return a dispatcher of a function for calls from Python."""
     make = njit(no_cfunc_wrapper=True, **OPTIONS)
     settings_now = tuple(str(getattr(settings, name, None)) for name in CHANGE_CODE)
     try:
@@ -127,7 +120,7 @@ def compiled(
 
 
 def _whole(compile_: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Returns a dispatcher's `compile` in which Ctrl-C waits until the kernel is there.
+    """Return a dispatcher's `compile` in which Ctrl-C waits until the kernel is there.
 
     LLVM calls back into Python, and what is raised there is printed and forgotten, with the kernel.
     A second Ctrl-C waits for nothing.
@@ -155,7 +148,7 @@ def _whole(compile_: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 def _renamed(function: Any, name: str) -> Any:
-    """Returns a copy of a function under another qualified name."""
+    """Return a copy of a function under another qualified name."""
     copy = FunctionType(
         function.__code__,
         function.__globals__,
@@ -181,7 +174,7 @@ class _BeforeCompiling(event.Listener):
 
 
 def before_compiling(call: Callable[[], None]) -> AbstractContextManager[Any]:
-    """Calls a function whenever something is going to be compiled within the context."""
+    """Call a function whenever something is going to be compiled within the context."""
     return event.install_listener("numba:compile", _BeforeCompiling(call))
 
 
@@ -189,23 +182,23 @@ class _Inlined(JITCodeLibrary):
     """Code that is translated, and optimized and assembled only as a part of its callers."""
 
     def _optimize_final_module(self) -> None:
-        """Leaves that to the callers."""
+        """Leave that to the callers."""
 
     def _finalize_final_module(self) -> None:
-        """Leaves that to the callers."""
+        """Leave that to the callers."""
         self._finalized = True
 
     @property
     def codegen(self) -> Any:
-        """Whoever is asked for `set_env`, and for nothing else."""
+        """The object that Numba asks for `set_env`, and for nothing else."""
         return self
 
     def set_env(self, name: str, environment: Any) -> None:
-        """Does nothing: there is no code of its own that could look at its environment."""
+        """Do nothing: there is no code of its own that could look at its environment."""
 
 
 class _Translator(Compiler):
-    """Numba's compiler, which puts what it makes into an `_Inlined`."""
+    """Numba's compiler, with its results in an `_Inlined`."""
 
     def __init__(self, typing: Any, target: Any, library: Any, *rest: Any) -> None:
         super().__init__(typing, target, _Inlined(target.codegen(), "inlined"), *rest)
@@ -215,7 +208,7 @@ class InlinedType(types.Dispatcher):
     """The type of such a function, which is made once for all constants of one type."""
 
     def get_call_type(self, context: Any, args: Any, kws: Any) -> Any:
-        """Returns the signature of a call, 3 and -1 being whole numbers like any other."""
+        """Return the signature of a call, 3 and -1 being whole numbers like any other."""
         args = tuple(map(types.unliteral, args))
         return super().get_call_type(
             context, args, {key: types.unliteral(arg) for key, arg in kws.items()}
@@ -226,12 +219,12 @@ register_model(InlinedType)(models.OpaqueModel)
 
 
 def accept(kernels: type) -> None:
-    """Teaches Numba what an object of a class is in a kernel: its `inlined`."""
+    """Teach Numba to take objects of a class in a kernel as their `inlined`."""
     typeof_impl.register(kernels)(lambda kernel, _context: InlinedType(kernel.inlined))
 
 
 def inlined(function: Callable[..., Any]) -> Any:
-    """Returns a dispatcher of a function that compiled code can call and Python cannot."""
+    """Return a dispatcher of a function that compiled code can call and Python cannot."""
     return njit(
         forceinline=True,
         no_cpython_wrapper=True,
@@ -249,7 +242,7 @@ LINE = 64
 
 
 def _count(function: Callable[..., Any], instruction: str, *flags: Any) -> None:
-    """Makes a function an instruction that counts bits of a 64-bit word."""
+    """Make a function an instruction that counts bits of a 64-bit word."""
 
     @type_callable(function)
     def _type(_context: Any) -> Any:
@@ -269,13 +262,7 @@ _count(machine.zeros_above, "ctlz", _NO)
 def _store(
     function: Callable[..., Any], spread: Callable[[Any, Any, int], Any], size: int | None = None
 ) -> None:
-    """Makes a function a store of bytes that are made of the bits of a word.
-
-    Args:
-        function: The function.
-        spread: Makes them of a vector with a byte, 0 or 1, for each bit, given a builder.
-        size: How many bits of the word, from the lowest; None is all of them.
-    """
+    """Make a function a store of bytes that are made of the bits of a word."""
 
     @type_callable(function)
     def _type(_context: Any) -> Any:
@@ -318,7 +305,7 @@ def _type_of_prefetch(_context: Any) -> Any:
 
 @lower_builtin(machine.prefetch, types.Array, types.Integer)
 def _lower_prefetch(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-    """Emits LLVM's `prefetch(address, write, keep in all caches, data)` for each line."""
+    """Emit LLVM's `prefetch(address, write, keep in all caches, data)` for each line."""
     kind = signature.args[0]
     array = context.make_array(kind)(context, builder, arguments[0])
     item = cgutils.get_item_pointer(context, builder, kind, array, [arguments[1]])

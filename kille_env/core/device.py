@@ -53,7 +53,7 @@ _S32 = np.uint64(32)
 
 @cache
 def _device_function(function: Any) -> Any:
-    """Returns a function as other functions on the GPU call it."""
+    """Return a function as other functions on the GPU call it."""
     return cuda.jit(device=True)(function)
 
 
@@ -109,7 +109,7 @@ def _prefetch(array, index):
 
 
 def on_device(template: Any, functions: dict[str, Any], name: str = "") -> Any:
-    """Returns a kernel of the GPU like `template` that finds its global names in `functions`.
+    """Return a kernel of the GPU like `template` that finds its global names in `functions`.
 
     It is kept on disk like the CPU's, so only the first start compiles.
 
@@ -140,7 +140,7 @@ def on_device(template: Any, functions: dict[str, Any], name: str = "") -> Any:
 
 @cache
 def _content() -> bytes:
-    """Returns this file, which says what the GPU has in the place of `machine`."""
+    """Return this file: the GPU's replacements for `machine`."""
     return Path(__file__).read_bytes()
 
 
@@ -148,7 +148,7 @@ def _content() -> bytes:
 
 
 def _nothing(*_: Any) -> Any:
-    """Stands for what `on_device` binds; it is never called."""
+    """Stand for a function that `on_device` binds; it is never called."""
 
 
 seed = begin = show = step = first_illegal = view = copy = _nothing
@@ -185,7 +185,7 @@ def _begin(
 
 
 def _check(seats, masks, actions, which, illegal):
-    """Notes the first table with an illegal action, unless an earlier step had one."""
+    """Note the first table with an illegal action, unless an earlier step had one."""
     i = cuda.grid(1)
     if i < seats.shape[0] and illegal[1] == 0:
         j = i + 1
@@ -194,7 +194,7 @@ def _check(seats, masks, actions, which, illegal):
 
 
 def _copy(source, start, target, at, number, thread, threads):
-    """Copies `number` bytes in words of eight, a thread's share of them; places are in bytes."""
+    """Copy `number` bytes in words of eight, a thread's share of them; places are in bytes."""
     for word in range(thread, (number + 7) // 8, threads):
         target[at // 8 + word] = source[start // 8 + word]
 
@@ -203,7 +203,7 @@ def _step(
     words, seen_words, mask_words, rules, actions, seats, observations, masks, rewards, terminated,
     truncated, restart, illegal,
 ):  # fmt: skip
-    """Plays a step, unless an action is illegal: then nothing is played from here on.
+    """Play a step, unless an action is illegal: then nothing is played from here on.
 
     A block copies its tables, observations and masks into its shared memory, word by word, and back
     when they are played. In the GPU's own memory a thread's bytes lie far from its neighbours', and
@@ -250,7 +250,7 @@ def _view(tables, rules, seats, out):
 
 
 def _choose(masks, key, out):
-    """Writes a legal action for each table, each equally likely; 0 where there is none."""
+    """Write a legal action for each table, each equally likely; 0 where there is none."""
     i = cuda.grid(1)
     if i < masks.shape[0]:
         legal = 0
@@ -267,7 +267,7 @@ def _choose(masks, key, out):
 
 @cache
 def kernels_of(game: Game) -> dict[str, Any]:
-    """Returns the kernels of a game on the GPU, by name; each is compiled when it is first used."""
+    """Return the kernels of a game on the GPU, by name; each is compiled when it is first used."""
     title = game.spec.name
     begins = {"begin": game.kernel("open"), "show": game.kernel("show")}
     size = {"RECORD": game.spec.table, "TABLE_SIZE": game.spec.table.itemsize}
@@ -286,7 +286,7 @@ def kernels_of(game: Game) -> dict[str, Any]:
 def launch(
     kernel: Any, threads: int, *arguments: Any, block: int = THREADS, shared: int = 0
 ) -> None:
-    """Starts a kernel of `on_device`.
+    """Start a kernel of `on_device`.
 
     Args:
         kernel: The kernel.
@@ -305,7 +305,7 @@ def launch(
 
 
 def _array(shape: tuple[int, ...], dtype: np.dtype) -> tuple[Any, Any]:
-    """Returns an array on the GPU, and the same memory as words of eight bytes."""
+    """Return an array on the GPU, and the same memory as words of eight bytes."""
     size = math.prod(shape)
     words = cuda.device_array(-(-size * dtype.itemsize // 8), np.uint64)
     return words.view(dtype)[:size].reshape(shape), words
@@ -346,7 +346,7 @@ class DeviceBatch(Fixed):
         seed: int | None = None,
         restart: bool = True,
     ) -> None:
-        """Sets up the arrays; call `reset` before the first `step`.
+        """Set up the arrays; call `reset` before the first `step`.
 
         The arguments are those of `kille_env.make_batch`.
 
@@ -406,7 +406,7 @@ class DeviceBatch(Fixed):
         launch(kernels_of(self.game)[name], self.num_tables, *arguments, **block)
 
     def seed(self, seed: int | Sequence[int] | np.ndarray | None) -> None:
-        """Seeds the tables; the next `reset` begins their match 1.
+        """Seed the tables; the next `reset` begins their match 1.
 
         Args:
             seed: As for `Batch.seed`.
@@ -420,7 +420,7 @@ class DeviceBatch(Fixed):
         self._launch("seed", self.tables, seeds, streams, self._everyone, self.num_players)
 
     def reset(self, seed: int | Sequence[int] | np.ndarray | None = None) -> None:
-        """Begins a new match at every table.
+        """Begin a new match at every table.
 
         Args:
             seed: New seed or seeds, as for `Batch.seed`; None continues the random streams.
@@ -438,7 +438,7 @@ class DeviceBatch(Fixed):
         self._steps = 0
 
     def step(self, actions: Any) -> None:
-        """Plays one action at every table.
+        """Play one action at every table.
 
         From an illegal action on nothing is played at any table. To say so at once would make every
         step wait for the GPU, so `check` does, which every 256th step calls.
@@ -461,7 +461,7 @@ class DeviceBatch(Fixed):
             self.check()
 
     def check(self) -> None:
-        """Waits for the GPU and raises the error about an illegal action, if there was one.
+        """Wait for the GPU and raises the error about an illegal action, if there was one.
 
         Raises:
             IllegalActionError: An action was not legal. Nothing has been played since, and the next
@@ -474,7 +474,7 @@ class DeviceBatch(Fixed):
         self._to_cpu(slice(table, table + 1)).refuse(0, action, table)
 
     def random_actions(self, seed: int = 0) -> Any:
-        """Returns a legal action for each table, each equally likely; for benchmarks.
+        """Return a legal action for each table, each equally likely; for benchmarks.
 
         Args:
             seed: Names a random stream; each call takes the next number of it.
@@ -488,7 +488,7 @@ class DeviceBatch(Fixed):
         return self._chosen
 
     def observe(self, seats: Any) -> Any:
-        """Returns fresh observations [N, F] of one seat of each table, on the GPU.
+        """Return fresh observations [N, F] of one seat of each table, on the GPU.
 
         Args:
             seats: One seat, or [N] of NumPy.
@@ -502,7 +502,7 @@ class DeviceBatch(Fixed):
         return out
 
     def to_cpu(self) -> Batch:
-        """Returns a copy on the CPU, which continues as this batch would.
+        """Return a copy on the CPU, which continues as this batch would.
 
         Raises:
             IllegalActionError: See `check`.
@@ -516,7 +516,7 @@ class DeviceBatch(Fixed):
         return again(self.game.module.__name__, settings, self._steps >= 0, tuple(arrays))
 
     def _actions(self, actions: Any) -> Any:
-        """Return a copy of actions: nobody else may write to them after they are checked."""
+        """Return a copy of actions, so that no other thread writes to them after the check."""
         if actions is self._chosen:
             return actions
         if isinstance(actions, type(self._chosen)):

@@ -29,7 +29,7 @@ class UnstableError(Exception):
 
 
 class Sources(NamedTuple):
-    """What a kernel is compiled from.
+    """Sources of a compiled kernel.
 
     Attributes:
         digest: Equal only for kernels that compile to the same code.
@@ -41,17 +41,9 @@ class Sources(NamedTuple):
 
 
 def sources_of(function: Any, settings: tuple[Any, ...] = ()) -> Sources:
-    """Return what a kernel is compiled from.
+    """Return the sources of a compiled kernel.
 
     The globals that it reads are taken for constant, as Numba takes them.
-
-    Args:
-        function: A kernel or a plain function.
-        settings: Versions and settings of the compiler; part of the digest.
-
-    Raises:
-        UnstableError: It reads something else than functions, modules, enumerations, numbers,
-            texts, arrays, their types, and tuples of these.
     """
     walk = _Walk()
     walk.files |= {str(Path(__file__).with_name(f"{name}.py")) for name in COMPILER}
@@ -64,13 +56,13 @@ def sources_of(function: Any, settings: tuple[Any, ...] = ()) -> Sources:
 
 @cache
 def _content(file: str) -> str:
-    """Return the digest of a file; "" if there is none, as for what is typed at a prompt."""
+    """Return the digest of a file; "" if there is none, as for code typed at a prompt."""
     path = Path(file)
     return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
 
 
 class _Walk:
-    """Feeds a hash with what can be reached from a function."""
+    """A walk that feeds a hash with everything reachable from a function."""
 
     def __init__(self) -> None:
         self.hash = hashlib.sha256()
@@ -143,7 +135,7 @@ class _Walk:
             self._read(function.__globals__[name], names)
 
     def _read(self, value: Any, names: list[str]) -> None:
-        """Add a value and, if it is a module, what the function's names may mean there."""
+        """Add a value and, if it is a module, the meanings of the function's names there."""
         if not isinstance(value, ModuleType) or _is_library(value.__name__):
             self.value(value)
         elif not self._again(value, *names):

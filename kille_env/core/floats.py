@@ -40,7 +40,7 @@ class Split(NamedTuple):
 
 
 class Reading:
-    """What a network reads of an observation.
+    """Network inputs made from observations.
 
     Attributes:
         features: F, of the observations that it reads.
@@ -51,17 +51,13 @@ class Reading:
     """
 
     def __init__(self, features: int, source: np.ndarray, scale: np.ndarray) -> None:
-        """Takes all three; zeros at the end of `scale` are what nothing is read into."""
+        """Take all three; zeros at the end of `scale` are unread places."""
         self.features, self.size, self.source, self.scale = features, len(source), source, scale
         self._used = 1 + int(np.flatnonzero(scale)[-1])
         self._in_order = np.array_equal(source, np.arange(self.size))
 
     def __call__(self, observation: np.ndarray) -> np.ndarray:
-        """Returns what is read of observations [..., F] uint8: float32 [..., S], fresh.
-
-        Raises:
-            RulesError: They are of another shape, as those of a table with other seats are.
-        """
+        """Return the inputs read from observations [..., F] uint8: float32 [..., S], fresh."""
         self._check(observation)
         if self._in_order:  # for one row, a tenth of the time
             return np.multiply(observation, self.scale, dtype=np.float32)
@@ -92,11 +88,7 @@ class SeatLayout:
     """
 
     def __init__(self, observation: Callable[[int], tuple[Part, ...]], max_players: int) -> None:
-        """Takes a game's layout, and its largest number of seats.
-
-        Raises:
-            RulesError: A part is neither about the table nor about each seat alike.
-        """
+        """Take a game's layout, and its largest number of seats."""
         self.max_players = max_players
         one, two, all_ = observation(1), observation(2), observation(max_players)
         table, seat = [], []
@@ -117,7 +109,7 @@ class SeatLayout:
         self._observation = observation
 
     def reading(self, num_players: int) -> Reading:
-        """Returns the reading at a table of P seats."""
+        """Return the reading at a table of P seats."""
         parts = {part.name: part for part in self._observation(num_players)}
         source = np.full(self.size, -1, dtype=np.int64)
         scale = np.zeros(self.size, dtype=np.float32)
@@ -137,21 +129,11 @@ class SeatLayout:
         return Reading(width(self._observation(num_players)), source, scale)
 
     def pooled_size(self, near_seats: int) -> int:
-        """Returns how many numbers are left when all but the nearest seats are summed."""
+        """Return how many numbers are left when all but the nearest seats are summed."""
         return self.num_table + (min(near_seats, self.max_players) + 1) * self.num_seat
 
     def unpooled(self, weight: np.ndarray, num_players: int) -> tuple[np.ndarray, np.ndarray]:
-        """Returns a linear layer as it is on the features of a table of P seats.
-
-        Args:
-            weight: [U, G + (n + 1) K] float32, for the table, the n nearest seats and the sum of
-                those farther away.
-            num_players: P.
-
-        Returns:
-            [U, F] float32 for the features uint8, and [U] float32 to add to the biases, which is
-            what the numbers that say whether a seat exists come to.
-        """
+        """Return a linear layer as it is on the features of a table of P seats."""
         reading, begin, k = self.reading(num_players), self.num_table, self.num_seat
         near = (weight.shape[1] - begin) // k - 1
         slots = np.minimum(np.arange(self.max_players), near)
@@ -163,14 +145,14 @@ class SeatLayout:
         return layer, (whole[:, ~told] * reading.scale[~told]).sum(axis=1, dtype=np.float32)
 
     def split(self, numbers: np.ndarray) -> Split:
-        """Returns views of what was read, [..., S], taken apart."""
+        """Return views of inputs [..., S] by part."""
         table, seats = numbers[..., : self.num_table], numbers[..., self.num_table :]
         seats = seats.reshape(*numbers.shape[:-1], self.max_players, self.num_seat)
         return Split(table, seats, seats[..., 0] > 0)
 
 
 def nearest_first(num_players: int) -> list[int]:
-    """Returns the P seats by distance to the left of the viewer, the nearest first: 0, 1, P - 1."""
+    """Return the P seats by distance to the left of the viewer, the nearest first: 0, 1, P - 1."""
     left_first = sorted(range(1 - num_players, num_players), key=lambda step: (abs(step), -step))
     return list(dict.fromkeys(step % num_players for step in left_first))
 
@@ -192,7 +174,7 @@ def _scaled(observation: Callable[[int], tuple[Part, ...]], num_players: int) ->
 
 
 def seat_layout(spec: GameSpec) -> SeatLayout:
-    """Returns where the numbers of the reading "seats" lie."""
+    """Return where the numbers of the reading "seats" lie."""
     return _layout(spec.observation, spec.max_players)
 
 
@@ -204,7 +186,7 @@ READINGS: dict[str, Callable[[GameSpec, int], Reading]] = {
 
 
 def reading_of(observation: str, spec: GameSpec, num_players: int) -> Reading | None:
-    """Returns how the option `observation` reads features at a table; None is as they are."""
+    """Return how the option `observation` reads features at a table; None is as they are."""
     return READINGS[observation](spec, num_players) if observation in READINGS else None
 
 
@@ -220,7 +202,7 @@ def _features(part: Part) -> range:
 
 @kernel
 def _read(observation, source, scale, out):
-    """Writes [N, S] numbers, read from features [N, F]; what nothing is read into stays."""
+    """Write [N, S] numbers, read from features [N, F]; unread places stay."""
     for number in range(out.shape[0]):
         for place in range(source.shape[0]):
             value = scale[place]

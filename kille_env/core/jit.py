@@ -44,7 +44,7 @@ KEPT_KERNELS = 1000
 
 @cache
 def source_digest(root: Path) -> str:
-    """Returns a short digest of all Python files of a package, and of Numba's version.
+    """Return a short digest of all Python files of a package, and of Numba's version.
 
     Args:
         root: Folder of the package.
@@ -60,7 +60,7 @@ def source_digest(root: Path) -> str:
 
 @cache
 def cache_base() -> Path | None:
-    """Returns the first folder for caches that can be written, or None."""
+    """Return the first folder for caches that can be written, or None."""
     chosen = os.environ.get("KILLE_CACHE_DIR") or os.environ.get("NUMBA_CACHE_DIR")
     places = [Path(chosen)] if chosen else [Path(platformdirs.user_cache_dir("kille-env"))]
     places.append(
@@ -78,7 +78,7 @@ def cache_base() -> Path | None:
 
 
 def kernel_folder(key: str) -> Path | None:
-    """Returns where a kernel is kept, None if nothing can be written.
+    """Return where a kernel is kept, None if nothing can be written.
 
     Args:
         key: The digest of what it is compiled from.
@@ -102,7 +102,7 @@ _in_use: set[Path] = set()
 
 
 def _forget_old(base: Path) -> None:
-    """Removes the kernels that were not used for longest, and never this process's own."""
+    """Remove the kernels that were not used for longest, and never this process's own."""
     used = {}
     for folder in set(base.glob("kernels-*")) - _in_use:
         with suppress(OSError):  # another process may have removed it
@@ -118,7 +118,7 @@ def _unwritable() -> list[OSError]:
 
 
 def _say_unwritable(error: OSError) -> None:
-    """Says on standard error, once, that there is no cache."""
+    """Say on standard error, once, that there is no cache."""
     if not _unwritable():
         say(
             f"kille-env: compiled code cannot be kept ({error.strerror}: {cache_base()}); "
@@ -130,7 +130,7 @@ def _say_unwritable(error: OSError) -> None:
 
 @cache
 def _compiler() -> Any:
-    """Returns the module that compiles kernels, and imports Numba with it.
+    """Return the module that compiles kernels, and imports Numba with it.
 
     `compiler` uses private parts of Numba. `plain` needs none and takes its place where Numba is
     another than those tried, or lacks such a part.
@@ -155,12 +155,7 @@ def _compiler() -> Any:
 
 
 class _Here(threading.local):
-    """How this thread runs kernels.
-
-    Attributes:
-        plain: Within a kernel that runs as plain Python, and so do those that it calls.
-        compiled: In the thread that loads compiled kernels for the others.
-    """
+    """How this thread runs kernels."""
 
     plain = False
     compiled = False
@@ -215,7 +210,7 @@ class Kernel:
 
 
 def kernel(function: F) -> F:
-    """Compiles a function that allocates nothing, raises nothing and touches no Python object.
+    """Compile a function that allocates nothing, raises nothing and touches no Python object.
 
     The GIL is released while it runs from Python. Calls between kernels are always inlined: an
     array is seven words to pass, and passing them cost a quarter of a step. To a type checker the
@@ -227,7 +222,7 @@ def kernel(function: F) -> F:
 
 
 def filled(template: F, functions: dict[str, Any]) -> F:
-    """Returns a plain function like `template` that finds its global names in `functions`.
+    """Return a plain function like `template` that finds its global names in `functions`.
 
     The core's loops call `deal`, `apply` or `observe` without knowing a game.
 
@@ -242,7 +237,7 @@ def filled(template: F, functions: dict[str, Any]) -> F:
 
 
 def bind(template: F, functions: dict[str, Any]) -> F:
-    """Returns a kernel like `template` that finds its global names in `functions`; see `filled`."""
+    """Return a kernel like `template` that finds its global names in `functions`; see `filled`."""
     return kernel(filled(template, functions))
 
 
@@ -252,14 +247,14 @@ def in_plain() -> bool:
 
 
 def loop(template: F, functions: dict[str, Any]) -> F:
-    """Returns what Python calls of `bind`'s kernel: a step of one table should take no detour."""
+    """Return the dispatcher of `bind`'s kernel: a step of one table should take no detour."""
     bound = bind(template, functions)
     return getattr(bound, "compiled", bound)
 
 
 @contextmanager
 def announce_compilation(name: str) -> Iterator[None]:
-    """Says on standard error what takes so long, if anything is compiled meanwhile.
+    """Announce compilation on standard error, if anything is compiled meanwhile.
 
     No garbage is looked for then: the compiler makes millions of objects and drops few of them.
     """

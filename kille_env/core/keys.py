@@ -13,35 +13,27 @@ _S11 = np.uint64(11)
 
 
 def mix(words: np.ndarray | np.uint64) -> np.ndarray:
-    """Returns 64-bit words scrambled, uint64 of the same shape; a bijection."""
+    """Return 64-bit words scrambled, uint64 of the same shape; a bijection."""
     scramble = getattr(rng.mix, "py_func", rng.mix)
     return scramble(np.asarray(words, dtype=np.uint64))
 
 
 def derive(keys: np.ndarray | np.uint64, numbers: np.ndarray | int) -> np.ndarray:
-    """Returns the keys of streams below keys, uint64; keys and numbers are broadcast."""
+    """Return the keys of streams below keys, uint64; keys and numbers are broadcast."""
     with np.errstate(over="ignore"):  # 64-bit words wrap around, which is the point
         steps = (np.asarray(numbers).astype(np.uint64) + np.uint64(1)) * rng.GOLDEN
         return mix(mix(keys) + steps)
 
 
 def uniforms(keys: np.ndarray) -> np.ndarray:
-    """Returns a random number from 0 to below 1 for each key, float64 of the same shape."""
+    """Return a random number from 0 to below 1 for each key, float64 of the same shape."""
     return (mix(keys) >> _S11) * 2.0**-53
 
 
 def deal_seeds(seed: int, num_players: int, deals: np.ndarray) -> np.ndarray:
-    """Returns the seeds of numbered deals.
+    """Return the seeds of numbered deals.
 
     Everything that measures players takes its deals from here, so deal 17 of seed 3 has the same
     cards in an evaluation, a comparison and a tournament.
-
-    Args:
-        seed: The seed that was asked for, from 0 to 2**64 - 1.
-        num_players: P, seats of the tables.
-        deals: Numbers of the deals, any shape.
-
-    Returns:
-        uint64 of that shape, for `Batch.reset(seed=...)`.
     """
     return derive(derive(np.uint64(seed), num_players), deals)

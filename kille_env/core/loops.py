@@ -19,7 +19,7 @@ AHEAD = 3
 
 
 def _the_games(*_: Any) -> Any:
-    """Stands for a function of the game; it is never called."""
+    """Stand for a function of the game; it is never called."""
 
 
 begin = deal = legal_actions = apply = observe = view = resample = relabel = _the_games
@@ -29,7 +29,7 @@ SECRET_ACTIONS = np.zeros(0, dtype=np.bool_)
 
 @kernel
 def seed_tables(tables, seeds, streams, which, num_players):
-    """Gives the chosen tables their generators: stream number `streams[i]` of seed `seeds[i]`."""
+    """Give the chosen tables their generators: stream number `streams[i]` of seed `seeds[i]`."""
     for i in range(tables.shape[0]):
         if which[i]:
             tables[i]["seed"] = rng.derive(seeds[i], streams[i])
@@ -38,7 +38,7 @@ def seed_tables(tables, seeds, streams, which, num_players):
 
 
 def begin_tables(tables, rules, dealers, which):
-    """Begins a new match at the chosen tables."""
+    """Begin a new match at the chosen tables."""
     for i in range(tables.shape[0]):
         if which[i]:
             begin(tables[i], rules[0], np.int64(dealers[i]))
@@ -46,14 +46,14 @@ def begin_tables(tables, rules, dealers, which):
 
 
 def open_tables(tables, rules, dealers, which, passes):
-    """Begins a new match at the chosen tables and deals, see `_open`."""
+    """Begin a new match at the chosen tables and deals, see `_open`."""
     for i in range(tables.shape[0]):
         if which[i]:
             _open(tables[i], rules[0], np.int64(dealers[i]), passes)
 
 
 def _open(table, rules, dealer, passes):
-    """Begins a match and deals, and the next one where the cards decide it before anybody acts.
+    """Begin a match and deals, and the next one if cards decide it before any action.
 
     This is the only place that passes over such matches at a table that begins by itself; without
     `passes` the table is over. After `MOST_PASSED` of them it is left so.
@@ -67,7 +67,7 @@ def _open(table, rules, dealer, passes):
 
 
 def deal_tables(tables, rules, which, once):
-    """Deals at the chosen tables until somebody has to decide, or it is over (or one hand)."""
+    """Deal at the chosen tables until a decision, or the match's end (or one hand)."""
     for i in range(tables.shape[0]):
         if which[i]:
             _deal(tables[i], rules[0], once)
@@ -83,7 +83,7 @@ def _deal(table, rules, once):
 
 
 def show_tables(tables, rules, which, seats, observations, masks, rewards, terminated, truncated):
-    """Writes what the outside sees of the chosen tables as they stand."""
+    """Write the public arrays of the chosen tables."""
     for i in range(tables.shape[0]):
         if which[i]:
             rewards[i, :] = 0.0
@@ -105,7 +105,7 @@ def _show(table, rules, i, seats, observation, mask):
 
 @kernel
 def first_illegal(seats, masks, actions, which):
-    """Returns the first chosen table whose action is illegal, or -1; one that is over takes any."""
+    """Return the first chosen table whose action is illegal, or -1; one that is over takes any."""
     num_actions = masks.shape[1]
     for i in range(actions.shape[0]):
         action = actions[i]
@@ -128,7 +128,7 @@ def step_tables(
     truncated,
     restart,
 ):
-    """Plays an action at the chosen tables, shows the next decision; finished ones start again.
+    """Play an action at the chosen tables, shows the next decision; finished ones start again.
 
     Nothing is played if an action is illegal. A table that is not chosen stands still, earning 0.
     With `restart` off a finished table waits. The antes of a new match are paid out by its first
@@ -136,9 +136,6 @@ def step_tables(
     of pays nothing: everybody sees the rewards, so what has moved is left to the next public step.
     A match that ends before anybody has to decide (two players, and a gok is dealt) passes unseen
     with `restart`; without, the next step pays out what it decided.
-
-    Returns:
-        The first table with an illegal action, or -1.
     """
     illegal = first_illegal(seats, masks, actions, which)
     if illegal >= 0:
@@ -160,7 +157,7 @@ def step_tables(
 def _step(
     table, rules, i, action, seats, observation, mask, reward, terminated, truncated, restart
 ):
-    """Plays a legal action at table i; see `step_tables`. On a GPU it is what a thread does.
+    """Play a legal action at table i; see `step_tables`. On a GPU a thread runs it.
 
     The table, `observation`, `mask` and `reward` may be copies that lie nearer than the arrays.
     """
@@ -186,7 +183,7 @@ def _step(
 
 
 def apply_tables(tables, rules, actions, which):
-    """Plays one action at the chosen tables that wait for one, and deals nothing."""
+    """Play one action at the chosen tables that wait for one, and deals nothing."""
     for i in range(tables.shape[0]):
         if which[i] and tables[i]["seat"] >= 0:
             apply(tables[i], rules[0], actions[i])
@@ -195,13 +192,13 @@ def apply_tables(tables, rules, actions, which):
 
 
 def view_tables(tables, rules, seats, out):
-    """Writes what one seat of each table sees, by `view`: any kernel of the game that says that."""
+    """Write the features of one seat of each table by `view`, a kernel of the game."""
     for i in range(tables.shape[0]):
         view(tables[i], rules[0], np.int64(seats[i]), out[i])
 
 
 def masks_of_all(tables, rules, out):
-    """Writes the mask of every seat of one table, [P, A]; returns who has a 1 in it, bits."""
+    """Write the mask of every seat of one table, [P, A]; return the seats with a 1 in it, bits."""
     found = 0
     for seat in range(out.shape[0]):
         legal_actions(tables[0], rules[0], seat, out[seat])
@@ -213,7 +210,7 @@ def masks_of_all(tables, rules, out):
 
 
 def resample_tables(tables, rules, seats, keys, cards):
-    """Puts a determinization that the seat cannot tell from it in the place of each table.
+    """Put a determinization that the seat cannot tell from it in the place of each table.
 
     The generator begins anew from the key, and a stacked pack is forgotten, so what is to come is
     as random as what is hidden.
@@ -232,7 +229,7 @@ def resample_tables(tables, rules, seats, keys, cards):
 
 
 def relabel_tables(tables, rules, cards):
-    """Puts `cards[i, c]` everywhere in table i where card c is."""
+    """Put `cards[i, c]` everywhere in table i where card c is."""
     for i in range(tables.shape[0]):
         if tables[i]["phase"] > OVER:
             relabel(tables[i], rules[0], cards[i])

@@ -1,4 +1,4 @@
-"""What kernels ask of the processor itself: to count bits, to spread them, to fetch ahead.
+"""Instructions of the processor for kernels: count bits, spread them, fetch ahead.
 
 Here each is a function of plain Python, which says what it does and does it where kernels are not
 compiled. In compiled code it is an instruction or two; `kille_env.core.compiler` says which.
@@ -10,39 +10,33 @@ import numpy as np
 
 
 def bits_set(word: Any) -> int:
-    """Returns how many bits of a word are 1."""
+    """Return how many bits of a word are 1."""
     return int(word).bit_count()
 
 
 def zeros_below(word: Any) -> int:
-    """Returns how many bits of a word are 0 below the lowest 1; 64 if there is none."""
+    """Return how many bits of a word are 0 below the lowest 1; 64 if there is none."""
     return (int(word) & -int(word)).bit_length() - 1 if word else 64
 
 
 def zeros_above(word: Any) -> int:
-    """Returns how many bits of a word are 0 above the highest 1; 64 if there is none."""
+    """Return how many bits of a word are 0 above the highest 1; 64 if there is none."""
     return 64 - int(word).bit_length()
 
 
 def store_bits(word: Any, out: np.ndarray, at: Any) -> None:
-    """Writes each bit of a word as a byte, the lowest first.
-
-    Args:
-        word: uint8, uint16, uint32 or uint64: its type says how many bytes are written.
-        out: [F] bytes that lie side by side.
-        at: Where the first of them goes. In compiled code nothing looks whether there is room.
-    """
+    """Write each bit of a word as a byte, the lowest first."""
     bits = _bits(word)
     out[at : at + bits.size] = bits
 
 
 def store_four(word: Any, out: np.ndarray, at: Any) -> None:
-    """Writes each of the four lowest bits of a word as a byte; otherwise as `store_bits`."""
+    """Write each of the four lowest bits of a word as a byte; otherwise as `store_bits`."""
     out[at : at + 4] = _bits(word)[:4]
 
 
 def store_pairs(word: Any, out: np.ndarray, at: Any) -> None:
-    """Writes the sum of each pair of bits of a word as a byte; otherwise as `store_bits`."""
+    """Write the sum of each pair of bits of a word as a byte; otherwise as `store_bits`."""
     sums = _bits(word).reshape(-1, 2).sum(axis=1)
     out[at : at + sums.size] = sums
 
@@ -52,7 +46,7 @@ def _bits(word: Any) -> np.ndarray:
 
 
 def prefetch(array: np.ndarray, index: int) -> None:
-    """Fetches `array[index]`, which will soon be written, into the caches, without waiting.
+    """Fetch `array[index]`, which will soon be written, into the caches, without waiting.
 
     Many tables do not fit into the caches, and a record has gaps that a step does not touch, so the
     processor does not guess which bytes come next.

@@ -1,4 +1,4 @@
-"""What a pack of cards is: whole numbers with codes and names."""
+"""A pack of cards: whole numbers with codes and names."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -30,23 +30,23 @@ class Pack:
         return len(self.codes) * self.copies
 
     def code(self, card: int) -> str:
-        """Returns the code of a card, "L5" for 14 or 15 of the Kille pack."""
+        """Return the code of a card, "L5" for 14 or 15 of the Kille pack."""
         return self.codes[int(card) // self.copies]
 
     def name(self, card: int) -> str:
-        """Returns the name of a card for people."""
+        """Return the name of a card for people."""
         return self.names[int(card) // self.copies]
 
     def word(self, card: int) -> str:
-        """Returns what an English sentence calls a card: "5", "harlequin"."""
+        """Return the word for a card in English sentences: "5", "harlequin"."""
         return (self.words or self.names)[int(card) // self.copies]
 
     def codes_without(self, left_out: Sequence[int]) -> list[str]:
-        """Returns the codes of all cards but some, in rank order; equal ones stand there twice."""
+        """Return the codes of all cards but some, in rank order; equal ones stand there twice."""
         return [self.code(card) for card in range(self.size) if card not in left_out]
 
     def parse(self, code: str) -> int:
-        """Returns the type of a card code.
+        """Return the type of a card code.
 
         Raises:
             CardError: The code is unknown.

@@ -20,22 +20,22 @@ ONE = np.uint64(1)
 
 @cache
 def inlined(function: Callable[..., Any]) -> Any:
-    """Returns a dispatcher of a function, the same one each time."""
+    """Return a dispatcher of a function, the same one each time."""
     return numba.njit(nogil=True, error_model="numpy")(function)
 
 
 def compiled(function: Callable[..., Any], *_: Any) -> Any:
-    """Returns a dispatcher of a function; nothing is kept on disk."""
+    """Return a dispatcher of a function; nothing is kept on disk."""
     return inlined(function)
 
 
 def before_compiling(_: Callable[[], None]) -> Any:
-    """Returns a context that says nothing: the warning has said that every start compiles."""
+    """Return a context that says nothing: the warning has said that every start compiles."""
     return nullcontext()
 
 
 def accept(kernels: type) -> None:
-    """Teaches Numba what an object of a class is in a kernel: its `inlined`."""
+    """Teach Numba to take objects of a class in a kernel as their `inlined`."""
     typeof_impl.register(kernels)(lambda kernel, _context: numba.typeof(kernel.inlined))
 
 

@@ -1,4 +1,4 @@
-"""Which games there are, by name, and which table of one is played.
+"""Games by name, and the configuration of a table.
 
 A game is registered by the name of its module, which is imported when the game is first used.
 Other packages register their own games with `register`.
@@ -22,7 +22,7 @@ _drawings: list[Callable[[], Callable[..., Any]]] = []
 
 
 def register(name: str, module: str, version: int = 0) -> None:
-    """Registers a game.
+    """Register a game.
 
     Example:
         >>> from kille_env.author import register
@@ -45,7 +45,7 @@ def register(name: str, module: str, version: int = 0) -> None:
 
 
 def on_register(listener: Callable[[str], None]) -> None:
-    """Calls `listener` with the name of every game, present and future."""
+    """Call `listener` with the name of every game, present and future."""
     _listeners.append(listener)
     for name in _modules:
         listener(name)
@@ -72,7 +72,7 @@ def drawing() -> Callable[..., Any]:
 
 
 def list_games() -> tuple[str, ...]:
-    """Returns the names of all registered games.
+    """Return the names of all registered games.
 
     Example:
         >>> import kille_env
@@ -83,7 +83,7 @@ def list_games() -> tuple[str, ...]:
 
 
 def load_game(name: str) -> "Game":
-    """Returns a game with its kernels (compiled or taken from the cache at their first call).
+    """Return a game with its kernels (compiled or taken from the cache at their first call).
 
     Raises:
         UnknownGameError: No such game; the message suggests one. Or its facts have another name
@@ -102,7 +102,7 @@ def load_game(name: str) -> "Game":
 
 
 def version_of(name: str) -> int:
-    """Returns the version of a game, without importing it.
+    """Return the version of a game, without importing it.
 
     Raises:
         UnknownGameError: No such game; the message suggests one.
@@ -119,7 +119,7 @@ def _check_known(name: str) -> None:
 
 
 def spec(name: str) -> "GameSpec":
-    """Returns the facts about a game.
+    """Return the facts about a game.
 
     Example:
         >>> import kille_env
@@ -131,7 +131,7 @@ def spec(name: str) -> "GameSpec":
 
 @dataclass(frozen=True)
 class Table:
-    """What is played: a game, its version, the seats and the rules, `episode` among them.
+    """The configuration of a game: its version, the seats and the rules, `episode` among them.
 
     Every environment, model, policy file and result names its table, so that a policy is not
     measured at another table than it was trained at without a word.
@@ -156,7 +156,7 @@ class Table:
         rules: "Rules | Mapping[str, Any] | str | None" = None,
         episode: str | None = None,
     ) -> "Table":
-        """Return a table; what is not given is the game's default.
+        """Return a table, with the game's default for everything that is not given.
 
         Args:
             game: Name of the game.
@@ -199,7 +199,7 @@ class Table:
         return cls(game, spec(game).check_players(seats, rules), rules, version)
 
     def differences(self, other: "Table") -> list[str]:
-        """Return in words what another table has otherwise; empty if it is the same."""
+        """Return the differences of another table as text; empty if it is the same."""
         if self.game != other.game:
             return [f"{other.game} instead of {self.game}"]
         found = []

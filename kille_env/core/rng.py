@@ -25,7 +25,7 @@ _S30, _S27, _S31, _S32 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(
 
 @kernel
 def mix(z):
-    """Scrambles a 64-bit word; a bijection."""
+    """Scramble a 64-bit word; a bijection."""
     z = (z ^ (z >> _S30)) * _M1
     z = (z ^ (z >> _S27)) * _M2
     return z ^ (z >> _S31)
@@ -33,13 +33,13 @@ def mix(z):
 
 @kernel
 def derive(key, index):
-    """Returns the key of stream number `index` below `key`."""
+    """Return the key of stream number `index` below `key`."""
     return mix(mix(key) + GOLDEN * np.uint64(index + 1))
 
 
 @kernel
 def below(table, bound):
-    """Draws a whole number from 0 to `bound` - 1 (the bias is below 2**-26 for a pack of cards)."""
+    """Draw a whole number from 0 to `bound` - 1 (the bias is below 2**-26 for a pack of cards)."""
     table["rng"] = table["rng"] + GOLDEN
     return np.int64(((mix(table["rng"]) >> _S32) * np.uint64(bound)) >> _S32)
 

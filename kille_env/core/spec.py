@@ -25,7 +25,7 @@ SINGLE_DEAL = EPISODES.index("deal")  # the number in a rules record's `episode`
 
 
 def is_whole(value: Any) -> TypeGuard[int | np.integer]:
-    """Returns whether a value is a whole number of Python or NumPy; True and False are not."""
+    """Return whether a value is a whole number of Python or NumPy; True and False are not."""
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
@@ -56,17 +56,17 @@ class Switch:
     maximum: int = 1_000_000_000
 
     def value_for(self, preset: str) -> Value:
-        """Returns the value that a preset gives it."""
+        """Return the value that a preset gives it."""
         if not isinstance(self.default, Mapping):
             return self.default
         return self.default.get(preset, next(iter(self.default.values())))
 
     def plain(self, value: Any) -> Value:
-        """Returns a possible value as rules keep it: a number of NumPy becomes one of Python."""
+        """Return a possible value as rules keep it: a number of NumPy becomes one of Python."""
         return value.item() if isinstance(value, np.generic) else value
 
     def encode(self, value: Any) -> int:
-        """Returns the number that stands for `value` in the kernels' record.
+        """Return the number that stands for `value` in the kernels' record.
 
         Raises:
             RulesError: The value is impossible; the message says what is possible.
@@ -86,7 +86,7 @@ class Switch:
         raise RulesError(f"switch {self.name!r} is {shortened(value)}, expected {self.possible()}")
 
     def possible(self) -> str:
-        """Returns the possible values as text."""
+        """Return the possible values as text."""
         if self.values:
             words = [str(v).lower() if isinstance(v, bool) else repr(v) for v in self.values]
             return " or ".join(words)
@@ -110,22 +110,22 @@ class PackSwitch(Switch):
     pack: Pack = field(kw_only=True)
 
     def plain(self, value: Any) -> Value:
-        """Returns the codes in the order of the pack; None if that is all of it."""
+        """Return the codes in the order of the pack; None if that is all of it."""
         known = self._codes(value)
         return None if known == list(self.pack.codes) else "+".join(known)
 
     def encode(self, value: Any) -> int:
-        """Returns the set of the cards that are left out; see `Switch.encode`."""
+        """Return the set of the cards that are left out; see `Switch.encode`."""
         known = self._codes(value)
         cards = range(self.pack.size)
         return sum(1 << card for card in cards if self.pack.code(card) not in known)
 
     def possible(self) -> str:
-        """Returns the possible values as text."""
+        """Return the possible values as text."""
         return "codes of cards joined by +, each once, or null for the whole pack"
 
     def _codes(self, value: Any) -> list[str]:
-        """Returns the codes that a value names, in the order of the pack."""
+        """Return the codes that a value names, in the order of the pack."""
         if value is None:
             return list(self.pack.codes)
         said = f"switch {self.name!r} is {shortened(value)}, expected {self.possible()}"
@@ -166,7 +166,7 @@ class Part:
 
 
 def lay_out(*parts: Part) -> tuple[Part, ...]:
-    """Returns the parts one behind the other, with their offsets."""
+    """Return the parts one behind the other, with their offsets."""
     placed, offset = [], 0
     for part in parts:
         placed.append(replace(part, offset=offset))
@@ -175,7 +175,7 @@ def lay_out(*parts: Part) -> tuple[Part, ...]:
 
 
 def offsets(layout: Callable[[int], tuple[Part, ...]]) -> Any:
-    """Returns where the parts of a layout begin, by name, as a constant for kernels.
+    """Return where the parts of a layout begin, by name, as a constant for kernels.
 
     Two numbers for each part: it begins at the first, plus the second for each seat of the table.
     `kille_env.cards.features` has what reads them.
@@ -187,17 +187,17 @@ def offsets(layout: Callable[[int], tuple[Part, ...]]) -> Any:
 
 
 def member_names(members: type[IntEnum]) -> tuple[str, ...]:
-    """Returns the names of an enum's members: values of a switch, phases or actions of a game."""
+    """Return the names of an enum's members: values of a switch, phases or actions of a game."""
     return tuple(member.name.lower() for member in members)
 
 
 def width(parts: tuple[Part, ...]) -> int:
-    """Returns the number of features of a layout."""
+    """Return the number of features of a layout."""
     return parts[-1].offset + parts[-1].size
 
 
 def feature_scale(parts: tuple[Part, ...]) -> np.ndarray:
-    """Returns what scales the features of a layout to between 0 and 1, [F] float32."""
+    """Return the factors that scale a layout's features to between 0 and 1, [F] float32."""
     return np.concatenate([np.full(part.size, 1.0 / part.high, np.float32) for part in parts])
 
 
@@ -207,7 +207,7 @@ MOST_SHOWN = 12
 
 @dataclass(frozen=True, repr=False)
 class GameSpec:
-    """What there is to know about a game without playing it.
+    """The facts about a game.
 
     Attributes:
         name, title: Key of the registry, and name for people.
@@ -296,7 +296,7 @@ class GameSpec:
         return self.pack.stack(codes, self.left_out(rules) if rules else ())
 
     def left_out(self, rules: "Rules") -> tuple[int, ...]:
-        """Returns the cards of the pack that are not played with."""
+        """Return the cards of the pack that are not played with."""
         for switch in self.switches:
             if isinstance(switch, PackSwitch):
                 word = rules.number(switch.name)
@@ -310,13 +310,13 @@ class GameSpec:
         return np.dtype((np.record, np.dtype(fields, align=True)))
 
     def most_players(self, rules: "Rules") -> int:
-        """Returns how many can sit: fewer where the rules leave cards out; 0 if nobody can."""
+        """Return how many can sit: fewer where the rules leave cards out; 0 if nobody can."""
         size = self.pack.size - len(self.left_out(rules))
         seats = range(self.min_players, self.max_players + 1)
         return max((n for n in seats if self.cards_needed(rules, n) <= size), default=0)
 
     def check_players(self, num_players: int | None, rules: "Rules | None" = None) -> int:
-        """Returns the number of seats, the default for None.
+        """Return the number of seats, the default for None.
 
         Args:
             num_players: The number.
@@ -347,7 +347,7 @@ class GameSpec:
     def resolve(
         self, rules: "Rules | Mapping[str, Any] | str | None" = None, **more: Any
     ) -> "Rules":
-        """Returns complete rules.
+        """Return complete rules.
 
         Args:
             rules: A preset's name, a mapping of switches (with "preset" and "episode" if wanted),
@@ -412,7 +412,7 @@ class Rules:
     record: np.ndarray
 
     def __eq__(self, other: object) -> bool:
-        """Two rules are equal if they play the same game in the same way, whatever the preset."""
+        """Two rules are equal if they play the same game in the same way, by any preset."""
         return (
             isinstance(other, Rules)
             and self.game == other.game
@@ -420,7 +420,7 @@ class Rules:
         )
 
     def __hash__(self) -> int:
-        """Agrees with equality."""
+        """Agree with equality."""
         return hash((self.game, self.record.tobytes()))
 
     def __repr__(self) -> str:
@@ -428,19 +428,19 @@ class Rules:
         return f"<Rules of {self.game}: {switches}>"
 
     def __getitem__(self, name: str) -> Value:
-        """Returns the value of a switch."""
+        """Return the value of a switch."""
         return self.values[name]
 
     def number(self, name: str) -> int:
-        """Returns the value of a switch that is a whole number."""
+        """Return the value of a switch that is a whole number."""
         return int(self.record[name][0])
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickles the values and the record: a read-only view of a mapping cannot be."""
+        """Pickle the values and the record: a read-only view of a mapping cannot be."""
         return _rules_again, (self.game, dict(self.values), self.record)
 
     def as_dict(self) -> dict[str, Value]:
-        """Returns every switch with its value, as JSON can hold it."""
+        """Return every switch with its value, as JSON can hold it."""
         return dict(self.values)
 
 

@@ -1,4 +1,4 @@
-"""The record of a table: what every game has in it, and how a match and a deal begin."""
+"""The record of a table: the fields of all games, and how a match and a deal begin."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,7 +13,7 @@ DEAL, OVER = 0, 1
 
 
 def table_dtype(max_players: int, pack_size: int, fields: Sequence[tuple[Any, ...]]) -> np.dtype:
-    """Returns the record dtype of a table: what every game has, then the game's own fields.
+    """Return the record dtype of a table: the fields of all games, then the game's own.
 
     Args:
         max_players: Most seats.
@@ -51,7 +51,7 @@ def table_dtype(max_players: int, pack_size: int, fields: Sequence[tuple[Any, ..
 
 @kernel
 def new_match(table, dealer):
-    """Moves a table to its next match: number, key, dealer (-1: drawn)."""
+    """Move a table to its next match: number, key, dealer (-1: drawn)."""
     table["matches"] += 1
     table["match_key"] = rng.derive(table["seed"], table["matches"])
     table["rng"] = table["match_key"]
@@ -65,6 +65,6 @@ def new_match(table, dealer):
 
 @kernel
 def new_deal(table):
-    """Counts a deal and moves the generator to its own stream."""
+    """Count a deal and moves the generator to its own stream."""
     table["deals"] += 1
     table["rng"] = rng.derive(table["match_key"], table["deals"])

@@ -60,15 +60,6 @@ def plan_hands(table, viewer, free):
     not find elsewhere, they take from it. Hands are dealt by the highest card that they can hold,
     or from the other end by the lowest one: as it makes for fewer ways to deal cards of which some
     are none.
-
-    Args:
-        table: The table.
-        viewer: Who looks.
-        free: The cards that may be in hidden hands, a set.
-
-    Returns:
-        The seats, six bits each from the lowest up, those without hidden cards last; and by seat
-        the number of cards.
     """
     lowest, highest = NOTHING, NOTHING
     for seat in range(np.int64(table["num_players"])):
@@ -138,18 +129,6 @@ def try_hands(table, viewer, places, free, order, most, cards):
 
     Each card is drawn as if the hand had as many to choose from as it can have at most; where it
     has fewer, the draw fails in that proportion.
-
-    Args:
-        table: The table with the generator.
-        viewer: Who looks.
-        places: The cards whose places are to be dealt to, if they are in hidden hands; a set.
-        free: The cards that lie nowhere yet, a set.
-        order: From `plan_hands`.
-        most: Likewise.
-        cards: Where it is written.
-
-    Returns:
-        Whether it has succeeded, and the cards that are still free.
     """
     for place in range(np.int64(table["num_players"])):
         seat = by_seat(order, place)
@@ -183,12 +162,6 @@ def deal_hidden(table, viewer, unseen, cards):
     """Deal the cards that a seat has not seen anew to the places where they are now.
 
     All arrangements in which nobody holds what it cannot hold are equally likely.
-
-    Args:
-        table: The table with the generator.
-        viewer: Who looks.
-        unseen: The cards that it has not seen, a set: all other hands, and what nobody holds.
-        cards: Where it is written which card lies where card c lies now.
     """
     order, most = plan_hands(table, viewer, unseen)
     done, free = False, NOTHING

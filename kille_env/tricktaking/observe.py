@@ -25,14 +25,7 @@ _ONE = np.uint64(1)
 
 
 def shared_parts(tricks: int, most: int, p: int, *names: str) -> tuple[Part, ...]:
-    """Return some of the parts that trick games have in common, in the order of their names.
-
-    Args:
-        tricks: Tricks in a deal.
-        most: How many cards may be exchanged.
-        p: Seats.
-        *names: Names of parts.
-    """
+    """Return some of the parts that trick games have in common, in the order of their names."""
     code = "1 blaren to 21 kille, 0 none"
     parts = (
         Part("hand", HAND * TYPES, "own cards from the lowest up, a one-hot of 21 each"),
@@ -143,17 +136,7 @@ def open_card(table, seat):
 
 @kernel
 def observe_pot_game(table, rules, viewer, play, tricks, out, obs):
-    """Write the parts common to observations of games with tricks and a pot.
-
-    Args:
-        table: The table.
-        rules: Its rules.
-        viewer: Who looks.
-        play: The phase in which tricks are played.
-        tricks: How many are played in the deal.
-        out: The observation.
-        obs: Its layout.
-    """
+    """Write the parts common to observations of games with tricks and a pot."""
     p, phase = np.int64(table["num_players"]), np.int64(table["phase"])
     highest = np.int64(table["highest"])
     trick = min(np.int64(table["trick"]), tricks - 1)
@@ -189,14 +172,7 @@ def observe_pot_game(table, rules, viewer, play, tricks, out, obs):
 
 @kernel
 def recall_tricks(table, viewer, out, info):
-    """Write the parts common to information states of all trick games.
-
-    Args:
-        table: The table.
-        viewer: Who looks.
-        out: The information state.
-        info: Its layout.
-    """
+    """Write the parts common to information states of all trick games."""
     p = np.int64(table["num_players"])
     out[:] = 0
     write_phase(table, out, info.phase)

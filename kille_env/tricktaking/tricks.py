@@ -137,7 +137,7 @@ def card_of_type(cards, kind):
 
 @kernel
 def clear_tricks(table, without):
-    """Forget the last deal's hands and tricks; nobody can hold the cards that are left out."""
+    """Forget the last deal's hands and tricks; no seat can hold the cards that are left out."""
     table["in_play"] = 0
     table["trick"] = 0
     table["highest"] = NO_RANK
@@ -185,16 +185,7 @@ def draw_cards(table, seat, number):
 
 @kernel
 def write_discards(hand, size, most, out, at, end):
-    """Mark in the mask which discards are possible; equal cards make one action, not two.
-
-    Args:
-        hand: The cards in hand.
-        size: How many they are.
-        most: How many may be discarded, -1 if nobody is asked for discards.
-        out: Mask.
-        at: Where the discards begin in it.
-        end: Where they end.
-    """
+    """Mark in the mask which discards are possible; equal cards make one action, not two."""
     doubles, slot, rest = np.int64(0), 0, np.uint64(hand)
     both = rest & (rest << _ONE) & ~FIRST_COPIES
     while both != 0 and most >= 0:
@@ -236,14 +227,7 @@ def lead_from(table, seat):
 
 @kernel
 def playable(table, hand, heads_lowest, creeps_lowest):
-    """The cards of a hand that may be played to the trick.
-
-    Args:
-        table: The table.
-        hand: The cards in hand.
-        heads_lowest: Whether who can head the trick has to do it with the lowest card that does.
-        creeps_lowest: Whether who cannot has to play the lowest card.
-    """
+    """The cards of a hand that may be played to the trick."""
     highest = np.int64(table["highest"])
     able = hand & (WHOLE_PACK << np.uint64(2 * max(highest, 0)))
     if able == 0:
@@ -257,16 +241,6 @@ def play_to_trick(table, card, tricks, heads_lowest, creeps_lowest):
 
     Who does not head the trick cannot: all of its cards are below the highest one. Then the next
     player is to act; if the trick is complete its winner, who leads to the next.
-
-    Args:
-        table: The table.
-        card: The card.
-        tricks: How many tricks are played in the deal.
-        heads_lowest: As in `playable`.
-        creeps_lowest: Likewise.
-
-    Returns:
-        Whether the trick is complete.
     """
     seat, trick = index(table["seat"]), index(table["trick"])
     rank, highest = np.int64(card) >> 1, np.int64(table["highest"])

@@ -30,13 +30,7 @@ def names_of(cards: int) -> str:
 
 
 def say_action(table: Any, text: str, verb: str = "") -> str:
-    """Return the button of an action of the seat to act: "Change the 7 and 8".
-
-    Args:
-        table: The table.
-        text: The action's text, with places for cards in a discard.
-        verb: The verb for playing a card; "" is "Lead" or "Play".
-    """
+    """Return the button of an action of the seat to act: "Change the 7 and 8"."""
     hand = [KILLE_PACK.word(card) for card in members(table["hand"][int(table["seat"])])]
     name, *cards = text.split(" ")
     if name == "discard":
@@ -47,13 +41,7 @@ def say_action(table: Any, text: str, verb: str = "") -> str:
 
 
 def ask_for_card(table: Any, who: list[str], otherwise: str) -> str:
-    """Return the question to the seat to act while tricks are played.
-
-    Args:
-        table: The table.
-        who: Names of the seats.
-        otherwise: The cards to choose from without one that heads: "your lowest card".
-    """
+    """Return the question to the seat to act while tricks are played."""
     if table["highest"] < 0:
         return "Lead a card."
     best = f"{inside(owner(who[int(table['holder'])]))} {KILLE_PACK.words[int(table['highest'])]}"
@@ -160,20 +148,7 @@ def view_of(
     calls: Sequence[Call] = (),
     verdict: str = "",
 ) -> View:
-    """Return a table at which tricks are played as a seat, or (None) anybody may see it.
-
-    Args:
-        title: The game's name for people.
-        table: The table.
-        viewer: The seat that looks.
-        who: Names of the seats.
-        words: [P] deeds and fates of the seats.
-        history: Events before the tricks.
-        last: Text below each last card that is turned up, by seat, if they decide the deal.
-        scores: [P] as `Seat.score`; None is none.
-        calls: As in the view.
-        verdict: As in the view.
-    """
+    """Return a table at which tricks are played as a seat, or (None) anybody may see it."""
     zones, lying = _zones(table), _lying(table)
     seats = [_seat(table, zones, seat, viewer, said) for seat, said in enumerate(words)]
     if scores is not None:

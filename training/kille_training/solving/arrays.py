@@ -173,16 +173,7 @@ class Arrays(NamedTuple):
     def nothing(
         cls, table: np.dtype, row: int, joint: int, players: int, actions: int, outcomes: int
     ) -> Self:
-        """Returns empty arrays.
-
-        Args:
-            table: The type of a table.
-            row: Words of what a player knows.
-            joint: Words of what all know together, and of what is left in the pack.
-            players: How many players decide.
-            actions: A.
-            outcomes: How many outcomes are told apart.
-        """
+        """Return empty arrays."""
         room = FIRST_ROOM
         sets = Sets(
             slots=free_slots(),
@@ -224,7 +215,7 @@ class Arrays(NamedTuple):
 
 
 def free_slots() -> np.ndarray:
-    """Returns the hash table of no rows."""
+    """Return the hash table of no rows."""
     return np.full(2 * FIRST_ROOM, -1, dtype=np.int32)
 
 
@@ -240,7 +231,7 @@ def _hash(row):
 
 @kernel
 def slot_of(row, slots, rows):
-    """Returns the slot of a row's number, or the free slot that it is to take."""
+    """Return the slot of a row's number, or the free slot that it is to take."""
     slot = np.int64(_hash(row) & np.uint64(slots.shape[0] - 1))
     while slots[slot] >= 0:
         other = slots[slot]
@@ -255,13 +246,13 @@ def slot_of(row, slots, rows):
 
 @kernel
 def fill_slots(slots, rows, count):
-    """Makes a hash table of some rows that are all different; it begins as -1."""
+    """Make a hash table of some rows that are all different; it begins as -1."""
     for number in range(count):
         slots[slot_of(rows[number], slots, rows)] = number
 
 
 def enlarged(arrays: Any, filled: int, most: int) -> Any:
-    """Returns a tuple of arrays by name with room for so many more than are filled.
+    """Return a tuple of arrays by name with room for so many more than are filled.
 
     They grow where they are, since a copy would need twice the memory. `slots` is a hash table of
     `rows`, which is made anew when it would be two thirds full; `first` has one entry more.
@@ -284,5 +275,5 @@ def enlarged(arrays: Any, filled: int, most: int) -> Any:
 
 
 def resize(array: np.ndarray, length: int) -> None:
-    """Changes the length of an array where it lies in memory; what is new is 0."""
+    """Change the length of an array where it lies in memory; new entries are 0."""
     array.resize((length, *array.shape[1:]), refcheck=False)

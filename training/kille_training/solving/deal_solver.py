@@ -27,24 +27,14 @@ def solve_deal(
     folder: Folder,
     progress: Callable[[DealProgress], None] | None = None,
 ) -> Found:
-    """Solves one hand after the other, with a checkpoint of each in a folder: it resumes there.
-
-    Args:
-        deal: The deal.
-        settings: How it is solved.
-        folder: The folder.
-        progress: Called after each measurement.
-
-    Raises:
-        KilleError: A checkpoint is broken.
-    """
+    """Solve one hand after the other, with a checkpoint of each in a folder: it resumes there."""
     target, began = settings.target / len(deal.stages), time.monotonic()
     rows: dict[tuple[int, int], DealProgress] = {}
     last: tuple[Stage, np.ndarray] | None = None
     iterations = 0
 
     def solve_hand(stage: Stage, tree: SequenceGame) -> np.ndarray:
-        """Returns the strategy of a hand, given the tree that pays what follows it."""
+        """Return the strategy of a hand, given the tree that pays the values behind it."""
         nonlocal last, iterations, began
         if last is not None:
             before, strategy = last

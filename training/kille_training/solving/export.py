@@ -50,50 +50,20 @@ class ExportedDeal:
     later: tuple[np.ndarray, ...]
 
     def load(self) -> Any:
-        """Returns the file as a game of OpenSpiel.
-
-        Raises:
-            ModuleNotFoundError: OpenSpiel is not installed; the message says how to install it.
-        """
+        """Return the file as a game of OpenSpiel."""
         return _open_spiel().load_game("efg_game", {"filename": str(self.path)})
 
     def player(self, policy: Any, name: str = "open_spiel") -> TabularPolicy:
-        """Returns a policy of OpenSpiel as one of ours, for every hand of the deal.
-
-        Args:
-            policy: A `pyspiel.Policy` or `open_spiel.python.policy.Policy` of `load()`.
-            name: The player's name.
-
-        Raises:
-            PolicyError: It is a policy of another game.
-        """
+        """Return a policy of OpenSpiel as one of ours, for every hand of the deal."""
         strategy = self.efg.strategy_of(policy, self.load())
         return policy_of((strategy, *self.later), self.deal, name)
 
     def policy(self, player: PlayerLike) -> Any:
-        """Returns what one of our policies does in the tree, as a `pyspiel.TabularPolicy`.
-
-        Args:
-            player: A policy in any form; nothing that looks ahead.
-
-        Raises:
-            PolicyError: There is no such policy, or it was made for another table.
-        """
+        """Return one of our policies in the tree as a `pyspiel.TabularPolicy`."""
         return _open_spiel().TabularPolicy(self.efg.policy_of(self._strategy(player), self.load()))
 
     def write_policy(self, player: PlayerLike) -> Path:
-        """Writes what a policy does in the tree beside it, for docs/certificates/check.py.
-
-        Args:
-            player: A policy in any form; nothing that looks ahead.
-
-        Returns:
-            The file: that of the tree with the ending `.policy`.
-
-        Raises:
-            PolicyError: There is no such policy, or it was made for another table.
-            FileError: The file cannot be written.
-        """
+        """Write a policy's probabilities beside the tree, for docs/certificates/check.py."""
         path = self.path.with_suffix(".policy")
         self.efg.write_policy(self._strategy(player), path)
         return path
@@ -112,7 +82,7 @@ def export_efg(
     rules: Rules | str | Mapping[str, Any] | None = None,
     memory: float = MEMORY_LIMIT / 2**30,
 ) -> ExportedDeal:
-    """Writes the exact tree of a single deal as an `.efg` file, for OpenSpiel and Gambit.
+    """Write the exact tree of a single deal as an `.efg` file, for OpenSpiel and Gambit.
 
     Where a question can be granted (`fraga`, with two or three seats), a deal is several hands, and
     each a tree. The file holds the first one; the others are solved, to a NashConv of 1e-9, and
@@ -121,21 +91,6 @@ def export_efg(
     Example:
         >>> import kille_training as kt
         >>> exported = kt.export_efg("byteskille", 2, "deal.efg", rules={"fraga": "off"})
-
-    Args:
-        game: The game; of the five-card games and Knack only small tables have a tree that fits.
-        num_players: P.
-        path: The file; its folder is made.
-        rules: A preset, switches or resolved rules.
-        memory: GiB that the tree may take.
-
-    Returns:
-        What is in the file: `load()` is the game, `player(policy)` brings a policy back, and
-        `policy(player)` takes one there.
-
-    Raises:
-        KilleError: There is no single finite tree of this table; the message says why.
-        FileError: The file cannot be written.
     """
     settings = settings_of(game, num_players, rules)
     if settings.rules["episode"] != "deal":
@@ -166,7 +121,7 @@ def _open_spiel() -> Any:
 
 
 def _labelled(deal: DealStages, continuation: np.ndarray) -> EfgTree:
-    """Returns the tree of the first hand with the names of actions and what seats know."""
+    """Return the tree of the first hand with the names of actions and information sets."""
     stage = deal.first_stage
     table = spec(deal.rules.game)
     actions = np.array(table.actions)[np.nonzero(stage.masks)[1]].tolist()

@@ -1,4 +1,4 @@
-"""Grows the trees of deals: calls the walk over them and makes room for what it finds."""
+"""Grow the trees of deals: call the walk over them and make room for its results."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -44,20 +44,9 @@ def build_deal(
     progress: Callable[[int], None] = ignore,
     **grown: Any,
 ) -> DealStages:
-    """Grows the trees of a single deal, with all hands that its choices can have dealt again.
+    """Grow the trees of a single deal, with all hands that its choices can have dealt again.
 
     All hands but the last share a tree: they differ only in counters that the seats see.
-
-    Args:
-        num_players: P.
-        rules: Its rules; a single deal.
-        memory_limit: Bytes that the tree may take.
-        progress: Called with the nodes that are done.
-        **grown: How it is grown: see `grow_stage`.
-
-    Raises:
-        TreeTooLargeError: It would not fit; the message says how large it is, and what would.
-        KilleError: No tree can hold the game; the message says why.
     """
     check_deal(num_players, rules, memory_limit)
     grown |= {"memory_limit": memory_limit, "progress": progress}
@@ -88,28 +77,7 @@ def grow_stage(
     memory_limit: int = MEMORY_LIMIT,
     progress: Callable[[int], None] = ignore,
 ) -> Stage:
-    """Grows the tree of one hand of a deal.
-
-    Args:
-        num_players: P.
-        rules: Its rules.
-        granted: How often the cards of the deal were dealt again before.
-        start: Fields of the table at which it is dealt that are different there.
-        cards: Codes of the cards that can be dealt and drawn, for checks; none are the whole pack.
-        shared: Seats that share all they know and earn: they are the last player of the tree, and
-            the other seats are the players before, in order.
-        outcomes: How many of the game's outcomes of a hand are told apart; see `Stage.outcomes`.
-        nodes: Whether nodes are kept as well, see `Stage.nodes`.
-        recall: Whether seats know which of their cards they were dealt and which they drew, as a
-            tree with nodes has it: for players that read more than the observation.
-        memory_limit: Bytes that the tree may take.
-        progress: Called with the nodes that are done.
-
-    Raises:
-        KilleError: As `build_deal`.
-        CardError: The cards are no part of a pack, or are not different ones.
-        RulesError: A number is out of its range.
-    """
+    """Grow the tree of one hand of a deal."""
     game = load_game(rules.game)
     granted = arguments.whole("granted", granted, 0, game.spec.redeals(rules, num_players))
     together = {arguments.whole("shared", seat, 0, num_players - 1) for seat in shared}
@@ -136,7 +104,7 @@ def grow_stage(
 
 
 def _starts(num_players: int, rules: Rules, cards: Sequence[str]) -> np.ndarray:
-    """Returns the tables [K] at which a deal can begin, all equally likely; the last seat deals."""
+    """Return the tables [K] at which a deal can begin, all equally likely; the last seat deals."""
     game, tables = load_game(rules.game), []
     for start in game.spec.chances(rules, num_players):
         batch = Batch(game, 1, num_players, rules, seed=0, restart=False)
@@ -149,7 +117,7 @@ def _starts(num_players: int, rules: Rules, cards: Sequence[str]) -> np.ndarray:
 
 
 class Growth:
-    """A walk and the arrays that it fills; they grow with what is in them.
+    """A walk and the arrays that it fills, which grow.
 
     Attributes:
         counts: [1] of `COUNTS`.
@@ -167,19 +135,7 @@ class Growth:
         nodes: bool,
         forgets: np.ndarray,
     ) -> None:
-        """Stands before the first card.
-
-        Args:
-            game: The game.
-            rules: Its rules.
-            starts: [K] tables at which the cards are to be dealt, all equally likely, which no
-                seat can tell apart.
-            end: Where the cards of their decks end that are played with.
-            owner: [P] the player that decides for each seat.
-            outcomes: How many outcomes are told apart; see `Stage.outcomes`.
-            nodes: Whether nodes are written down, and no ends but leaves.
-            forgets: See `own_cards`.
-        """
+        """Stand before the first card."""
         spec, seats = game.spec, int(starts["num_players"][0])
         num_features = width(spec.information_state(seats))
         owners = np.array(owner, dtype=np.int64)
@@ -219,7 +175,7 @@ class Growth:
         self.counts["depth"], self.counts["most"] = -1, 1
 
     def _next_round(self) -> None:
-        """Goes on from the tables that were put aside."""
+        """Go on from the tables that were put aside."""
         tables, count = self._arrays.aside.tables, int(self.counts["histories"][0])
         number, last, weight = (array[:count] for array in self._arrays.histories)
         empty = Arrays.nothing(*self._shape)
@@ -256,14 +212,7 @@ class Growth:
         return bool(depth < 0 and begun == len(self._round.tables))
 
     def walk(self) -> int:
-        """Walks on for a fraction of a second.
-
-        Returns:
-            How many bytes the arrays take.
-
-        Raises:
-            KilleError: No tree can hold the game; the message says why.
-        """
+        """Walk on for a fraction of a second."""
         if self._is_between():
             self._next_round()
         most, pairs = int(self.counts["most"][0]), self._arrays._asdict().items()
@@ -275,7 +224,7 @@ class Growth:
         return sum(array.nbytes for some in (self._round, *self._arrays) for array in some)
 
     def finished(self, granted: int) -> Stage:
-        """Returns the hand that was grown, after so many granted questions; the walk is over.
+        """Return the hand that was grown, after so many granted questions; the walk is over.
 
         The arrays are those that were filled, and what is not needed any more is given back: most
         of a process's memory is here.
@@ -341,14 +290,9 @@ class _Payoffs(NamedTuple):
 def _numbered(
     last: np.ndarray, chance: np.ndarray, paid: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Returns `SequenceGame.ends`, and what is paid there by number, [K, C].
+    """Return `SequenceGame.ends`, and the payoffs there by number, [K, C].
 
     Payoffs that differ by rounding alone are one.
-
-    Args:
-        last: [T, P], the last sequences.
-        chance: [T], how often chance leads there.
-        paid: [T, C], what is paid there, times `chance`; it is overwritten.
     """
     paid /= chance[:, None]
     scale = SAME / max(1.0, paid.max(), -paid.min())
@@ -369,7 +313,7 @@ def _numbered(
 
 @kernel
 def _number(paid, scale, ends, payoffs, row, done, count):
-    """Numbers the payoffs of the ends from `done` on, until there is no room for more of them."""
+    """Number the payoffs of the ends from `done` on, until there is no room for more of them."""
     while done < paid.shape[0] and count < payoffs.rows.shape[0]:
         for place in range(row.shape[0]):
             row[place] = np.int64(np.rint(paid[done, place] * scale))
@@ -390,11 +334,7 @@ def _number(paid, scale, ends, payoffs, row, done, count):
 def _ways(
     rows: np.ndarray, weight: np.ndarray, count: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Returns `SequenceGame.ways`, `before` and `share` of counted ways, see `Ways`.
-
-    Raises:
-        KilleError: How the others play to a set depends on the way.
-    """
+    """Return `SequenceGame.ways`, `before` and `share` of counted ways, see `Ways`."""
     order = np.lexsort(rows[:count].T[::-1])
     number, before = rows[order].T
     ways = np.concatenate([[0], np.cumsum(np.bincount(number))])
@@ -408,7 +348,7 @@ def _ways(
 
 
 def _sorted(game: SequenceGame) -> tuple[SequenceGame, np.ndarray]:
-    """Returns a game with each information set behind all that lead to it, and their order [I].
+    """Return a game with each information set behind all that lead to it, and their order [I].
 
     Its ends are renumbered where they are.
     """

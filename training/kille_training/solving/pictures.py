@@ -46,7 +46,7 @@ REACHED = 1e-6
 
 
 def swaps_of(strategy: np.ndarray, stage: Stage) -> SwapMap:
-    """Returns how likely a swap is where all seats play a strategy [S], exactly.
+    """Return how likely a swap is where all seats play a strategy [S], exactly.
 
     A turn on which a seat may ask counts in `asks`; the probability of a swap is then conditional
     on not asking.
@@ -75,7 +75,7 @@ def swaps_of(strategy: np.ndarray, stage: Stage) -> SwapMap:
 
 
 def swap_heat_map(found: SwapMap) -> str:
-    """Returns the plot of how likely a swap is, by card and position."""
+    """Return the plot of how likely a swap is, by card and position."""
     names = position_names(len(found.dealt))
     labels = [f"{name}, {how}" for how in ("dealt", "taken") for name in names]
     labels.append(f"{names[0]} asks")
@@ -105,7 +105,7 @@ def swap_heat_map(found: SwapMap) -> str:
 
 
 def write_pictures(solution: Solution, folder: Path) -> None:
-    """Draws the pictures of a solution into its folder when it has just been solved.
+    """Draw the pictures of a solution into its folder when it has just been solved.
 
     These are convergence.svg for a deal, NashConv over the iterations, and in Byteskille swaps.svg,
     how likely a swap is by card and position.
@@ -126,7 +126,7 @@ def write_pictures(solution: Solution, folder: Path) -> None:
 def curves_of(
     progress: Sequence[DealProgress], hands: int
 ) -> dict[str, tuple[list[int], list[float]]]:
-    """Returns the iterations and NashConv of each hand by its name."""
+    """Return the iterations and NashConv of each hand by its name."""
     curves: dict[str, tuple[list[int], list[float]]] = {}
     for row in progress:
         name = f"after {row.granted} questions" if hands > 1 else "NashConv"
@@ -139,12 +139,7 @@ def curves_of(
 def convergence(
     curves: Mapping[str, tuple[Sequence[int], Sequence[float]]], target: float | None = None
 ) -> str:
-    """Returns the plot of NashConv over the iterations, both on logarithmic axes.
-
-    Args:
-        curves: Iterations and NashConv by name.
-        target: Where it was to end, if that is to be drawn.
-    """
+    """Return the plot of NashConv over the iterations, both on logarithmic axes."""
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(WIDE, 3.4), layout="constrained")
         axes = figure.subplots()

@@ -48,19 +48,7 @@ def can_be_asked(policy: Policy) -> bool:
 def strategy_of(
     policies: Policy | Sequence[Policy], stage: Stage, progress: Callable[[int], None] = ignore
 ) -> np.ndarray:
-    """Return the strategy of policies in a stage, [S].
-
-    Args:
-        policies: One for all seats, or one for each seat.
-        stage: The stage.
-        progress: Called with the number of information sets that a policy has answered table by
-            table.
-
-    Raises:
-        PolicyError: There are too few or too many policies; or a policy returns what is not a
-            distribution over the legal actions. The message describes the information set.
-        KilleError: A policy answers at random, or the stage forgets what it may read.
-    """
+    """Return the strategy of policies in a stage, [S]."""
     seats = policies if isinstance(policies, Sequence) else [policies] * stage.num_players
     if len(seats) != stage.num_players:
         raise PolicyError(
@@ -110,7 +98,7 @@ def _ask_at_tables(
 
 
 def tables_of(stage: Stage) -> Batch:
-    """Returns a batch with one table for each information set."""
+    """Return a batch with one table for each information set."""
     tables = stage.positions
     game = load_game(stage.rules.game)
     batch = Batch(game, len(tables), stage.num_players, stage.rules, seed=0, restart=False)
@@ -125,18 +113,7 @@ def ask(
     actions: Sequence[str],
     describe: Callable[[int], str],
 ) -> np.ndarray:
-    """Returns what a policy does, [N, A].
-
-    Args:
-        policy: The policy.
-        observations: [N, F].
-        masks: [N, A].
-        actions: [A], what the actions are called, for errors.
-        describe: Returns a text for a row, for errors.
-
-    Raises:
-        PolicyError: It returns what is not a distribution over the legal actions.
-    """
+    """Return a policy's probabilities, [N, A]."""
     answers = np.zeros(masks.shape)
     for begin in range(0, len(masks), BATCH):
         legal = masks[begin : begin + BATCH]
@@ -155,7 +132,7 @@ def ask(
 
 
 def _first_wrong(name: str, found: np.ndarray, masks: np.ndarray) -> tuple[int, PolicyError]:
-    """Returns the first row that is no distribution over the legal actions, and its error."""
+    """Return the first row that is no distribution over the legal actions, and its error."""
     for row in range(len(found)):
         try:
             check_probabilities(name, found[row : row + 1], masks[row : row + 1])
@@ -165,7 +142,7 @@ def _first_wrong(name: str, found: np.ndarray, masks: np.ndarray) -> tuple[int, 
 
 
 def as_strategy(answers: np.ndarray, masks: np.ndarray, tree: SequenceGame) -> np.ndarray:
-    """Returns probabilities of actions [I, A] as a strategy [S]."""
+    """Return probabilities of actions [I, A] as a strategy [S]."""
     chosen = answers[masks != 0]  # row by row, action by action: as sequences are numbered
     return chosen / np.repeat(np.add.reduceat(chosen, tree.first[:-1]), np.diff(tree.first))
 
@@ -175,31 +152,23 @@ def strategies_of(
     deal: DealStages,
     progress: Callable[[int], None] = ignore,
 ) -> tuple[np.ndarray, ...]:
-    """Returns what policies do in each stage of a deal; see `strategy_of`."""
+    """Return the strategies of policies in each stage of a deal; see `strategy_of`."""
     return tuple(strategy_of(policies, stage, progress) for stage in deal.stages)
 
 
 def greedy_of(strategies: Sequence[np.ndarray], deal: DealStages) -> tuple[np.ndarray, ...]:
-    """Returns strategies that take their most likely action, the first of equals."""
+    """Return strategies that take their most likely action, the first of equals."""
     stages = deal.stages
     return tuple(greedy(stage.tree, one) for stage, one in zip(stages, strategies, strict=True))
 
 
 def nash_conv(policies: Policy | Sequence[Policy], deal: DealStages) -> NashConv:
-    """Returns what each seat could gain against the others, exactly.
-
-    Args:
-        policies: One for all seats, or one for each seat.
-        deal: The deal.
-
-    Raises:
-        PolicyError: See `strategy_of`.
-    """
+    """Return NashConv: each seat's exact gain by a best response."""
     return nash_conv_of(strategies_of(policies, deal), deal)
 
 
 def nash_conv_of(strategies: Sequence[np.ndarray], deal: DealStages) -> NashConv:
-    """Returns the same for strategies, one [S] per stage.
+    """Return the same for strategies, one [S] per stage.
 
     A best response covers the following hands as well: where the cards are dealt again, it is worth
     what the best response earns in the next stage.
@@ -217,17 +186,11 @@ def nash_conv_of(strategies: Sequence[np.ndarray], deal: DealStages) -> NashConv
 def policy_of(
     strategies: Sequence[np.ndarray], deal: DealStages, name: str = "table", **made: object
 ) -> TabularPolicy:
-    """Returns strategies as a policy that can be saved and played.
+    """Return strategies as a policy that can be saved and played.
 
     A policy sees the observation, which forgets some of what the information state knows. Where one
     observation stands for several information sets, the policy plays their mean, weighted with how
     often play by the strategies comes there. `nash_conv` of the policy says how much that costs.
-
-    Args:
-        strategies: One [S] per stage.
-        deal: The deal.
-        name: The policy's name.
-        **made: How it was made, for people.
     """
     stages = deal.stages
     seen, rows = [], []

@@ -33,16 +33,7 @@ def is_exact(num_players: int, rules: Rules) -> bool:
 
 
 def check_deal(num_players: int, rules: Rules, memory_limit: int = MEMORY_LIMIT) -> None:
-    """Refuses a table whose deals have no tree that fits into memory, before any is grown.
-
-    Args:
-        num_players: P.
-        rules: Its rules.
-        memory_limit: Bytes that a tree may take.
-
-    Raises:
-        KilleError: The message says why, with the estimated size, and what is possible.
-    """
+    """Refuse a table whose deals have no tree that fits into memory, before any is grown."""
     if rules["episode"] != "deal":
         raise KilleError(
             "this needs single deals (--rules episode=deal); kille_training.nash_conv measures "
@@ -61,7 +52,7 @@ def check_deal(num_players: int, rules: Rules, memory_limit: int = MEMORY_LIMIT)
 
 @lru_cache(maxsize=64)
 def count_ends(num_players: int, rules: Rules) -> float:
-    """Estimates how many ends a deal has: by a sample, each deal for as many as it is one of.
+    """Estimate how many ends a deal has: by a sample, each deal for as many as it is one of.
 
     A card that comes to a hand makes more of them only if its seat decides afterwards.
     """
@@ -91,7 +82,7 @@ def count_ends(num_players: int, rules: Rules) -> float:
 
 
 def own_cards(rules: Rules, num_players: int) -> np.ndarray:
-    """Returns where an information state says what a seat was dealt and what it drew later.
+    """Return the places of dealt and drawn cards in an information state.
 
     Empty for games in which nothing is drawn unseen. Which of its cards came when tells a seat
     nothing of the others, so these are one set: in order, the lowest first.
@@ -104,18 +95,7 @@ def own_cards(rules: Rules, num_players: int) -> np.ndarray:
 def _draw(
     batch: Batch, drawn: np.ndarray, left: np.ndarray, waiting: np.ndarray, forgets: bool
 ) -> np.ndarray:
-    """Counts, by the seat whose hand they have come to, in how many ways cards can be drawn.
-
-    Args:
-        batch: The tables, after a step.
-        drawn: [N] cards that had left the pack before it.
-        left: [N, K] cards of each type in the pack then; those drawn are taken away.
-        waiting: [N, P + 1], what is multiplied; the last column is for cards that are in no hand.
-        forgets: Whether a seat forgets which of its cards it drew.
-
-    Returns:
-        [N] cards that have left the pack now.
-    """
+    """Count in how many ways cards can be drawn, by the seat that gets them."""
     tables, seats = batch.tables, batch.num_players
     now = np.minimum(tables["drawn"].astype(np.int64), tables["deck"].shape[1])
     hands = tables["hand"][:, :seats] if tables["hand"].ndim == 2 else None
@@ -144,14 +124,14 @@ def _draw(
 
 
 def _end_bytes(num_players: int) -> int:
-    """Returns the bytes that an end takes while a tree is grown, with its share of all the rest."""
+    """Return the bytes that an end takes while a tree is grown, with its share of all the rest."""
     return 60 + 15 * num_players
 
 
 def too_large(
     game: str, seats: int, ends: str, needed: float, memory_limit: int
 ) -> TreeTooLargeError:
-    """Return the refusal of a tree, with its size and what would make it smaller."""
+    """Return the refusal of a tree, with its size and the ways to make it smaller."""
     if game == OWN:
         smaller = f"2 to 4 seats fit into {MEMORY_LIMIT >> 30} GiB"
     elif "tiny" in load_game(game).spec.presets:

@@ -1,4 +1,4 @@
-"""Solutions: what is solved, what came out, and the folder in which both are kept.
+"""Solutions: their settings, their results, and the folder that keeps both.
 
 runs/NAME/
   settings.json     what is solved, and how
@@ -57,7 +57,7 @@ class SolveError(KilleError):
 
 @dataclass(frozen=True)
 class SolveSettings:
-    """What is solved, and how.
+    """Settings of a solution.
 
     Attributes:
         game: The game.
@@ -78,7 +78,7 @@ class SolveSettings:
     iterations: int
 
     def resolve(self) -> Rules:
-        """Returns the rules."""
+        """Return the rules."""
         return spec(self.game).resolve(dict(self.rules))
 
     @property
@@ -88,7 +88,7 @@ class SolveSettings:
 
 
 def default_name(table: Table) -> str:
-    """Returns what a solution is called by default: game, seats, and rules other than usual."""
+    """Return the default name of a solution: game, seats, and rules other than usual."""
     known, rules = spec(table.game), table.rules
     preset = str(rules["preset"])
     words = ["solved", table.game, str(table.num_players)]
@@ -112,7 +112,7 @@ def settings_of(
     method: str | None = None,
     memory_limit: int = MEMORY_LIMIT,
 ) -> SolveSettings:
-    """Returns checked settings; arguments as in `solve`.
+    """Return checked settings; arguments as in `solve`.
 
     Raises:
         SolveError: There is no tree of this game, or an argument has an impossible value.
@@ -179,7 +179,7 @@ class Solved:
 
 
 class Found(NamedTuple):
-    """What a solver has found, for one strategy of all hands.
+    """Results of a solver, for one strategy of all hands.
 
     Attributes:
         strategy: Of a deal one [S] per stage; of a match a `MatchStrategy`.
@@ -219,12 +219,12 @@ class Solution(Solved, Result):
         return self.settings.table
 
     def as_dict(self) -> dict[str, Any]:
-        """Returns the table and the results as JSON can hold them."""
+        """Return the table and the results as JSON can hold them."""
         results = {name: getattr(self, name) for name in Solved.__dataclass_fields__}
         return {**self.table.as_dict(), **results}
 
     def parts(self) -> list[str | TextTable]:
-        """Returns the table, what each seat earns and could gain, and how it was found."""
+        """Return the table, each seat's value and possible gain, and how it was found."""
         unit = episode_noun(str(self.settings.rules["episode"]))
         names = [f">{name}" for name in position_names(len(self.value))]
         gains = (f"{max(gain, 0.0):.3g}" for gain in self.improvement)
@@ -260,7 +260,7 @@ class DealProgress(NamedTuple):
     nash_conv: float
 
     def describe(self) -> str:
-        """Returns a line of text."""
+        """Return a line of text."""
         hand = f"hand after {self.granted} questions, " if self.granted else ""
         return (
             f"{hand}{self.iteration:>7,} iterations, {self.seconds:7.1f} s: "
@@ -270,7 +270,7 @@ class DealProgress(NamedTuple):
 
 @dataclass(frozen=True)
 class Folder:
-    """The folder of a solution, with checkpoints of a deal unless nobody keeps it."""
+    """The folder of a solution, with checkpoints of a deal if it is kept."""
 
     path: Path
     checkpoints: bool = True
@@ -284,7 +284,7 @@ class Folder:
         return self.path / f"hand-{granted}.npz"
 
     def begin(self, settings: SolveSettings) -> None:
-        """Makes the folder; results of a wider target are no results of these settings.
+        """Make the folder; results of a wider target are no results of these settings.
 
         Raises:
             SolveError: It holds something else, see `check`.
@@ -297,7 +297,7 @@ class Folder:
         write_whole(self.path / SETTINGS, content.encode())
 
     def holds(self, settings: SolveSettings) -> bool:
-        """Returns whether what was begun here meets these settings, which `check` has let pass."""
+        """Return whether the solution here meets these settings, which `check` has let pass."""
         file = self.path / SETTINGS
         if not file.is_file():
             return False
@@ -306,7 +306,7 @@ class Folder:
         return settings.target >= target and settings.iterations <= iterations
 
     def check(self, settings: SolveSettings) -> None:
-        """Checks that nothing is here, or something that resumes with these settings.
+        """Check that nothing is here, or something that resumes with these settings.
 
         Raises:
             SolveError: It holds something else; the message names every setting that differs.
@@ -340,7 +340,7 @@ class Folder:
             )
 
     def read(self) -> tuple[Solved, tuple[DealProgress, ...]] | None:
-        """Returns the results and how they were come by, None before there are any.
+        """Return the results and how they were come by, None before there are any.
 
         Raises:
             ConfigError: The file is broken.
@@ -362,18 +362,18 @@ class Folder:
             raise _broken(file, error) from None
 
     def write(self, solved: Solved, progress: Sequence[DealProgress]) -> None:
-        """Writes the results."""
+        """Write the results."""
         content = json.dumps({**asdict(solved), "progress": progress}, indent=1) + "\n"
         write_whole(self.path / SOLUTION, content.encode())
 
 
 def _plain(settings: SolveSettings) -> dict[str, Any]:
-    """Returns settings as a file holds them."""
+    """Return settings as a file holds them."""
     return json.loads(json.dumps(asdict(settings)))
 
 
 def _switches(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns settings and rules side by side; a preset only names some of the rules."""
+    """Return settings and rules side by side; a preset only names some of the rules."""
     found = {**settings, **settings["rules"]}
     return {name: value for name, value in found.items() if name not in ("rules", "preset")}
 

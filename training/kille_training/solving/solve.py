@@ -1,4 +1,4 @@
-"""Solves a single deal or a whole pot: what `kille solve` does, from Python."""
+"""Solve a single deal or a whole pot, as `kille solve` does."""
 
 import tempfile
 from collections.abc import Callable, Mapping
@@ -63,7 +63,7 @@ def solve(
     out: str | Path | None = None,
     observer: Observer | None = None,
 ) -> Solution:
-    """Solves a single deal, or a whole pot: finds an equilibrium and measures it exactly.
+    """Solve a single deal, or a whole pot: finds an equilibrium and measures it exactly.
 
     With 2 seats nobody can beat the strategy. With more, no seat alone gains by leaving it. If its
     greedy version is as good or better, which is measured too, that is the solution.
@@ -115,7 +115,7 @@ def solve(
 
 
 class _Kind(NamedTuple):
-    """What there is to solve: a deal, of which `trees` are `DealStages`, or a `Match`."""
+    """A kind of game to solve: a deal, of which `trees` are `DealStages`, or a `Match`."""
 
     build: Callable[..., Any]
     solve: Callable[[Any, SolveSettings, Folder, Observer | None], Found]
@@ -158,7 +158,7 @@ KINDS = {
 def _solve(
     folder: Folder, settings: SolveSettings, memory_limit: int, observer: Observer | None
 ) -> Solution:
-    """Solves a deal or a match into a folder, or reads what is there."""
+    """Solve a deal or a match into a folder, or read the solution there."""
     seats, rules, file = settings.num_players, settings.resolve(), folder.path / TABULAR
     if folder.path.exists():
         folder.check(settings)

@@ -1,4 +1,4 @@
-"""Deals as trees with their information sets, whatever grew them.
+"""Deals as trees with their information sets.
 
 A *stage* is one hand: it ends when the deal does, or where choices have the cards dealt again, as a
 granted question does in Byteskille. Nothing of a hand is known in the next one except how often
@@ -79,7 +79,7 @@ class Stage:
 
     @cached_property
     def states(self) -> np.ndarray:
-        """[I, F] uint8: what the seats know; see `known_by`."""
+        """[I, F] uint8: the seats' information states; see `known_by`."""
         return known_by(self.positions, self.rules, self.num_players, self.seats)
 
     @cached_property
@@ -88,7 +88,7 @@ class Stage:
         return observe(self.positions, self.rules, self.num_players, self.seats)
 
     def ways_to_see(self) -> Iterator[np.ndarray]:
-        """Yields the observations [I, F] after each number of hands thrown in for their cards."""
+        """Yield the observations [I, F] after each number of hands thrown in for their cards."""
         yield self.observations
         if self.thrown_in:
             left = self.rules.number("max_deals") - self.granted
@@ -103,32 +103,32 @@ class Stage:
         return tuple(np.bincount(self.seats, minlength=self.num_players).tolist())
 
     def worth(self, continuation: np.ndarray) -> SequenceGame:
-        """Returns the game in which dealing again pays the value [P] of the next hand's stage."""
+        """Return the game in which dealing again pays the value [P] of the next hand's stage."""
         if not self.again.any():
             return self.tree
         return self.tree.gaining(self.again[:, None] * continuation)
 
     def after(self, granted: int) -> "Stage":
-        """Returns the stage of a later hand, of which only the counters differ."""
+        """Return the stage of a later hand, of which only the counters differ."""
         game = load_game(self.rules.game)
         positions = game.dealt_again(self.positions, granted - self.granted)
         return replace(self, granted=granted, positions=positions)
 
     def by_action(self, strategy: np.ndarray) -> np.ndarray:
-        """Returns a strategy [S] with a row for each information set, [I, A]; 0 where illegal."""
+        """Return a strategy [S] with a row for each information set, [I, A]; 0 where illegal."""
         rows = np.zeros(self.masks.shape)
         rows[self.masks != 0] = strategy
         return rows
 
     def describe(self, information_set: int) -> str:
-        """Returns a text for an information set, as its seat sees it, on one line."""
+        """Return a text for an information set, as its seat sees it, on one line."""
         game, position = load_game(self.rules.game), self.positions[information_set]
         text = game.describe(position, self.rules, int(position["seat"]))
         return "; ".join(" ".join(line.split()) for line in text.splitlines())
 
 
 def known_by(tables: np.ndarray, rules: Rules, num_players: int, seats: np.ndarray) -> np.ndarray:
-    """Returns information states in which a seat's own cards are one set, [N, F] uint8."""
+    """Return information states in which a seat's own cards are one set, [N, F] uint8."""
     game, places = load_game(rules.game), own_cards(rules, num_players)
     out = np.zeros((len(tables), width(game.spec.information_state(num_players))), np.uint8)
     game.information_state(tables, rules.record, seats, out)
@@ -137,7 +137,7 @@ def known_by(tables: np.ndarray, rules: Rules, num_players: int, seats: np.ndarr
 
 
 def observe(tables: np.ndarray, rules: Rules, num_players: int, seats: np.ndarray) -> np.ndarray:
-    """Returns what a seat at each table observes, [N, F] uint8."""
+    """Return the observation of a seat at each table, [N, F] uint8."""
     game = load_game(rules.game)
     if tables.dtype != game.spec.table or (tables["num_players"] != num_players).any():
         raise RulesError(f"tables of {rules.game} with {num_players} seats are expected")
@@ -187,15 +187,7 @@ class DealStages:
     def backwards(
         self, solve: Callable[[Stage, SequenceGame], np.ndarray]
     ) -> tuple[np.ndarray, ...]:
-        """Solves the stages, the last one first.
-
-        Args:
-            solve: Returns a strategy [S] for a stage, given the tree in which dealing again pays
-                the value of the next stage.
-
-        Returns:
-            The strategies, in the order of the stages.
-        """
+        """Solve the stages, the last one first."""
         value, strategies = np.zeros(self.num_players), []
         for stage in reversed(self.stages):
             tree = stage.worth(value)

@@ -1,4 +1,4 @@
-"""Strategies as text: what seats do most often in a deal, or in the first hand of a whole pot."""
+"""Strategies as text: the most frequent play of a deal, or of the first hand of a pot."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -22,13 +22,7 @@ MOST_SETS = 25
 
 
 def deal_text(strategies: Sequence[np.ndarray], deal: DealStages, measured: NashConv) -> str:
-    """Returns a strategy as Markdown.
-
-    Args:
-        strategies: One [S] per stage.
-        deal: The deal.
-        measured: What its seats earn and could gain.
-    """
+    """Return a strategy as Markdown."""
     stage, again = deal.first_stage, len(deal.stages) - 1
     lines = _heading(
         "a single deal",
@@ -49,13 +43,7 @@ def deal_text(strategies: Sequence[np.ndarray], deal: DealStages, measured: Nash
 
 
 def match_text(strategy: MatchStrategy, match: Match, measured: NashConv) -> str:
-    """Returns what seats do in the first hand of a match as Markdown.
-
-    Args:
-        strategy: What all seats do in it.
-        match: The match.
-        measured: What its seats earn and could gain.
-    """
+    """Return the play of the first hand of a match as Markdown."""
     lines = _heading(
         "a whole pot",
         match.rules,
@@ -79,7 +67,7 @@ def match_text(strategy: MatchStrategy, match: Match, measured: NashConv) -> str
 
 
 def _most_frequent(strategy: np.ndarray, stage: Stage) -> list[str]:
-    """Returns what seats do most often, as lines of Markdown."""
+    """Return the most frequent play as lines of Markdown."""
     reach, chances = infoset_reach(stage.tree, strategy), stage.by_action(strategy)
     mixes = reach[chances.max(axis=1) < SURE].sum() / reach.sum()
     lines = [
@@ -102,7 +90,7 @@ def _most_frequent(strategy: np.ndarray, stage: Stage) -> list[str]:
 
 
 def choice_text(chances: Sequence[float] | np.ndarray, text: Callable[[int], str]) -> str:
-    """Returns what is done, as text; `text` is what an action is called, by its number."""
+    """Return choices as text; `text` returns the name of an action by its number."""
     best = int(np.argmax(chances))
     if chances[best] >= SURE:
         return text(best)
@@ -113,16 +101,7 @@ def choice_text(chances: Sequence[float] | np.ndarray, text: Callable[[int], str
 def _heading(
     what: str, rules: Rules, measured: NashConv, nash_conv: str, known: str, sets: Sequence[int]
 ) -> list[str]:
-    """Returns the title of a strategy and the table of its seats, as lines of Markdown.
-
-    Args:
-        what: What is played.
-        rules: Its rules.
-        measured: What its seats earn and could gain.
-        nash_conv: What NashConv means here.
-        known: The title of the last column.
-        sets: [P], the information sets of each seat.
-    """
+    """Return the title of a strategy and the table of its seats, as lines of Markdown."""
     lines = [
         f"# {spec(rules.game).title}, {what} with {len(sets)} seats",
         "",

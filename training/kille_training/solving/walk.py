@@ -1,4 +1,4 @@
-"""Walks the deals of any game, by playing every action and every card with the game's own kernels.
+"""Walk the deals of any game: play every action and every card with the game's own kernels.
 
 A node is a record of a table. It is never stored: a depth-first walk keeps the tables from the
 first to the newest one, and writes down information sets and ends (see `SequenceGame`). Where nodes
@@ -72,7 +72,7 @@ NUM_TYPES, COPIES = 0, 1
 
 @kernel
 def in_hands(table, card):
-    """Return the seat whose hand, a set of cards, holds a card; -1 if none does."""
+    """Return the seat with a card in its hand, a set of cards; -1 for none."""
     for seat in range(np.int64(table["num_players"])):
         if (np.uint64(table["hand"][index(seat)]) >> np.uint64(card)) & np.uint64(1):
             return seat
@@ -81,7 +81,7 @@ def in_hands(table, card):
 
 @kernel
 def nowhere(table, card):
-    """Stand for `in_hands` in games whose hands are no sets: no orders are merged."""
+    """Stand for `in_hands` in games with hands that are no sets: no orders are merged."""
     return -1
 
 
@@ -93,7 +93,7 @@ def none_passed(table, rules, card):
 
 @kernel
 def no_outcome(table):
-    """Stand for `outcome` of games whose matches are not solved."""
+    """Stand for `outcome` of games without solved matches."""
     return 0
 
 
@@ -188,7 +188,7 @@ def find_set(job, path, depth, sets, ways, size):
 
 
 def gather(job, path, depth, aside, histories, size):
-    """Put a table aside: another that differs in what seats forget alone is the same one."""
+    """Put a table aside, together with those that differ only in forgotten features."""
     table, row, known = path.stack[depth], path.joint, path.joint_bytes
     for word in range(row.shape[0]):
         row[word] = 0
@@ -273,7 +273,7 @@ def play(job, path, depth, action, at):
 
 
 def count_talon(job, path, depth):
-    """Count what can be drawn at a chance node by type, and find one card of each."""
+    """Count the cards that can be drawn at a chance node by type, and find one of each."""
     table, talon, place = path.stack[depth], path.talon[depth], path.place[depth]
     for kind in range(NUM_TYPES):
         talon[kind] = 0
@@ -345,7 +345,7 @@ def _write(job, path, depth, kind, nodes, ends, size):
 
 @kernel
 def _close(path, depth, nodes, ends, size):
-    """Make a leaf of a chance node behind which nobody decides: it pays the mean."""
+    """Make a leaf of a chance node without decisions behind it: it pays the mean."""
     node, leaf = path.frames[depth]["node"], path.frames[depth]["leaf"]
     behind = size["nodes"] - node - 1
     if leaf < 0 or depth == 0 or behind != size["ends"] - leaf:

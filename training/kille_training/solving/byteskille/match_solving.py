@@ -57,7 +57,7 @@ KEPT = [name for name in STATE if name not in ("in_pot", "new_pot", "redeal")]
 
 
 def match_nash_conv(strategy: MatchStrategy, match: Match) -> NashConv:
-    """Returns what each seat could gain over the whole match, exactly, if the others keep to it.
+    """Return each seat's exact gain by a best response over the whole match.
 
     Seats are counted from the first forehand to the first dealer. A best response covers all hands
     and all buying in. It needs to know no more than the state, for it faces a Markov decision
@@ -80,7 +80,7 @@ def match_nash_conv(strategy: MatchStrategy, match: Match) -> NashConv:
 
 
 def _ends(strategy: MatchStrategy, match: Match) -> list[np.ndarray]:
-    """Returns how likely each outcome of each state's hand is, [O]."""
+    """Return how likely each outcome of each state's hand is, [O]."""
     return [
         match.hands[state.hand].ends(played)
         for state, played in zip(match.states, strategy.hands, strict=True)
@@ -90,7 +90,7 @@ def _ends(strategy: MatchStrategy, match: Match) -> list[np.ndarray]:
 def _respond(
     match: Match, strategy: MatchStrategy, group: tuple[int, ...], bests: np.ndarray
 ) -> None:
-    """Fills in what a group of states is worth to each seat if it alone responds.
+    """Fill in the value of a group of states to each seat if it alone responds.
 
     This is policy iteration: find the best response to what the states are worth, then what they
     are worth under it. The second step does not need the trees, only the outcomes' probabilities.
@@ -122,7 +122,7 @@ def _settled(
     values: np.ndarray,
     worth: Callable[[int], np.ndarray],
 ) -> bool:
-    """Updates what the states of a group are worth; returns whether another time is no use."""
+    """Update the values of a group's states; return whether they no longer change."""
     before = values[list(group)]
     for number in group:
         values[number] = worth(number)
@@ -132,7 +132,7 @@ def _settled(
 
 
 def match_length(strategy: MatchStrategy, match: Match) -> tuple[float, float]:
-    """Returns the expected number of hands, and how likely the cap that was left out is reached."""
+    """Return the expected number of hands, and how likely the cap that was left out is reached."""
     begin, end, chance = [], [], []
     for number, (state, ends) in enumerate(zip(match.states, _ends(strategy, match), strict=True)):
         reach = state.after.arrivals(ends, strategy.buys[number])
@@ -173,7 +173,7 @@ class MatchProgress:
     nash_conv: NashConv | None = None
 
     def describe(self) -> str:
-        """Returns a line of text."""
+        """Return a line of text."""
         found = f", NashConv {self.nash_conv.total:.2g} units" if self.nash_conv else ""
         return (
             f"{self.solved:>6,} of {self.states:,} states, {self.rounds:,} hands solved, "
@@ -187,13 +187,7 @@ def solve_match(
     target: float = 1e-4,
     progress: Callable[[MatchProgress], None] | None = None,
 ) -> Found:
-    """Solves a match: in each state the seats answer each other in turns.
-
-    Args:
-        match: The match.
-        target: NashConv at which it is solved, as a share of the pot.
-        progress: Called after each group of states, and with NashConv after each pass.
-    """
+    """Solve a match: in each state the seats answer each other in turns."""
     began, solver = time.perf_counter(), _MatchSolver(match)
 
     def report(solved: int, found: NashConv | None = None) -> None:
@@ -217,14 +211,7 @@ def solve_match(
 
 
 class _MatchSolver:
-    """How far a match is solved.
-
-    Attributes:
-        played: For each state the strategy in its hand; None for one that has not been visited.
-        buys: For each state how likely each node's seat buys.
-        values: [states, P], what each state is worth.
-        rounds: Hands that were answered in turns.
-    """
+    """How far a match is solved."""
 
     def __init__(self, match: Match) -> None:
         self.match = match
@@ -243,7 +230,7 @@ class _MatchSolver:
         return MatchStrategy(tuple(s for s in self.played if s is not None), tuple(self.buys))
 
     def solve_group(self, group: tuple[int, ...], tolerance: float) -> None:
-        """Repeats a group until its values no longer change."""
+        """Repeat a group until its values no longer change."""
         for _ in range(MOST_ROUNDS):
             before = self.values[list(group)]
             for number in group:
@@ -252,7 +239,7 @@ class _MatchSolver:
                 break
 
     def _solve_state(self, number: int, tolerance: float) -> None:
-        """Finds strategy and value of a state's hand, given what follows is worth."""
+        """Find strategy and value of a state's hand, given the values behind it."""
         state = self.match.states[number]
         hand = self.match.hands[state.hand]
         worth, self.buys[number] = state.after.best(self.values)
@@ -262,7 +249,7 @@ class _MatchSolver:
         self.played[number], self.values[number] = strategy, found.values
 
     def _begin(self, number: int) -> np.ndarray:
-        """Returns what a state begins with: its own strategy, or a following state's same hand's.
+        """Return the first strategy of a state: its own, or that of a following state's same hand.
 
         From one granted question to the next hardly anything changes.
         """
@@ -278,16 +265,10 @@ class _MatchSolver:
 def pure_first(
     tree: SequenceGame, begin: np.ndarray, exact: float, target: float
 ) -> tuple[np.ndarray, NashConv]:
-    """Finds an equilibrium, a pure one if there is one nearby.
+    """Find an equilibrium, a pure one if there is one nearby.
 
     The players answer each other in turns. If that goes round in circles, they do so again from
     what regret minimisation finds, and from its greedy version, each time ten times more precise.
-
-    Args:
-        tree: The game.
-        begin: [S], where to begin.
-        exact: NashConv that counts as 0.
-        target: NashConv that is good enough where no pure equilibrium is found.
     """
     strategy, found = answer_in_turns(tree, begin, exact)
     solver, until = CFR(tree, METHOD) if found.total > exact else None, FIRST_UNTIL
@@ -307,14 +288,10 @@ def pure_first(
 
 
 def match_strategy_of(policy: Policy, match: Match) -> MatchStrategy:
-    """Returns what a policy does in all seats of a match.
+    """Return a policy's strategy in all seats of a match.
 
     Where the cap on hands is left out, the policy sees the counters of the first hand. For merged
     states it is asked about one of their tables.
-
-    Raises:
-        PolicyError: It returns what is not a distribution over the legal actions; or it needs more
-            than an observation.
     """
     policy = as_decider(policy)
     if not isinstance(policy, ObservationPolicy):
@@ -339,7 +316,7 @@ def match_strategy_of(policy: Policy, match: Match) -> MatchStrategy:
 
 
 def greedy_match(strategy: MatchStrategy, match: Match) -> MatchStrategy:
-    """Returns the greedy version of a strategy; if equal, it buys."""
+    """Return the greedy version of a strategy; if equal, it buys."""
     hands = [
         greedy(match.hands[state.hand].stage.tree, chosen)
         for state, chosen in zip(match.states, strategy.hands, strict=True)
@@ -350,21 +327,12 @@ def greedy_match(strategy: MatchStrategy, match: Match) -> MatchStrategy:
 def match_policy_of(
     strategy: MatchStrategy, match: Match, name: str = "match", **made: object
 ) -> TabularMatchPolicy:
-    """Returns a strategy of a match as a policy that can be saved and played.
+    """Return a strategy of a match as a policy that can be saved and played.
 
     A policy sees the observation, which forgets some of what the information state knows. Where one
     observation stands for several information sets of a hand, the policy plays their mean, weighted
     with how often play by the strategy comes there. NashConv of `match_strategy_of` the policy says
     how much that costs.
-
-    Args:
-        strategy: The strategy.
-        match: The match.
-        name: The policy's name.
-        **made: How it was made, for people.
-
-    Raises:
-        KilleError: Two states with different strategies have the same observation.
     """
     game = spec(match.rules.game)
     metadata = Metadata(game.name, game.version, match.num_players, match.rules.as_dict(), made)
@@ -422,7 +390,7 @@ def match_policy_of(
 
 
 def _note(known: dict[bytes, float], row: np.ndarray, what: float) -> None:
-    """Notes the meaning of a row."""
+    """Note the meaning of a row."""
     if known.setdefault(row.tobytes(), what) != what:
         raise KilleError(
             "two states of the match with different strategies have the same observation: the "
@@ -435,7 +403,7 @@ def _rows(known: dict[bytes, float], wide: int) -> np.ndarray:
 
 
 def _seen(match: Match, state: State) -> np.ndarray:
-    """Returns the observations of the information sets of a state's hand, [I, F]."""
+    """Return the observations of the information sets of a state's hand, [I, F]."""
     stage = match.hands[state.hand].stage
     tables = stage.positions.copy()
     for name in KEPT:

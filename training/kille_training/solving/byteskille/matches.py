@@ -82,17 +82,17 @@ class Hand:
         return self.stage.tree
 
     def paying(self, worth: np.ndarray) -> SequenceGame:
-        """Returns the tree that pays what the outcomes are worth to the seats, [O, P]."""
+        """Return the tree that pays the values of its outcomes to the seats, [O, P]."""
         return self.tree._replace(payoff=self.results @ worth)
 
     def ends(self, strategy: np.ndarray) -> np.ndarray:
-        """Returns how likely each outcome is when all play a strategy, [O]."""
+        """Return how likely each outcome is when all play a strategy, [O]."""
         return payoffs_of(self.tree, strategy) @ self.results
 
 
 @dataclass(frozen=True, eq=False)
 class After:
-    """What follows the outcomes of a state's hand: payments, buying in and the next state.
+    """Events behind the outcomes of a state's hand: payments, buying in and the next state.
 
     Its nodes are numbered so that a decision comes behind the nodes that it leads to.
 
@@ -129,22 +129,14 @@ class After:
         return (np.arange(num_players) + self.shift[:, None]) % num_players
 
     def arrive(self, values: np.ndarray) -> np.ndarray:
-        """Returns what the nodes at which no seat decides are worth, [N, P].
-
-        Args:
-            values: [S, P], what the states are worth.
-        """
+        """Return the values of nodes at which no seat decides, [N, P]."""
         continues = self.following >= 0
         worth = self.reward.copy()
         worth[continues] += values[self.following[continues, None], self.seats[continues]]
         return worth
 
     def best(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Lets each seat choose what is best for itself; between equals it declines.
-
-        Returns:
-            What the outcomes are worth [O, P], and how likely each node's seat buys [N].
-        """
+        """Let each seat choose the best for itself; between equals it declines."""
         worth, buys = self.arrive(values), np.zeros(len(self.buyer))
         for node in self.decisions:
             seat = self.buyer[node]
@@ -154,13 +146,7 @@ class After:
         return worth[self.roots], buys
 
     def play(self, values: np.ndarray, buys: np.ndarray, respond: bool = False) -> np.ndarray:
-        """Returns what the nodes are worth if their seats buy with these probabilities, [N, P].
-
-        Args:
-            values: [S, P], what the states are worth.
-            buys: [N], how likely each node's seat buys.
-            respond: Whether each seat's own worth is that of its best response to the others.
-        """
+        """Return the values of nodes whose seats buy with these probabilities, [N, P]."""
         worth = self.arrive(values)
         for node in self.decisions:
             seat = self.buyer[node]
@@ -171,7 +157,7 @@ class After:
         return worth
 
     def arrivals(self, ends: np.ndarray, buys: np.ndarray) -> np.ndarray:
-        """Returns how likely each node is, [N], given how likely the outcomes are, [O]."""
+        """Return how likely each node is, [N], given how likely the outcomes are, [O]."""
         reach = np.zeros(len(self.buyer))
         np.add.at(reach, self.roots, ends)
         for node in self.decisions[::-1]:
@@ -198,7 +184,7 @@ class State:
 
 @dataclass(frozen=True, eq=False)
 class MatchStrategy:
-    """What all seats do in a match.
+    """The strategy of all seats in a match.
 
     Attributes:
         hands: For each state, the strategy [S] in its hand.
@@ -252,7 +238,7 @@ class Match:
 
     @property
     def num_nodes(self) -> int:
-        """The number of nodes of all states' hands and of what follows them."""
+        """The number of nodes of all states' hands and behind them."""
         return sum(
             self.hands[state.hand].stage.num_nodes + len(state.after.buyer) for state in self.states
         )
@@ -267,7 +253,7 @@ class Match:
         return _components(leads)
 
     def observe(self, tables: np.ndarray, seats: np.ndarray) -> np.ndarray:
-        """Returns what a seat at each table observes, [N, F] uint8."""
+        """Return the observation of a seat at each table, [N, F] uint8."""
         return observe(tables, self.rules, self.num_players, seats)
 
 
@@ -276,7 +262,7 @@ class Match:
 
 @kernel
 def end_hands(tables, rules, outs):
-    """Deals a hand at each table and ends it at once: with these seats out, or with a new deal.
+    """Deal a hand at each table and ends it at once: with these seats out, or with a new deal.
 
     What follows depends on nothing else of the cards and the play.
     """
@@ -298,19 +284,7 @@ def build_match(
     cards: Sequence[str] = (),
     memory_limit: int = MEMORY_LIMIT,
 ) -> Match:
-    """Finds all states of a match and grows the trees of their hands.
-
-    Args:
-        num_players: P.
-        rules: A preset, switches or resolved rules; the episode is always a match of one pot.
-        cards: See `grow_stage`.
-        memory_limit: The most bytes that the tree of one hand may take.
-
-    Raises:
-        RulesError: Impossible rules or number of players.
-        KilleError: A match of several pots; more than `STATE_LIMIT` states; or a tree that would
-            not fit into `memory_limit`.
-    """
+    """Find all states of a match and grows the trees of their hands."""
     game = load_game("byteskille")
     resolved = game.spec.resolve(rules)
     if resolved["episode"] != "match":
@@ -367,7 +341,7 @@ class _Explorer:
         self.found: list[tuple[int, After]] = []
 
     def explore(self) -> None:
-        """Visits all tables, the first one first."""
+        """Visit all tables, the first one first."""
         self._number(self.start)
         while len(self.found) < len(self.tables):
             if len(self.tables) > STATE_LIMIT:
@@ -386,7 +360,7 @@ class _Explorer:
             self.found.append((hand, self._follow(table, self.hands[hand].outcomes)))
 
     def _number(self, table: np.ndarray) -> int:
-        """Returns the number of a table at which a hand is dealt; its dealer is the last seat."""
+        """Return the number of a table at which a hand is dealt; its dealer is the last seat."""
         fresh, last = self.start.copy(), self.num_players - 1
         again = table["redeal"][0] == Redeal.QUESTION
         shift = last - int(table["next_dealer"][0])
@@ -413,7 +387,7 @@ class _Explorer:
         return sum(1 << (seat + shift) % self.num_players for seat in members(seats))
 
     def _hand(self, table: np.ndarray) -> int:
-        """Returns the number of the hand that a table deals."""
+        """Return the number of the hand that a table deals."""
         in_pot, most = int(table["in_pot"][0]), self.rules.number("max_redeals")
         exhausted = self.rules["fraga"] == "forced" and int(table["redeals"][0]) >= most
         key = in_pot, exhausted
@@ -425,7 +399,7 @@ class _Explorer:
         return self.hand_numbers[key]
 
     def _follow(self, table: np.ndarray, outcomes: tuple[int, ...]) -> After:
-        """Plays all that can follow a hand."""
+        """Play all that can follow a hand."""
         ended = np.concatenate([table] * len(outcomes))
         with announce_compilation("matches"):
             end_hands(ended, self.played.record, np.array(outcomes))
@@ -443,7 +417,7 @@ class _Explorer:
     def _reach(
         self, table: np.ndarray, nodes: list[tuple[Any, ...]], asking: list[np.ndarray]
     ) -> int:
-        """Adds the node of a table, behind all nodes that it leads to, and returns its number."""
+        """Add the node of a table, behind all nodes that it leads to, and returns its number."""
         reward = table["reward"][0, : self.num_players].copy()
         if table["phase"][0] == Phase.BUYIN:
             declined, bought = (
@@ -466,7 +440,7 @@ class _Explorer:
         return table
 
     def finish(self) -> Match:
-        """Merges equivalent tables and returns the match."""
+        """Merge equivalent tables and returns the match."""
         classes = bisimilar(self.found)
         firsts = np.unique(classes, return_index=True)[1]
         states = []
@@ -489,7 +463,7 @@ class _Explorer:
 
 
 def _with_outcomes(stage: Stage, seats: Sequence[int]) -> Hand:
-    """Returns a stage with its possible outcomes."""
+    """Return a stage with its possible outcomes."""
     possible = np.flatnonzero(stage.outcomes.any(axis=0))
     outcomes, results = possible.tolist(), stage.outcomes[:, possible]
     if stage.again.any():
@@ -499,7 +473,7 @@ def _with_outcomes(stage: Stage, seats: Sequence[int]) -> Hand:
 
 
 def bisimilar(found: Sequence[tuple[int, After]]) -> np.ndarray:
-    """Returns the class of each table, numbered in the order of their first members."""
+    """Return the class of each table, numbered in the order of their first members."""
     classes = np.array([hand for hand, _ in found])
     while True:
         signs: dict[tuple[Any, ...], int] = {}
@@ -516,12 +490,9 @@ def bisimilar(found: Sequence[tuple[int, After]]) -> np.ndarray:
 
 
 def _components(leads: Sequence[Sequence[int]]) -> tuple[tuple[int, ...], ...]:
-    """Returns the strongly connected components of a graph, none before one that it leads to.
+    """Return the strongly connected components of a graph, none before one that it leads to.
 
     Within a component, too, a node comes behind those that it leads to, as far as possible.
-
-    Args:
-        leads: For each node the nodes that it leads to.
     """
     graph = np.zeros((len(leads), len(leads)), dtype=np.bool_)
     for node, others in enumerate(leads):
@@ -534,7 +505,7 @@ def _components(leads: Sequence[Sequence[int]]) -> tuple[tuple[int, ...], ...]:
 
 
 def _finishing_order(leads: Sequence[Sequence[int]]) -> list[int]:
-    """Returns the nodes in the order in which a depth-first search leaves them."""
+    """Return the nodes in the order in which a depth-first search leaves them."""
     order, entered = [], set()
     waiting = list(reversed(range(len(leads))))
     while waiting:

@@ -66,7 +66,7 @@ class Variant(NamedTuple):
     predictive: bool = False
 
     def schedule(self, done: int, count: int) -> np.ndarray:
-        """Returns the two factors and the weight of the `count` iterations after `done`, [n, 3]."""
+        """Return the two factors and the weight of the `count` iterations after `done`, [n, 3]."""
         number = np.arange(done + 1, done + count + 1, dtype=np.float64)
         return np.stack(
             [_kept(number, self.positive), _kept(number, self.negative), number**self.averaging],
@@ -84,14 +84,14 @@ VARIANTS = {
 
 
 def _kept(number: np.ndarray, exponent: float) -> np.ndarray:
-    """Returns number**x / (number**x + 1), and its limits for infinite x."""
+    """Return number**x / (number**x + 1), and its limits for infinite x."""
     if np.isinf(exponent):
         return np.full(len(number), float(exponent > 0))
     return 1.0 / (1.0 + number**-exponent)
 
 
 def next_check(iteration: int) -> int:
-    """Returns the next of the iterations at which a solver is measured, each a tenth further."""
+    """Return the next of the iterations at which a solver is measured, each a tenth further."""
     check = 1
     while check <= iteration:
         check += 1 + check // 10
@@ -119,7 +119,7 @@ class CFR:
     """
 
     def __init__(self, tree: SequenceGame, method: str = "cfr+") -> None:
-        """Begins with uniform play.
+        """Begin with uniform play.
 
         Args:
             tree: The game.
@@ -166,7 +166,7 @@ class CFR:
         until: float = 0.0,
         progress: Callable[[int, NashConv], None] | None = None,
     ) -> NashConv | None:
-        """Iterates, and measures NashConv of the average on the way if asked to.
+        """Iterate, and measures NashConv of the average on the way if asked to.
 
         Ctrl-C stops it after the compiled call that runs (a fraction of a second); the solver can
         then be read, saved or run on. Neither that nor how it is split into runs changes the
@@ -198,7 +198,7 @@ class CFR:
                 return found
 
     def save(self, path: Path, rows: np.ndarray) -> None:
-        """Writes the state and rows of a caller, whole or not at all."""
+        """Write the state and rows of a caller, whole or not at all."""
         about = {
             "method": self.method,
             "iteration": self.iteration,
@@ -208,7 +208,7 @@ class CFR:
         write_arrays(path, about, {**state, "rows": rows})
 
     def restore(self, path: Path) -> np.ndarray | None:
-        """Takes over what `save` has written, and returns the rows.
+        """Restore the state that `save` has written, and return the rows.
 
         Returns:
             None if the file is of another tree or method: nothing is taken over.
@@ -237,7 +237,7 @@ class CFR:
         return rows
 
     def _iterate_to(self, goal: int) -> None:
-        """Iterates in compiled calls of about `SLICE` seconds."""
+        """Iterate in compiled calls of about `SLICE` seconds."""
         while self.iteration < goal:
             began = time.perf_counter()
             count = min(self._slice, goal - self.iteration)
@@ -246,7 +246,7 @@ class CFR:
             self._slice = max(self._slice, 2 * count) if fast else max(1, count // 2)
 
     def _iterate(self, count: int) -> None:
-        """Does some iterations; the state is whole whenever a compiled call has returned."""
+        """Do some iterations; the state is whole whenever a compiled call has returned."""
         variant = VARIANTS[self.method]
         schedule = variant.schedule(self.iteration, count)
         _iterate(schedule, float(variant.predictive), self.tree, self._memory)
@@ -254,14 +254,7 @@ class CFR:
 
 @kernel
 def _iterate(schedule, forecast, game, memory):
-    """Iterates.
-
-    Args:
-        schedule: [n, 3], see `Variant.schedule`.
-        forecast: How often the last regrets count once more.
-        game: The game.
-        memory: The state, which is changed.
-    """
+    """Iterate."""
     for turn in range(np.uintp(len(schedule))):
         for player in range(np.uintp(len(memory.begin) - 1)):
             sweep(game, player, memory.reach, memory.gain)
@@ -272,7 +265,7 @@ def _iterate(schedule, forecast, game, memory):
 
 @kernel
 def _update(gained, lost, forecast, game, memory, player):
-    """Updates a player's regrets and strategy, the deepest information sets first."""
+    """Update a player's regrets and strategy, the deepest information sets first."""
     one = np.uintp(1)
     gain, regret, current = memory.gain, memory.regret, memory.current
     low, place = np.uintp(memory.begin[player]), np.uintp(memory.begin[player + one])
@@ -306,7 +299,7 @@ def _update(gained, lost, forecast, game, memory, player):
 
 @kernel
 def _average(share, game, memory, player):
-    """Adds a player's reach to the average, and fills in that of its new strategy."""
+    """Add a player's reach to the average, and fills in that of its new strategy."""
     one, reach = np.uintp(1), memory.reach
     for place in range(np.uintp(memory.begin[player]), np.uintp(memory.begin[player + one])):
         number = np.uintp(memory.sets[place])

@@ -45,7 +45,7 @@ class EfgTree:
     title: str = ""
 
     def write(self, path: Path) -> None:
-        """Writes the file, whole or not at all.
+        """Write the file, whole or not at all.
 
         Numbers are fractions where they are close to small ones, as chances of cards and payoffs
         are; otherwise they have all their digits.
@@ -61,7 +61,7 @@ class EfgTree:
                 file.write(line.encode())
 
     def write_policy(self, strategy: np.ndarray, path: Path) -> None:
-        """Writes what is done in the information sets of the file, for docs/certificates/check.py.
+        """Write a strategy in the information sets of the file, for docs/certificates/check.py.
 
         Each line is a player, an information set and the probability of each action. They are
         rounded, so that they add up to exactly 1.
@@ -80,7 +80,7 @@ class EfgTree:
         write_whole(path, "".join(lines).encode())
 
     def strategy_of(self, policy: Any, game: Any) -> np.ndarray:
-        """Returns what a policy of OpenSpiel does in the tree.
+        """Return the strategy of a policy of OpenSpiel in the tree.
 
         Args:
             policy: A `pyspiel.Policy` or an `open_spiel.python.policy.Policy`, for all players.
@@ -106,7 +106,7 @@ class EfgTree:
         return strategy
 
     def policy_of(self, strategy: np.ndarray, game: Any) -> dict[str, list[tuple[int, float]]]:
-        """Returns a strategy [S] in the form that `pyspiel.TabularPolicy` takes.
+        """Return a strategy [S] in the form that `pyspiel.TabularPolicy` takes.
 
         Args:
             strategy: [S], see `strategy_of`.
@@ -123,7 +123,7 @@ class EfgTree:
         return rows
 
     def _labels(self, number: int) -> list[str]:
-        """Returns the labels of the actions of an information set, as they are written."""
+        """Return the labels of the actions of an information set, as they are written."""
         begin, end = self.tree.first[number : number + 2]
         return [_plain(label) for label in self.actions[begin:end]]
 
@@ -153,7 +153,7 @@ class EfgTree:
                 yield heads[number]
 
     def _heads(self) -> list[str]:
-        """Returns the line of each information set."""
+        """Return the line of each information set."""
         heads = []
         for number, (seat, of_seat) in enumerate(self._numbers()):
             actions = " ".join(f'"{label}"' for label in self._labels(number))
@@ -162,14 +162,14 @@ class EfgTree:
         return heads
 
     def _numbers(self) -> Iterator[tuple[int, int]]:
-        """Yields the player of each information set and its number among the player's, from 1."""
+        """Yield the player of each information set and its number among the player's, from 1."""
         seen = [0] * self.tree.num_players
         for seat in self.tree.player.tolist():
             seen[seat] += 1
             yield seat + 1, seen[seat]
 
     def _decisions(self, game: Any) -> Iterator[tuple[int, Any]]:
-        """Yields every information set, with OpenSpiel's state at its first node."""
+        """Yield every information set, with OpenSpiel's state at its first node."""
         tree, (below, begin) = self.tree, self._children
         first, wanted = tree.first_nodes(), np.zeros(tree.num_nodes, dtype=bool)
         wanted[first] = True
@@ -187,7 +187,7 @@ class EfgTree:
                     waiting.append((child, state.child(step)))
 
     def _steps(self, number: int, state: Any) -> list[int]:
-        """Returns OpenSpiel's actions at a node of an information set, in the order of the file."""
+        """Return OpenSpiel's actions at a node of an information set, in the order of the file."""
         steps = {state.action_to_string(step): step for step in state.legal_actions()}
         labels = [str(i) for i in range(len(steps))] if number == CHANCE else self._labels(number)
         seat = -1 if number == CHANCE else int(self.tree.player[number])
@@ -200,21 +200,21 @@ class EfgTree:
 
 
 def _chances(shares: Sequence[float]) -> list[str]:
-    """Returns probabilities as text: fractions if these add up to 1."""
+    """Return probabilities as text: fractions if these add up to 1."""
     texts = [_number(share) for share in shares]
     exact = sum(map(Fraction, texts)) == 1
     return texts if exact else [f"{share:.17g}" for share in shares]
 
 
 def _number(value: float) -> str:
-    """Returns a number as text: a fraction if it is one but for rounding."""
+    """Return a number as text: a fraction if it is one but for rounding."""
     near = Fraction(value).limit_denominator(DENOMINATOR)
     exact = abs(near - Fraction(value)) <= ROUNDING * max(1.0, abs(value))
     return str(near) if exact else f"{value:.17g}"
 
 
 def _rounded(chances: np.ndarray) -> list[float]:
-    """Returns probabilities with `DIGITS` decimals that add up to 1; the largest takes the rest."""
+    """Return probabilities with `DIGITS` decimals that add up to 1; the largest takes the rest."""
     units = 10**DIGITS
     counts = np.round(chances * units).astype(np.int64)
     counts[counts.argmax()] += units - counts.sum()
@@ -222,5 +222,5 @@ def _rounded(chances: np.ndarray) -> list[float]:
 
 
 def _plain(label: str) -> str:
-    """Returns a label on one line and without the character that ends it."""
+    """Return a label on one line and without the character that ends it."""
     return " ".join(label.replace('"', "'").split())

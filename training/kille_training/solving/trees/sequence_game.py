@@ -1,4 +1,4 @@
-"""A game without its nodes: what solvers and exact evaluation need of a tree, and nothing else.
+"""A game without its nodes, for solvers and exact evaluation.
 
 What a player earns depends on a strategy only through how often each player alone would play up to
 its last own sequence before each terminal node. So a game is kept as its terminal nodes, each with
@@ -92,7 +92,7 @@ class SequenceGame(NamedTuple):
         require(fault != 4, "chances are finite and not negative")
 
     def fingerprint(self) -> str:
-        """Returns a digest of the whole game."""
+        """Return a digest of the whole game."""
         digest = sha256(str(self.num_players).encode())
         for array in self[1:]:
             digest.update(f"{array.dtype}{array.shape}".encode())
@@ -100,7 +100,7 @@ class SequenceGame(NamedTuple):
         return digest.hexdigest()
 
     def gaining(self, more: np.ndarray) -> Self:
-        """Returns the game that pays so much more by each payoff, [K, P]."""
+        """Return the game that pays so much more by each payoff, [K, P]."""
         return self._replace(payoff=self.payoff + more)
 
 
@@ -149,26 +149,26 @@ def _fault(game):
 
 
 def sequence_reach(game: SequenceGame, strategy: np.ndarray) -> np.ndarray:
-    """Returns how often a sequence's player alone would play it, [S + 1]; entry 0 is for none."""
+    """Return how often a sequence's player alone would play it, [S + 1]; entry 0 is for none."""
     reach = np.ones(game.num_sequences + 1)
     _spread(game, strategy, reach)
     return reach
 
 
 def payoffs_of(game: SequenceGame, strategy: np.ndarray) -> np.ndarray:
-    """Returns how likely the game ends with each payoff when all play a strategy, [K]."""
+    """Return how likely the game ends with each payoff when all play a strategy, [K]."""
     likely = np.zeros(len(game.payoff))
     _sum_ends(game, sequence_reach(game, strategy), likely)
     return likely
 
 
 def values_of(game: SequenceGame, strategy: np.ndarray) -> np.ndarray:
-    """Returns what each player earns when all play a strategy, [P]."""
+    """Return each player's value when all play a strategy, [P]."""
     return payoffs_of(game, strategy) @ game.payoff
 
 
 def reach_of(game: SequenceGame, strategy: np.ndarray) -> np.ndarray:
-    """Returns how likely play by a strategy is to come to each information set, [I]."""
+    """Return how likely play by a strategy is to come to each information set, [I]."""
     comes, through = np.zeros(game.num_infosets), np.zeros(game.num_sequences + 1)
     _count(game, sequence_reach(game, strategy), through, comes)
     return comes
@@ -176,7 +176,7 @@ def reach_of(game: SequenceGame, strategy: np.ndarray) -> np.ndarray:
 
 @kernel
 def reach_before(game, reach, number):
-    """Returns how often a set's player alone would come to it, given its reach of sequences."""
+    """Return how often a set's player alone would come to it, given its reach of sequences."""
     above = 0.0
     for way in range(np.uintp(game.ways[number]), np.uintp(game.ways[number + np.uintp(1)])):
         above += game.share[way] * reach[np.uintp(game.before[way] + 1)]
@@ -185,7 +185,7 @@ def reach_before(game, reach, number):
 
 @kernel
 def _spread(game, strategy, reach):
-    """Fills in each player's own reach of its sequences."""
+    """Fill in each player's own reach of its sequences."""
     for number in range(np.uintp(len(game.player))):
         above = reach_before(game, reach, number)
         for step in range(np.uintp(game.first[number]), np.uintp(game.first[number + np.uintp(1)])):
@@ -194,7 +194,7 @@ def _spread(game, strategy, reach):
 
 @kernel
 def _sum_ends(game, reach, likely):
-    """Adds up how often play ends with each payoff."""
+    """Add up how often play ends with each payoff."""
     players = np.uintp(game.payoff.shape[1])
     for end in range(np.uintp(len(game.chance))):
         share = game.chance[end]
@@ -205,7 +205,7 @@ def _sum_ends(game, reach, likely):
 
 @kernel
 def _count(game, reach, through, comes):
-    """Fills in how often play comes through each sequence, and to each information set."""
+    """Fill in how often play comes through each sequence, and to each information set."""
     players = np.uintp(game.payoff.shape[1])
     for end in range(np.uintp(len(game.chance))):
         share = game.chance[end]
@@ -228,7 +228,7 @@ def _count(game, reach, through, comes):
 
 @kernel
 def sweep(game, me, reach, gain):
-    """Adds up what a player gets behind each of its last sequences if the others play on.
+    """Add up a player's values behind each of its last sequences if the others play on.
 
     Args:
         game: The game.

@@ -1,4 +1,4 @@
-"""What a strategy earns in a game, what the best response to it earns, and NashConv.
+"""Values of strategies and of best responses, and NashConv.
 
 A player's values need one pass over the ends and one over its information sets. The first adds up,
 for each of the player's sequences, the payoffs of the ends that have it as the player's last one,
@@ -75,13 +75,13 @@ class NashConv:
 
 
 def uniform(tree: SequenceGame) -> np.ndarray:
-    """Returns the strategy that takes every action of an information set equally often, [S]."""
+    """Return the strategy that takes every action of an information set equally often, [S]."""
     sizes = np.diff(tree.first)
     return np.repeat(1.0 / sizes, sizes)
 
 
 def normalised(tree: SequenceGame, weights: np.ndarray) -> np.ndarray:
-    """Returns weights [S] as a strategy; uniform in the sets whose weights are all 0."""
+    """Return weights [S] as a strategy, uniform in sets with weights that are all 0."""
     if not tree.num_infosets:
         return np.zeros(0)
     totals = np.repeat(np.add.reduceat(weights, tree.first[:-1]), np.diff(tree.first))
@@ -89,7 +89,7 @@ def normalised(tree: SequenceGame, weights: np.ndarray) -> np.ndarray:
 
 
 def greedy(tree: SequenceGame, strategy: np.ndarray) -> np.ndarray:
-    """Returns the pure strategy of the most likely actions, the first of equals, [S]."""
+    """Return the pure strategy of the most likely actions, the first of equals, [S]."""
     pure = np.zeros(tree.num_sequences)
     if tree.num_infosets:
         starts, sizes = tree.first[:-1], np.diff(tree.first)
@@ -135,12 +135,12 @@ def infoset_reach(tree: SequenceGame, strategy: np.ndarray) -> np.ndarray:
 
 
 def expected_values(tree: SequenceGame, strategy: np.ndarray) -> np.ndarray:
-    """Returns what each player earns when all play a strategy (see `check_strategy`), [P]."""
+    """Return each player's value when all play a strategy (see `check_strategy`), [P]."""
     return values_of(tree, check_strategy(tree, strategy))
 
 
 def best_response(tree: SequenceGame, strategy: np.ndarray, player: int) -> BestResponse:
-    """Returns the best response of one player to what the others do under a strategy.
+    """Return the best response of one player to the others' strategies.
 
     Args:
         tree: The game.
@@ -154,7 +154,7 @@ def best_response(tree: SequenceGame, strategy: np.ndarray, player: int) -> Best
 def answer_in_turns(
     tree: SequenceGame, strategy: np.ndarray, tolerance: float = 0.0
 ) -> tuple[np.ndarray, NashConv]:
-    """Lets each player in turn answer the others with its best response, until none gains by it.
+    """Let each player in turn answer the others with its best response, until none gains by it.
 
     A player changes its choice only where that earns more. So what play does not come to stays as
     it was, and the others' trials of it remain punished; changed at a whim, the answers go round in
@@ -181,7 +181,7 @@ def answer_in_turns(
 
 
 def losses(tree: SequenceGame, strategy: np.ndarray, player: int) -> np.ndarray:
-    """Returns where a player loses what its best response would gain, [I]; their sum is that gain.
+    """Return a player's losses by information set, [I]; their sum is its best response's gain.
 
     The loss of an information set is how often play comes there, times how much the choice there
     earns less than the best one, if the player responds best from there on.
@@ -208,7 +208,7 @@ def losses(tree: SequenceGame, strategy: np.ndarray, player: int) -> np.ndarray:
 def choice_values(
     tree: SequenceGame, strategy: np.ndarray, player: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Returns what the choices of a player are worth if everybody, itself too, plays on by them.
+    """Return the values of a player's choices if all play on by the strategy.
 
     An information set that chance and the others never lead to has no values: nothing says which of
     its nodes play is at.
@@ -231,7 +231,7 @@ def choice_values(
 
 
 def _others_reach(game: SequenceGame, strategy: np.ndarray, player: int) -> np.ndarray:
-    """Returns how likely chance and the others lead to the sets of a player, [I]."""
+    """Return how likely chance and the others lead to the sets of a player, [I]."""
     sets, reach = game.player == player, np.zeros(game.num_infosets)
     mine = np.repeat(sets, np.diff(game.first))
     mixed = np.where(mine, uniform(game), strategy)  # comes to all of its sets
@@ -242,7 +242,7 @@ def _others_reach(game: SequenceGame, strategy: np.ndarray, player: int) -> np.n
 
 
 def nash_conv(tree: SequenceGame, strategy: np.ndarray) -> NashConv:
-    """Returns what each player could still gain under a strategy (see `check_strategy`)."""
+    """Return each player's possible gain under a strategy (see `check_strategy`)."""
     strategy = check_strategy(tree, strategy)
     gains = (_respond(tree, strategy, player)[0] for player in range(tree.num_players))
     values, best = np.array([gain[:, 0] for gain in gains]).T
@@ -250,7 +250,7 @@ def nash_conv(tree: SequenceGame, strategy: np.ndarray) -> NashConv:
 
 
 def _numbers(tree: SequenceGame, strategy: np.ndarray) -> np.ndarray:
-    """Returns a copy of a strategy as float64; refuses one of another shape."""
+    """Return a copy of a strategy as float64; refuses one of another shape."""
     checked = np.array(strategy, dtype=np.float64)
     if checked.shape != (tree.num_sequences,):
         raise PolicyError(
@@ -263,12 +263,7 @@ def _numbers(tree: SequenceGame, strategy: np.ndarray) -> np.ndarray:
 def _respond(
     tree: SequenceGame, strategy: np.ndarray, player: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Returns what follows each sequence of a player, and the strategy with its best response.
-
-    Returns:
-        [2, S + 1] of the strategy, and of the response; entry 0 is what it earns in all. [S], see
-        `BestResponse`.
-    """
+    """Return the values behind a player's sequences, and the strategy with its best response."""
     gain, response = np.zeros((2, tree.num_sequences + 1)), strategy.copy()
     sweep(tree, player, sequence_reach(tree, strategy), gain[0])
     gain[1] = gain[0]
@@ -278,15 +273,7 @@ def _respond(
 
 @kernel
 def _choose(tree, sets, strategy, gain, response):
-    """Carries the values of a player's information sets up to the root, the deepest sets first.
-
-    Args:
-        tree: The game.
-        sets: The player's information sets, none before one that leads to it.
-        strategy: [S].
-        gain: [2, S + 1], see `_respond`; it is completed.
-        response: [S], the player's part is overwritten.
-    """
+    """Carry the values of a player's information sets up to the root, the deepest sets first."""
     place = np.uintp(len(sets))
     while place > 0:
         place -= np.uintp(1)
