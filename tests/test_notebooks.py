@@ -34,7 +34,7 @@ def texts(output: Any) -> list[str]:
 
 
 def test_there_are_notebooks() -> None:
-    assert [path.name[:2] for path in NOTEBOOKS] == [f"{n + 1:02}" for n in range(7)]
+    assert [path.name[:2] for path in NOTEBOOKS] == [f"{n + 1:02}" for n in range(8)]
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=ids)

@@ -204,3 +204,22 @@ def test_masks_stand_under_the_name_that_sb3_contrib_asks_for() -> None:
     env = make()
     _, info = env.reset(seed=1)
     assert env.action_masks().tolist() == info["action_mask"].astype(bool).tolist()
+
+
+def test_a_central_critic_gets_the_full_state_and_nobody_else() -> None:
+    env = KilleEnv("byteskille", 3, episode="deal", full_state=True)
+    plain = KilleEnv("byteskille", 3, episode="deal")
+    venv = SeatVectorEnv("byteskille", 2, 3, episode="deal", full_state=True)
+    _, info = env.reset(seed=3)
+    assert "full_state" not in plain.reset(seed=3)[1]
+    _, infos = venv.reset(seed=3)
+    over = False
+    while not over:
+        expected = env.tables.batch.full_state(info["seat"])[0]
+        assert np.array_equal(info["full_state"], expected)
+        assert np.array_equal(infos["full_state"][0], expected)
+        action = int(info["action_mask"].argmax())
+        _, _, terminated, truncated, info = env.step(action)
+        infos = venv.step(infos["action_mask"].argmax(axis=1))[-1]
+        over = terminated or truncated
+    assert np.array_equal(info["full_state"], infos["full_state"][0])

@@ -243,6 +243,23 @@ def test_players_play_as_at_any_table(player: str) -> None:
     assert found == pytest.approx(total)
 
 
+@pytest.mark.parametrize("game", ["byteskille", "knack"])
+def test_the_full_state_is_that_of_the_decision_seen_from_its_seat(game: str) -> None:
+    batch, expected = tables(game, 3, 3), list[np.ndarray]()
+
+    def noting(observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
+        expected.extend(batch.full_state(np.maximum(batch.seat, 0))[batch.seat >= 0])
+        return mask / mask.sum(axis=1, keepdims=True)
+
+    found = collect(batch, noting, seed=4, full_state=True)
+    assert found.full_state is not None
+    assert sorted(map(bytes, found.full_state)) == sorted(map(bytes, expected))
+    plain = collect(batch, noting, seed=4)
+    assert plain.full_state is None
+    for name in Transitions._fields[:-1]:
+        assert np.array_equal(getattr(plain, name), getattr(found, name)), name
+
+
 def test_tensors_are_probabilities_too() -> None:
     torch = pytest.importorskip("torch")
 

@@ -1,4 +1,4 @@
-"""The recipe in one file: it learns, and it is repeatable."""
+"""The recipes in one file: they learn, and are repeatable."""
 
 from typing import Any
 
@@ -18,6 +18,11 @@ def ppo() -> Any:
 
 def test_it_learns(ppo: Any) -> None:
     player = ppo.train(num_players=2, decisions=40_000, tables=128)
+    assert kt.nash_conv(player, "byteskille", 2).stakes < 0.15
+
+
+def test_with_a_central_critic_it_learns_too() -> None:
+    player = script("training/recipes/mappo.py").train(num_players=2, decisions=40_000, tables=128)
     assert kt.nash_conv(player, "byteskille", 2).stakes < 0.15
 
 
