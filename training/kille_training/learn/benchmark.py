@@ -24,7 +24,7 @@ from kille_training.evaluation.results import Evaluation
 from kille_training.learn.grid import RESPONSE, Item
 from kille_training.learn.measuring import exact_of
 from kille_training.learn.method import settings_of
-from kille_training.learn.runs import SEED_PREFIX, Run, decisions_of
+from kille_training.learn.runs import SEED_PREFIX, Run
 from kille_training.learn.settings import TrainSettings
 from kille_training.results import TextTable
 from kille_training.settings import FolderName, List, Seed, TableSettings, build, plain, settings
@@ -271,10 +271,9 @@ def _run_line(path: Path) -> Line:
         point = {"decisions": int(row["decisions"]), "seconds": round(float(row["seconds"]), 3)}
         gains = _by_play(row["play"], float(row["nash_conv"]) / stake)
         points.setdefault(point["decisions"], point).update(gains)
-    decisions = decisions_of(run.checkpoint)
     last = run.progress.read_text(encoding="utf-8").splitlines()[-1].split(",")
-    end = {"decisions": decisions, "seconds": float(last[2]), **measured.pop("end")}
-    points[decisions] = end
+    end = {"decisions": int(last[0]), "seconds": float(last[2]), **measured.pop("end")}
+    points[end["decisions"]] = end
     defaults = plain(settings_of(given.method, {}))
     return {
         "table": path.parts[-4],
