@@ -1,1 +1,1 @@
-"""Training runs and the learners they use."""
+"""Training runs, grids of them, and the learning methods."""
