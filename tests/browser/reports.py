@@ -1,7 +1,7 @@
 """Writes pictures of every report, of small examples, for looking at.
 
 make screenshots-reports
-make screenshots-reports ARGS="--only tournament --colours dark"
+make screenshots-reports ARGS="--only tournament --colors dark"
 """
 
 import argparse
@@ -64,9 +64,7 @@ def main() -> None:
     """Reads the arguments, makes the examples and takes the pictures."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--only", nargs="+", default=list(MAKERS), choices=list(MAKERS))
-    parser.add_argument(
-        "--colours", nargs="+", default=["light", "dark"], choices=["light", "dark"]
-    )
+    parser.add_argument("--colors", nargs="+", default=["light", "dark"], choices=["light", "dark"])
     asked = parser.parse_args()
     FOLDER.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as place, chromium() as browser:
@@ -74,20 +72,20 @@ def main() -> None:
             folder = Path(place) / f"{name}-example"
             folder.mkdir()
             page = MAKERS[name](folder)
-            for colours in asked.colours:
-                take(browser, page, f"report-{name}", colours)
+            for colors in asked.colors:
+                take(browser, page, f"report-{name}", colors)
     print(f"The pictures are in {FOLDER}.")
 
 
-def take(browser: Browser, file: Path, name: str, colours: str) -> None:
+def take(browser: Browser, file: Path, name: str, colors: str) -> None:
     """Takes the whole page at every width, and says where it is wider than the screen."""
     for width, (across, down) in SCREENS.items():
         context = browser.new_context(
-            viewport={"width": across, "height": down}, color_scheme=colours
+            viewport={"width": across, "height": down}, color_scheme=colors
         )
         page = context.new_page()
         page.goto(file.absolute().as_uri())
-        page.screenshot(path=FOLDER / f"{name}-{width}-{colours}.png", full_page=True)
+        page.screenshot(path=FOLDER / f"{name}-{width}-{colors}.png", full_page=True)
         wide = page.evaluate("document.documentElement.scrollWidth")
         if wide > across:
             print(f"{name} at {across} px is {wide} px wide")

@@ -42,11 +42,11 @@ def test_equal_plots_are_equal_bytes():
     assert learning_curve([], "deal").startswith("<svg")
 
 
-def colours(svg):
+def colors(svg):
     return set(re.findall("#[0-9a-f]{6}", svg))
 
 
-def test_greedy_and_sampled_play_have_one_colour_each_on_all_plots():
+def test_greedy_and_sampled_play_have_one_color_each_on_all_plots():
     points = [
         {"decisions": str(decisions), "play": play, "nash_conv": "0.5"}
         for play in ("greedy", "sampled")
@@ -57,10 +57,10 @@ def test_greedy_and_sampled_play_have_one_colour_each_on_all_plots():
         learning_curve(measured("uniform", "a $x_ & <b>"), "units per deal"),
         nash_conv_curve(points, 2, {"the rule of thumb": 0.012}),
     ):
-        assert ways <= colours(svg) <= {value for value, _ in page.COLOURS.values()}
-        assert not colours(page.themed(svg)), "a page chooses light or dark colours itself"
+        assert ways <= colors(svg) <= {value for value, _ in page.COLORS.values()}
+        assert not colors(page.themed(svg)), "a page chooses light or dark colors itself"
     only = nash_conv_curve(points[2:], 2, {"the rule of thumb": 0.012})
-    assert page.GREEDY not in colours(only) and ">the rule of thumb<" in only
+    assert page.GREEDY not in colors(only) and ">the rule of thumb<" in only
 
 
 def test_names_with_markup_mathematics_and_other_letters_can_be_drawn():

@@ -42,8 +42,8 @@ MOST_NAMES = 3
 """Most names in a verdict."""
 
 FIELD = (
-    "Units depend on the field: whoever exploits weak players earns more where there are many of "
-    "them. With other entrants all figures change, and so may the order."
+    "Units depend on the field: exploiting weak players earns more where there are many of them. "
+    "With other entrants all figures change, and so may the order."
 )
 
 

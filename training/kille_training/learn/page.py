@@ -260,8 +260,8 @@ def _by_play(rows: Sequence[Mapping[str, str]]) -> dict[str, list[Mapping[str, s
 
 def _look(play: str) -> dict[str, Any]:
     """Return the style of a way of playing; markers show the single point of a short run."""
-    colour, line = (SAMPLED, DASHED) if play == "sampled" else (GREEDY, "-")
-    return {"color": colour, "linestyle": line, "linewidth": 1.6, "marker": "o", "markersize": 3}
+    color, line = (SAMPLED, DASHED) if play == "sampled" else (GREEDY, "-")
+    return {"color": color, "linestyle": line, "linewidth": 1.6, "marker": "o", "markersize": 3}
 
 
 def _count_decisions(axes: Any) -> None:

@@ -1,1 +1,1 @@
-"""What the pages of all rooms share: templates, colors, scales and the style of plots."""
+"""Shared parts of the pages: templates, colors, scales and the style of plots."""

@@ -1,8 +1,8 @@
-"""What all pages share: colours, templates, charts in the cells of tables, how they are written.
+"""Shared parts of all pages: colors, templates, charts in cells of tables, writing.
 
-One colour means one thing, on light and dark screens; the hues are those of Okabe and Ito, which
-people with any colour vision can tell apart. Charts are rows of tables of HTML: labels are text of
-the page, so they can be read on a phone, and what stands where is a share of a cell's width.
+One color means one thing, on light and dark screens; the hues are those of Okabe and Ito, which
+people with any color vision can tell apart. Charts are rows of HTML tables: their labels are text
+of the page, readable on a phone, and a position is a share of a cell's width.
 """
 
 from collections.abc import Callable, Mapping
@@ -20,7 +20,7 @@ from markupsafe import Markup
 from kille_env.files import write_whole
 from kille_env.words.text import printable
 
-COLOURS = {
+COLORS = {
     "paper": ("#ffffff", "#15181d"),
     "ink": ("#1f2328", "#e4e7eb"),
     "soft": ("#5b6470", "#a0a9b5"),
@@ -34,19 +34,19 @@ COLOURS = {
     "worse": ("#f3e0ec", "#472a40"),
     "worse-firm": ("#dfa6c8", "#87457a"),
 }
-"""What a colour is for, and its value on light and on dark screens."""
+"""Color values on light and dark screens, by purpose."""
 
-PAPER, INK, SOFT, LINE = (COLOURS[name][0] for name in ("paper", "ink", "soft", "line"))
-GREEDY, SAMPLED = (COLOURS[name][0] for name in ("greedy", "sampled"))
+PAPER, INK, SOFT, LINE = (COLORS[name][0] for name in ("paper", "ink", "soft", "line"))
+GREEDY, SAMPLED = (COLORS[name][0] for name in ("greedy", "sampled"))
 
 NO_DATA = "#e9ebee"
 SHARES = "RdYlBu_r"
-"""Colour map of a probability, from never to always."""
+"""Color map of a probability, from never to always."""
 SERIES = ("#1b6ca8", "#c8553d", "#588157", "#7d5ba6", "#b08900")
-"""Colours of what one plot alone compares; its legend names them."""
+"""Colors of series within one plot; its legend names them."""
 
 LEAST = 1e-6
-"""What a logarithmic axis shows for less, nothing included."""
+"""Smallest value on a logarithmic axis; smaller ones, 0 too, stand there."""
 WIDE, NARROW = 9.6, 3.6
 """Widths of plots in inches, for a page and for a phone: text of 9 points is 12 px there."""
 STEPS = (1, 2, 5, 10)
@@ -56,11 +56,11 @@ MOST_TICKS = 4
 
 @dataclass(frozen=True)
 class Verdict:
-    """What comes first on a page, in at most twenty words.
+    """The first sentence of a page, in at most twenty words.
 
     Attributes:
         text: The sentence.
-        tone: "better", "worse" or "", which colours it.
+        tone: "better", "worse" or "", for its color.
     """
 
     text: str
@@ -68,11 +68,7 @@ class Verdict:
 
 
 def plot(draw: Callable[[float], str]) -> Markup:
-    """Draws a plot twice, for wide and for narrow screens; the page shows the one that fits.
-
-    Args:
-        draw: Returns the plot as SVG for a width in inches.
-    """
+    """Draw a plot for wide and narrow screens, from a function of the width in inches to SVG."""
     wide, narrow = themed(draw(WIDE)), themed(draw(NARROW))
     return Markup('<div class="wide">{}</div><div class="narrow">{}</div>').format(
         Markup(wide), Markup(narrow)
@@ -80,12 +76,7 @@ def plot(draw: Callable[[float], str]) -> Markup:
 
 
 def render(template: str, **values: Any) -> bytes:
-    """Returns a page.
-
-    Args:
-        template: Its file in this package, as "arena/tournament.html.j2".
-        values: What it shows.
-    """
+    """Return a page from a template of this package, as "arena/tournament.html.j2"."""
     return _environment().get_template(template).render(values).encode()
 
 
@@ -106,7 +97,7 @@ def _environment() -> jinja2.Environment:
         "within": within,
         "count": lambda value: f"{value:,}",
     }
-    environment.globals |= {"colours": Markup(css()), "interval": interval}
+    environment.globals |= {"colors": Markup(css()), "interval": interval}
     return environment
 
 
@@ -121,49 +112,49 @@ def write(path: Path, page: bytes) -> Path:
 
 
 def yaml_lines(settings: Mapping[str, Any]) -> list[str]:
-    """Returns settings as lines of YAML."""
+    """Return settings as lines of YAML."""
     return yaml.safe_dump(dict(settings), sort_keys=False, allow_unicode=True).splitlines()
 
 
 def signed(value: float, digits: int = 3) -> str:
-    """Returns a number with its sign."""
+    """Return a number with its sign."""
     return f"{value:+.{digits}f}"
 
 
 def figure(value: float, digits: int = 3) -> str:
-    """Returns a number without its sign, or nothing for one that is not known."""
+    """Return a number without its sign, or "" if it is unknown."""
     return f"{value:.{digits}f}" if np.isfinite(value) else ""
 
 
 def within(half: float, digits: int = 3) -> str:
-    """Returns half an interval as it stands behind a mean, or nothing without one."""
+    """Return half an interval as it follows a mean, or "" if it is unknown."""
     return f" ± {half:.{digits}f}" if np.isfinite(half) else ""
 
 
 def percent(share: float, digits: int = 1) -> str:
-    """Returns a share in percent, or nothing for one that is not known."""
+    """Return a share in percent, or "" if it is unknown."""
     return f"{100 * share:.{digits}f}%" if np.isfinite(share) else ""
 
 
 def interval(low: float, high: float, digits: int = 3) -> str:
-    """Returns an interval in words; a single deal has none."""
+    """Return an interval as text; a single deal has none."""
     if not np.isfinite([low, high]).all():
         return "no interval yet"
     return f"{low:+.{digits}f} to {high:+.{digits}f}"
 
 
 def _shown(value: Any) -> Any:
-    """Makes control characters of texts from files visible."""
+    """Escape control characters of texts from files."""
     return printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
-# Colours
+# Colors
 
 
 def css() -> str:
-    """Returns the colours as variables of a style sheet, light and dark."""
+    """Return the colors as variables of a style sheet, light and dark."""
     light, dark = (
-        " ".join(f"--{name}: {values[theme]};" for name, values in COLOURS.items())
+        " ".join(f"--{name}: {values[theme]};" for name, values in COLORS.items())
         for theme in (0, 1)
     )
     return (
@@ -173,8 +164,8 @@ def css() -> str:
 
 
 def themed(svg: str) -> str:
-    """Returns a plot with the page's variables in place of fixed colours."""
-    for name, (light, _) in COLOURS.items():
+    """Return a plot with the page's variables in place of fixed colors."""
+    for name, (light, _) in COLORS.items():
         svg = svg.replace(light, f"var(--{name})")
     return svg
 
@@ -187,8 +178,8 @@ class Scale:
     """The axis of charts in the cells of a column.
 
     Attributes:
-        low: Where the cell begins.
-        high: Where it ends.
+        low: Value at the left edge.
+        high: Value at the right edge.
         ticks: Round numbers between them.
     """
 
@@ -198,7 +189,7 @@ class Scale:
 
     @classmethod
     def over(cls, *values: np.ndarray) -> "Scale":
-        """Returns the scale that shows 0 and all values; those that are not finite do not count."""
+        """Return the scale that shows 0 and all finite values."""
         known = np.concatenate([np.ravel(each) for each in values])
         known = known[np.isfinite(known)]
         low, high = min(0.0, *known, 0.0), max(0.0, *known, 0.0)
@@ -210,16 +201,16 @@ class Scale:
         return cls(low - room, high + room, ticks)
 
     def at(self, value: float) -> str:
-        """Returns where a value stands, in percent of the width; what is outside is at the edge."""
+        """Return the position of a value in percent of the width, clipped to the edges."""
         return f"{100 * self._share(value):.2f}%"
 
     def length(self, low: float, high: float) -> str:
-        """Returns how long the way between two values is, in percent of the width."""
+        """Return the distance of two values in percent of the width."""
         return f"{100 * (self._share(high) - self._share(low)):.2f}%"
 
     @property
     def zero(self) -> str | None:
-        """Where 0 stands; None where it does not."""
+        """The position of 0; None on a logarithmic axis."""
         return self.at(0.0)
 
     def _share(self, value: float) -> float:
@@ -227,11 +218,11 @@ class Scale:
 
 
 class LogScale(Scale):
-    """A logarithmic axis between powers of ten; nothing stands at its lower edge."""
+    """A logarithmic axis between powers of ten."""
 
     @classmethod
     def over(cls, *values: np.ndarray) -> "LogScale":
-        """Returns the scale that shows all values from `LEAST` up."""
+        """Return the scale that shows all values from `LEAST` up."""
         known = np.maximum(np.concatenate([np.ravel(each) for each in values]), LEAST)
         first, last = floor(log10(known.min())), ceil(log10(known.max()))
         last = max(last, first + 1)
@@ -250,6 +241,6 @@ class LogScale(Scale):
 
 
 def _step(least: float) -> float:
-    """Returns the smallest round number that is at least so large."""
+    """Return the smallest round number of at least this size."""
     power = 10.0 ** floor(log10(least))
     return power * next(step for step in STEPS if step * power >= least * (1 - 1e-9))

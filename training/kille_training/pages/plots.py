@@ -1,4 +1,4 @@
-"""What all plots share: their style, axes, and SVG."""
+"""Shared parts of all plots: their style, axes, and SVG."""
 
 import io
 import re
@@ -38,7 +38,7 @@ STYLE: dict[Any, Any] = {
 
 
 def as_svg(figure: Figure) -> str:
-    """Returns the figure as an `<svg>` element."""
+    """Return the figure as an `<svg>` element."""
     text = io.StringIO()
     with warnings.catch_warnings():
         # The letters of a name that this font lacks are drawn by whoever shows the plot.
@@ -50,7 +50,7 @@ def as_svg(figure: Figure) -> str:
 
 
 def logarithmic(axes: Any, which: str) -> None:
-    """Makes the "x" or "y" axis logarithmic, or both, with plain numbers beside them."""
+    """Make the "x" or "y" axis logarithmic, or both, with plain numbers beside them."""
     for letter in which:
         axes.set(**{f"{letter}scale": "log"})
         axis = getattr(axes, f"{letter}axis")

@@ -1,7 +1,6 @@
-"""What the person can do now, and what they should do, in one sentence with its reason.
+"""The person's choices, and advice in one sentence with its reason.
 
-Advice is what a player says that is asked at this decision, in this seat: it sees what the seat
-sees. Asking changes nothing, so a match with hints is the match without them.
+Advice is the answer of a policy to the person's own observation; asking it changes no match.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,18 +18,17 @@ from kille_env.core.spec import Rules
 from kille_training.evaluation.worth import worth
 
 _MEASURING = Lock()
-"""The first measure of a kind of table takes memory for some seconds: one at a time."""
+"""The first value of a kind of table takes memory for some seconds: one at a time."""
 
 
 class Choice(TypedDict):
-    """A legal action, for somebody who is to choose one.
+    """A legal action of the person.
 
     Attributes:
         action: Its number.
-        label: What its button says.
+        label: Label of its button.
         text: Its text in records.
-        cards: Places of the cards in the own hand that it names, as in the seat's `View`; of equal
-            cards the first ones.
+        cards: Places of its cards in the hand, as in the seat's `View`; of equal cards the first.
     """
 
     action: int
@@ -40,7 +38,7 @@ class Choice(TypedDict):
 
 
 def choices(batch: Batch, names: Sequence[str]) -> list[Choice]:
-    """Returns the legal actions of the seat to act at the table of a batch, in their order."""
+    """Return the legal actions of the seat to act, in their order."""
     hand = _hand(batch)
     table = batch.tables[0]
     return [
@@ -55,19 +53,19 @@ def choices(batch: Batch, names: Sequence[str]) -> list[Choice]:
 
 
 class Question:
-    """A decision of the person, as the table stood then; it may be answered in another thread.
+    """A decision of the person, on a copy of the table that any thread may read.
 
     Attributes:
         mask: [A] int8, 1 for each legal action.
     """
 
     def __init__(self, batch: Batch, names: Sequence[str]) -> None:
-        """Takes over a copy of the table."""
+        """Keep a copy of the table."""
         self._batch, self._names = batch, names
         self.mask = batch.mask[0].copy()
 
     def advise(self) -> str:
-        """Returns a hint, "Keep my 5: a 5 is enough."; "" where nobody knows the game."""
+        """Return a hint, "Keep my 5: a 5 is enough.", or "" without a rule of thumb."""
         batch = self._batch
         rule = _rule_of_thumb(batch.spec.name, batch.num_players, batch.rules)
         if rule is None or len(choices(batch, self._names)) == 1:
@@ -81,7 +79,7 @@ class Question:
         return f"{label.partition(':')[0]}: {why}"
 
     def cost(self, action: int) -> str:
-        """Returns what an action costs on average, a sentence; "" where not known, or nothing."""
+        """Return the mean cost of an action in a sentence, or "" if it is unknown or nothing."""
         with _MEASURING:
             units = worth(self._batch)
         if units is None:
@@ -94,7 +92,7 @@ class Question:
 
 
 LEAST_LOSS = 0.005
-"""Chips below which nobody is told what a choice has cost."""
+"""Chips below which a cost is not mentioned."""
 
 
 @lru_cache(maxsize=16)
@@ -103,7 +101,7 @@ def _rule_of_thumb(game: str, num_players: int, rules: Rules) -> RuleOfThumb | N
 
 
 def _hand(batch: Batch) -> dict[str, list[str]]:
-    """Returns where cards lie in the hand of the seat to act: their places, by code."""
+    """Return the places of the cards in the hand of the seat to act, by code."""
     seat = int(batch.seat[0])
     places: dict[str, list[str]] = {}
     if seat >= 0:
@@ -114,7 +112,7 @@ def _hand(batch: Batch) -> dict[str, list[str]]:
 
 
 def _named(text: str, hand: Mapping[str, list[str]]) -> list[str]:
-    """Returns places of the cards that a text names; cards named twice take different places."""
+    """Return the places of the cards in an action text; equal cards take different places."""
     codes = [word.removeprefix("*") for word in text.split(" ")[1:]]
     places = {code: iter(hand.get(code, ())) for code in codes}
     return [place for code in codes for place in [next(places[code], None)] if place is not None]

@@ -1,4 +1,4 @@
-"""Players by name, and who sits where."""
+"""Opponents by name, and their seats."""
 
 from collections.abc import Sequence
 
@@ -11,11 +11,7 @@ from kille_env.play.policy import Policy
 
 
 def one_per_seat(names: Sequence[str], places: int) -> list[str]:
-    """Returns a name for each of some seats, of one for all of them or one for each.
-
-    Raises:
-        PolicyError: There are more or fewer.
-    """
+    """Return a name for each of the places, from one for all or one for each."""
     if len(names) not in (1, places):
         raise PolicyError(
             f"{len(names)} players are named for {places} seats; "
@@ -27,18 +23,7 @@ def one_per_seat(names: Sequence[str], places: int) -> list[str]:
 def players_named(
     names: Sequence[str], game: str, num_players: int, rules: Rules, *, trust: bool = False
 ) -> list[Policy]:
-    """Returns players by name or path; one that is named several times is one object.
-
-    Args:
-        names: Their names or paths.
-        game: The game.
-        num_players: Seats of the table.
-        rules: Its rules.
-        trust: Whether model files that can run code may be loaded.
-
-    Raises:
-        PolicyError: There is no such player, or it does not fit the table.
-    """
+    """Return policies by name or path; one named several times is one object."""
     made = {
         name: as_policy(name, game, num_players, rules, trust=trust)
         for name in dict.fromkeys(names)
@@ -47,14 +32,7 @@ def players_named(
 
 
 def seating_of(by_seat: Sequence[Policy | None]) -> tuple[list[Policy], np.ndarray]:
-    """Returns players, each once, and who of them sits in each seat.
-
-    Args:
-        by_seat: [P] players; None for a seat whose actions come from outside.
-
-    Returns:
-        The players, and [P] their numbers, for `kille_env.play.seating.SeatedPolicies`.
-    """
+    """Return the distinct policies and [P] their numbers by seat, -1 for the person."""
     players = list(dict.fromkeys(player for player in by_seat if player is not None))
     numbers = [-1 if player is None else players.index(player) for player in by_seat]
     return players, np.array(numbers)

@@ -1,4 +1,4 @@
-"""Matches of given players, written down."""
+"""Record matches of policies."""
 
 from collections.abc import Iterator
 
@@ -14,7 +14,7 @@ TABLES_AT_ONCE = 500
 
 
 def matches_of(game: str, rules: Rules, by_seat: list[Policy], seeds: range) -> Iterator[Record]:
-    """Plays a match for each seed, many at once, and returns their records in order."""
+    """Play a match for each seed, many at once, and yield their records in order."""
     players, seating = seating_of(by_seat)
     names = [name_of(player) for player in by_seat]
     for start in range(0, len(seeds), TABLES_AT_ONCE):

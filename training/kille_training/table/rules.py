@@ -1,4 +1,4 @@
-"""The rules of a table for the person who plays: three sentences, the ranking, then everything."""
+"""The rules of a table for its person: three sentences, the ranking, then everything."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -37,12 +37,12 @@ SENTENCES = {
         "The last trick takes the pot, and the losers pay as much again.",
     ),
 }
-"""Each game in three sentences; the first one alone says what it is about."""
+"""Each game in three sentences; the first alone is its summary."""
 _SINGLE = {
     "byteskille": ("The lowest card is out and pays.", "The players still in share the payment."),
     "krypkille": ("Points are bad.", "They are what you lose."),
 }
-"""What follows the first sentence where a single deal is played."""
+"""The sentences after the first for a single deal."""
 BUTTONS = {
     "stand": "Keep", "swap": "Swap", "call": "Show the cuckoo", "wait": "Keep it hidden",
     "ask": "Ask for better cards", "yes": "Deal again", "no": "Play on",
@@ -51,21 +51,20 @@ BUTTONS = {
     "discard": "Change", "play": "Play, lead", "show": "Show", "declare": "My card is the lowest",
     "pass": "Say nothing",
 }  # fmt: skip
-"""What the buttons of an action say, by its word in records."""
+"""Labels of the buttons, by the word of an action in records."""
 _ABOUT_CODES = re.compile(r"with code|A number alone|A code is|^Ranks, from|^Suits: |\bseat \d")
-"""Lines of the manual that explain codes and seats' numbers."""
+"""Lines of the manual about codes and numbers of seats."""
 _WORDS = {"talon": "stock", "chopped": "struck", "chops": "strikes", "chop": "strike"}
 _WORDS |= {"gok": "cuckoo", "kille": "harlequin", "husar": "hussar", "svin": "pig", "lilja": "card"}
 
 
 def rules_for(game: Game, rules: Rules, num_players: int) -> dict[str, Any]:
-    """Returns the rules of a table as a page or a terminal shows them.
+    """Return the rules of a table for a page or a terminal.
 
-    Returns:
-        "sentences"; "ranking", codes of cards from the lowest up, those of one suit if the pack has
-        suits; "order", the ranking in words; "unplaced", whether some cards have no place in it;
-        "powers", what cards do, by code; "buttons", what the choices mean, by their words in
-        records; "sections", titles with lines: the manual without seat numbers and codes.
+    Keys: "sentences"; "ranking", codes of cards from the lowest up, of one suit if there are suits;
+    "order", the ranking in words; "unplaced", whether some cards have no place in it; "powers" of
+    cards, by code; "buttons", meanings of choices, by their words in records; "sections", titles
+    with lines: the manual without numbers of seats and codes.
     """
     pack = game.spec.pack
     words = _words(pack)
@@ -106,7 +105,7 @@ def rules_for(game: Game, rules: Rules, num_players: int) -> dict[str, Any]:
 
 
 def _sentences(game: Game, rules: Rules, buys: bool) -> str:
-    """Returns the sentences about a game that hold at a table."""
+    """Return the sentences about a game that hold at a table."""
     facts = game.spec
     first, *rest = SENTENCES.get(facts.name, ("",))
     if is_single(rules):
@@ -116,12 +115,7 @@ def _sentences(game: Game, rules: Rules, buys: bool) -> str:
 
 
 def faces(pack: Pack, told: Mapping[str, Any]) -> dict[str, str]:
-    """Returns what to tell of each card: both names, its rank and what it does, by code.
-
-    Args:
-        pack: The pack.
-        told: What `rules_for` returns.
-    """
+    """Return the description of each card by code: both names, its rank and its power."""
     ranking, found = told["ranking"], {}
     for code, name in both_names(pack).items():
         alike = {code, code[0] + ranking[0][-1]}  # the other suits rank like the one that is shown
@@ -132,13 +126,13 @@ def faces(pack: Pack, told: Mapping[str, Any]) -> dict[str, str]:
 
 
 def both_names(pack: Pack) -> dict[str, str]:
-    """Returns what each card is called in English and on its face, by code."""
+    """Return the names of each card in English and on its face, by code."""
     lines = zip(pack.codes, pack.words or pack.names, pack.names, strict=True)
     return {code: word if word == name else f"{word} ({name})" for code, word, name in lines}
 
 
 def _powers(line: str) -> Iterator[tuple[str, str]]:
-    """Yields what a line of the manual says of cards that do something, by code."""
+    """Yield the powers of cards in a line of the manual, by code."""
     head, _, text = line.partition(": ")
     if placeless := re.match(r"(?:A|Two) ([A-Z]{2}) (?:that|drawn) ", line):
         yield placeless[1], line
@@ -154,7 +148,7 @@ def _button(label: str, text: str) -> str:
 
 
 def _words(pack: Pack) -> dict[str, str]:
-    """Returns what words of the manual become: cards as sentences call them, the longest first."""
+    """Return the replacements of words of the manual, the longest first."""
     named = list(zip(pack.codes, pack.names, pack.words or pack.names, strict=True))
     words = _WORDS | {code: word for code, _, word in named}
     words |= {one: word for _, name, word in named for one in (name, plain_letters(name))}

@@ -1,10 +1,10 @@
-"""The server of a person's table, on this machine's loopback alone: one person, one token.
+"""Serve a person's table on this machine's loopback: one person, one token.
 
 The token stands in the address that the command prints and becomes a cookie, which browsers send
 with requests of this site only (`SameSite=Strict`). A request that changes something also has to
-come from this site's own page and to hold JSON, which a form cannot send. The name that the browser
-knows the server by has to be the loopback's: otherwise another site could let its name point to
-this machine and be "this site" (DNS rebinding).
+come from this site's own page and to hold JSON, which a form cannot send. The `Host` has to be the
+loopback: otherwise another site could point its own name at this machine and pass as this site
+(DNS rebinding).
 """
 
 import asyncio
@@ -72,7 +72,7 @@ LOOPBACK, PORT = "127.0.0.1", 8765
 STATIC = Path(__file__).parent / "static"
 BODY_BYTES = 16 * 1024
 HEARTBEAT = 15.0
-"""Seconds after what was sent last that a stream says it is there: nothing else moves them."""
+"""Seconds without an event after which a stream sends a sign of life; only events restart them."""
 HEADERS = {
     "content-security-policy": (
         "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
@@ -88,7 +88,7 @@ REPLAY_CSP = (
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-"""For a page that has everything in it, scripts too, and asks for nothing else."""
+"""Policy of a self-contained page: inline scripts, and no requests."""
 FACES = {
     "byteskille": ("BL", "GO", "KI"), "kungsholmskille": ("L1", "KA", "SV"),
     "krypkille": ("KR", "L8", "HU"), "knack": ("9C", "KH", "AS"),
@@ -102,23 +102,17 @@ MATCHES = {
 
 
 class House:
-    """The server's state: the table, the token, and where both are kept.
+    """The server's state: the table, the token and their files.
 
     Attributes:
-        token: The person's.
+        token: The person's token.
         table: The table, None before the first one.
-        last: The table that was there when the server ended.
-        cookie: The cookie's name; it has the port in it, because browsers share the cookies of all
-            servers of a machine.
+        last: The table at the end of the server.
+        cookie: Name of the cookie, with the port, because servers of a machine share cookies.
     """
 
     def __init__(self, keep: Path | None = None, cookie: str = "kille") -> None:
-        """Takes up what was kept, if anything.
-
-        Args:
-            keep: A folder for the match and the token; None keeps nothing.
-            cookie: See the attribute.
-        """
+        """Read the token kept in the folder `keep`, if given."""
         self._keep, self.cookie = keep, cookie
         self.table: Table | None = None
         self.last: Table | None = None
@@ -138,16 +132,12 @@ class House:
     def set_up(
         self, order: Order, opponents: list[Policy] | None = None, *, go_on: bool = False
     ) -> None:
-        """Opens a table in place of the one that is there.
+        """Open a table in place of the current one.
 
         Args:
-            order: What is played.
-            opponents: [P - 1] who plays; None makes them.
-            go_on: Whether to go on with the match that was kept, whichever it is, unless it is
-                over.
-
-        Raises:
-            KilleError: A match was kept whose players cannot be loaded again.
+            order: The table.
+            opponents: [P - 1] policies; None makes them.
+            go_on: Whether to resume the kept match, of any game, unless it is over.
         """
         matches: list[Record] = []
         kept = kept_table(self._file) if go_on and self._file is not None else None
@@ -164,7 +154,7 @@ class House:
             old.tell()
 
     def go_on(self) -> None:
-        """Opens the table that was kept, unless one is open; a damaged one is left alone."""
+        """Open the kept table, unless one is open; ignore a damaged one."""
         kept = None if self._file is None or self.table is not None else kept_table(self._file)
         if kept is not None:
             order, matches = kept
@@ -172,7 +162,7 @@ class House:
             self.table.open(matches)
 
     def close(self) -> None:
-        """Closes the table, and ends the streams."""
+        """Close the table and end the streams."""
         self.last, table, self.table = self.table, self.table, None
         if table is not None:
             table.close()
@@ -181,7 +171,7 @@ class House:
     # Pages.
 
     async def start(self, request: Request) -> Response:
-        """Shows the games, and the table that waits."""
+        """Show the games, and the waiting table."""
         if request.query_params.get("token"):  # the token leaves the address
             answer = RedirectResponse("/table" if self.table is not None else "/", 303)
             answer.set_cookie(
@@ -200,7 +190,7 @@ class House:
         )  # fmt: skip
 
     async def sit(self, request: Request) -> Response:
-        """Shows the table."""
+        """Show the table."""
         self.go_on()
         if self.table is None:
             return RedirectResponse("/", 303)
@@ -217,13 +207,13 @@ class House:
         )
 
     async def colors(self, request: Request) -> Response:
-        """Gives the colors of pages and cards."""
+        """Send the colors of pages and cards."""
         return Response(f"{css()}\n{style('both')}", media_type="text/css")
 
     # What pages ask for.
 
     async def events(self, request: Request) -> Response:
-        """Streams how the table stands, whenever that changes."""
+        """Stream the states of the table."""
         table, word = self._open(), request.headers.get("last-event-id", "")
         since = request.query_params.get("since", word) or word
         epoch, _, number = since.partition(":")
@@ -231,10 +221,10 @@ class House:
         return StreamingResponse(self._stream(table, last), media_type="text/event-stream")
 
     async def _stream(self, table: Table, since: tuple[int, int] | None) -> AsyncIterator[str]:
-        """Yields events as browsers read them: states that are new, or a sign of life.
+        """Yield server-sent events: new states, and signs of life.
 
-        A sign of life comes a fixed time after the last event that was sent: what wakes this up
-        without being told, such as a decision in secret, moves nothing.
+        A sign of life comes a fixed time after the last event: a wake-up without news, such as a
+        secret decision, must not move it.
         """
         news = asyncio.Event()
         table.news.add(news)
@@ -263,28 +253,28 @@ class House:
             table.news.discard(news)
 
     async def new(self, request: Request) -> Response:
-        """Opens another table."""
+        """Open another table."""
         self.set_up(read_order(request.state.said))
         return JSONResponse({})
 
     async def act(self, request: Request) -> Response:
-        """Plays an action."""
+        """Play an action."""
         said = request.state.said
         await self._open().act(_number(said, "version"), _number(said, "action"))
         return JSONResponse({})
 
     async def again(self, request: Request) -> Response:
-        """Begins another match."""
+        """Begin another match."""
         await self._open().again()
         return JSONResponse({})
 
     async def see(self, request: Request) -> Response:
-        """Notes what the page has shown."""
+        """Note the last frame that the page has shown."""
         self._open().see(_number(request.state.said, "version"))
         return JSONResponse({})
 
     async def replay(self, request: Request) -> Response:
-        """Shows the last match that was played to the end."""
+        """Show the last finished match."""
         from kille_training.evaluation.replay import Numbered, replay_page
 
         records = self._open().records()
@@ -305,13 +295,13 @@ class House:
 
 
 class Guard:
-    """Refuses what is not a request of the person's own browser, from the table's own page."""
+    """Refuse requests that do not come from the person's browser on the table's own page."""
 
     def __init__(self, app: ASGIApp, house: House) -> None:
         self._app, self._house = app, house
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Passes a request on, or answers it with a sentence."""
+        """Pass a request on, or refuse it with a sentence."""
         if scope["type"] != "http":
             return
 
@@ -350,7 +340,7 @@ class Guard:
 
 
 async def _read(request: Request) -> dict[str, Any]:
-    """Returns the JSON object of a POST."""
+    """Return the JSON object of a POST."""
     length = request.headers.get("content-length", "")
     if not length.isdecimal() or int(length) > BODY_BYTES:
         raise Refusal(f"a message has at most {BODY_BYTES:,} bytes, and says how many", 413)
@@ -364,7 +354,7 @@ async def _read(request: Request) -> dict[str, Any]:
 
 
 def application(house: House) -> Starlette:
-    """Returns the application."""
+    """Return the application."""
     gets = {
         "/": house.start, "/table": house.sit, "/events": house.events,
         "/replay": house.replay, "/static/colors.css": house.colors,
@@ -391,7 +381,7 @@ def application(house: House) -> Starlette:
 
 
 def refused(request: Request, error: Exception) -> Response:
-    """Returns the answer to a request that is refused: a page for a browser, JSON for a script."""
+    """Return the answer to a refused request: a page for a browser, JSON for a script."""
     status = error.status if isinstance(error, Refusal) else 400
     if request.method == "GET" and "text/html" in request.headers.get("accept", ""):
         return page("message.html.j2", status, sentence=str(error))
@@ -399,12 +389,12 @@ def refused(request: Request, error: Exception) -> Response:
 
 
 def page(template: str, status: int = 200, **values: Any) -> HTMLResponse:
-    """Returns a page."""
+    """Return a page."""
     return HTMLResponse(render(f"table/pages/{template}", **values), status)
 
 
 def _facts(game: str) -> dict[str, Any]:
-    """Returns a game as the start page shows it."""
+    """Return the facts of a game for the start page."""
     facts = spec(game)
     codes = FACES.get(game, ("L7", "HU", "KI"))
     usual, more = [], []
@@ -434,7 +424,7 @@ def _length(least: int, most: int, minutes: int) -> str:
 
 
 def _players_again(order: Order) -> list[Policy]:
-    """Returns the players of a match that waits."""
+    """Return the opponents of a waiting match."""
     try:
         return players_for(order)
     except KilleError as error:
@@ -453,7 +443,7 @@ def _number(said: dict[str, Any], key: str) -> int:
 
 
 def is_loopback(host: str) -> bool:
-    """Returns whether a Host header names this machine's loopback."""
+    """Whether a Host header names this machine's loopback."""
     name = host.rpartition(":")[0] if host.rpartition(":")[2].isdecimal() else host
     try:
         return name == "localhost" or ipaddress.ip_address(name.strip("[]")).is_loopback
@@ -462,11 +452,7 @@ def is_loopback(host: str) -> bool:
 
 
 def listen(port: int = PORT) -> socket.socket:
-    """Returns a socket that listens on the loopback.
-
-    Args:
-        port: The port; where it is in use, any other one is taken.
-    """
+    """Return a socket on the loopback, at another port where the given one is in use."""
     server = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
@@ -480,22 +466,22 @@ def listen(port: int = PORT) -> socket.socket:
 
 
 def address_of(server: socket.socket) -> str:
-    """Returns the address of a server: "http://127.0.0.1:8765"."""
+    """Return the address of a server: "http://127.0.0.1:8765"."""
     return f"http://{LOOPBACK}:{server.getsockname()[1]}"
 
 
 def kept_in() -> Path:
-    """Returns the folder in which a table is kept between starts of the server."""
+    """Return the folder of the table between starts of the server."""
     return platformdirs.user_state_path("kille-env")
 
 
 def open_browser(url: str) -> None:
-    """Opens a page in the person's browser, if there is one."""
+    """Open a page in the person's browser, if there is one."""
     threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
 
 
 class Server(uvicorn.Server):
-    """A server that says when it is ready, and lets go of its streams before it ends."""
+    """A server with a callback when it is ready, and one that ends its streams."""
 
     def __init__(self, app: Any, ready: Callable[[], None], close: Callable[[], None]) -> None:
         super().__init__(
@@ -507,12 +493,12 @@ class Server(uvicorn.Server):
         self._ready, self._close = ready, close
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Starts."""
+        """Start, and call `ready`."""
         await super().startup(sockets)
         self._ready()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Ends the streams, then everything."""
+        """End the streams, then the server."""
         self._close()
         await asyncio.sleep(0)
         await super().shutdown(sockets)
