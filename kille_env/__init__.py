@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 from kille_env import games  # noqa: F401  registers the built-in games
 from kille_env.adapters import make
 from kille_env.adapters.registration import register_games
+from kille_env.core.provided import provide
 from kille_env.errors import KilleError
 from kille_env.registry import Table as Table
 from kille_env.registry import (
     list_games,
     make_batch,
-    on_drawing,
     on_policy_lookup,
     spec,
     version_of,
@@ -57,13 +57,9 @@ def _load_catalog() -> Any:
     return importlib.import_module("kille_agents.catalog").as_policy
 
 
-def _load_drawing() -> Any:
-    """Return the function that draws the view of a table."""
-    return importlib.import_module("kille_env.pictures.svg").picture
-
-
 on_policy_lookup(_load_catalog)
-on_drawing(_load_drawing)
+provide("texts", lambda: importlib.import_module("kille_env.words.texts").Texts)
+provide("drawing", lambda: importlib.import_module("kille_env.pictures.svg").picture)
 
 _LAZY = (
     "gym",

@@ -14,7 +14,8 @@ from kille_env.core.floats import READINGS, SeatLayout, seat_layout
 from kille_env.core.game import Game, game_of
 from kille_env.core.jit import Kernel, announce_compilation, in_plain
 from kille_env.core.loops import MOST_PASSED, first_illegal
-from kille_env.core.registry import Table, drawing
+from kille_env.core.provided import provided
+from kille_env.core.registry import Table
 from kille_env.core.spec import Part, Rules, width
 from kille_env.core.start import finish
 from kille_env.core.table import DEAL, OVER
@@ -538,7 +539,7 @@ class Batch(Fixed):
         """Return a table as an SVG text that a notebook shows; arguments as for `describe`."""
         self.describe(table, seat)  # refuses what cannot be looked at
         view = self.game.view(self._row(table), self.rules, seat)
-        return drawing()(view, self.spec)
+        return provided("drawing")(view, self.spec)
 
     def _repr_html_(self) -> str:
         shown = f"<p>{escape(repr(self))}</p>"

@@ -6,8 +6,8 @@ A game is a module (or package) with a `SPEC` and some functions; the rest of th
 
 import importlib
 import re
-from collections.abc import Mapping, Sequence
-from functools import cache
+from collections.abc import Mapping
+from functools import cache, cached_property
 from types import ModuleType
 from typing import Any
 
@@ -15,13 +15,10 @@ import numpy as np
 
 from kille_env.core import loops
 from kille_env.core.jit import Kernel, bind, in_plain
+from kille_env.core.provided import provided
 from kille_env.core.spec import GameSpec, Rules
-from kille_env.core.table import DEAL, OVER, table_dtype
+from kille_env.core.table import table_dtype
 from kille_env.errors import KilleError, RulesError, shortened
-from kille_env.words.manual import describe_rules
-from kille_env.words.table import text_of
-from kille_env.words.text import inside, labels, owner
-from kille_env.words.view import Change, View, change_of
 
 KERNELS = (
     "begin",
@@ -57,8 +54,12 @@ VIEWS = {
 """Loops that write what one seat of each table sees, and the kernel that writes it for one."""
 
 
+TEXTS = ("describe", "narrate", "view", "change", "choice", "describe_rules")
+"""Methods of a game that `Game.texts` has."""
+
+
 class Game:
-    """A game: its facts, its kernels as loops over many tables, and its words.
+    """A game: its facts, its kernels as loops over many tables, and its `texts`.
 
     A game's module defines `SPEC` and these kernels. `table` is a record of `SPEC.table`, `rules`
     one of `SPEC.rules_dtype`; an `out` array is filled completely.
@@ -87,9 +88,10 @@ class Game:
         view(table, rules, seat, who): Return the table as a seat sees it, a `View`; `who` are the
             names of the seats.
 
-    It may define more functions by the names of the methods here, with their arguments (and `who`
-    for `names`); each method has a default: `narrate`, `choice`, `result`, `set_up`, `chance`,
-    `dealt_again`. Two kernels are for exact trees alone:
+    It may define more functions by the names of the methods here and of
+    `kille_env.words.texts.Texts`, with their arguments (and `who` for `names`); each has a default:
+    `narrate`, `choice`, `result`, `set_up`, `chance`, `dealt_again`. Two kernels are for exact
+    trees alone:
 
         passed_over(table, rules, card): Return whether a card, if it were drawn now, would only be
             laid aside for the next one, and nobody decides after that one; else no card is.
@@ -99,6 +101,7 @@ class Game:
     Attributes:
         module: The module.
         spec: Its facts.
+        own: Its functions by name.
         seed, begin, open, deal, show, step, apply, observe, mask, masks_of_all, information_state,
             full_state, resample, relabel: The loops of `kille_env.core.loops`, each made when it
             is first asked for.
@@ -111,16 +114,16 @@ class Game:
             KilleError: The module lacks something that every game has, or its spec contradicts the
                 record of its tables.
         """
-        self._own = vars(module)
-        if missing := [name for name in ("SPEC", *KERNELS, "view") if name not in self._own]:
+        self.own = vars(module)
+        if missing := [name for name in ("SPEC", *KERNELS, "view") if name not in self.own]:
             raise KilleError(
                 f"{module.__name__} is not a game: it lacks {', '.join(missing)}; see "
                 "docs/add_a_game.md"
             )
         self.module = module
-        self.spec: GameSpec = self._own["SPEC"]
+        self.spec: GameSpec = self.own["SPEC"]
         _check_record(self.spec)
-        functions: dict[str, Any] = {kernel: self._own[kernel] for kernel in KERNELS}
+        functions: dict[str, Any] = {kernel: self.own[kernel] for kernel in KERNELS}
         secret = np.isin(np.arange(self.spec.num_actions), np.array(self.spec.secret_actions))
         functions["SECRET_ACTIONS"] = secret
         functions["_deal"] = bind(loops._deal, functions)
@@ -132,6 +135,8 @@ class Game:
 
     def __getattr__(self, name: str) -> Any:
         """Make a loop when it is first asked for: facts and texts need no compiler."""
+        if name in TEXTS:
+            return getattr(self.texts, name)
         made = self.kernel(name)
         if not in_plain():
             made = getattr(made, "compiled", made)  # a step of one table should take no detour
@@ -150,6 +155,11 @@ class Game:
                 setattr(self, name, made.compiled)
                 made.loaded = True
 
+    @cached_property
+    def texts(self) -> Any:
+        """The game's texts and views, `kille_env.words.texts.Texts`."""
+        return provided("texts")(self)
+
     @property
     def step_of_one(self) -> Any:
         """The kernel that steps one table, `loops._step`."""
@@ -158,127 +168,16 @@ class Game:
     def kernel(self, name: str) -> Any:
         """Return a loop as other kernels call it, a new one each time."""
         if name in VIEWS:
-            return bind(loops.view_tables, {"view": self._own[VIEWS[name]]})
+            return bind(loops.view_tables, {"view": self.own[VIEWS[name]]})
         if name in LOOPS:
             return bind(LOOPS[name], self._functions)
         raise AttributeError(f"a game has no {name!r}", name=name, obj=self)
 
     def result(self, table: np.record, rules: Rules) -> dict[str, Any]:
         """Return the result of the hand that has just ended, for records; by default the units."""
-        if "result" in self._own:
-            return self._own["result"](table, rules)
+        if "result" in self.own:
+            return self.own["result"](table, rules)
         return {"units": table["reward"][: int(table["num_players"])].tolist()}
-
-    def describe(
-        self,
-        table: np.record,
-        rules: Rules,
-        seat: int | None,
-        names: Sequence[str] | None = None,
-    ) -> str:
-        """Return a table as text, as a seat sees it or (None) with every card.
-
-        Args:
-            table: The table.
-            rules: Its rules.
-            seat: The seat that looks; None sees everything.
-            names: Names of the seats; None is "seat 0" and on, and "(you)" for the seat that looks.
-        """
-        who = labels(names, int(table["num_players"]))
-        if seat is not None and names is None:
-            who[seat] += " (you)"
-        pack = self.spec.pack
-        by_code = any(" " in action for action in self.spec.actions)  # actions name cards
-        view = self._view(table, rules, seat, who)
-        return text_of(view, who, pack.code if by_code else pack.word)
-
-    def narrate(
-        self,
-        before: np.record,
-        after: np.record,
-        rules: Rules,
-        names: Sequence[str] | None = None,
-        seat: int | None = None,
-    ) -> list[str]:
-        """Return the events between two tables; by default, the table after them as text.
-
-        Args:
-            before: The table before one deal or one action (`Batch.deal`, `Batch.apply`).
-            after: The same table after it.
-            rules: Their rules.
-            names: Names of the seats; None is "seat 0" and on.
-            seat: The seat that reads it, and learns no more than it may; None learns everything.
-
-        Returns:
-            Lines; lines that belong to the one above begin with two blanks.
-        """
-        if "narrate" in self._own:
-            who = labels(names, int(after["num_players"]))
-            return self._own["narrate"](before, after, rules, who, seat)
-        return self.describe(after, rules, seat, names).splitlines()
-
-    def view(
-        self,
-        table: np.record,
-        rules: Rules,
-        seat: int | None,
-        names: Sequence[str] | None = None,
-    ) -> View:
-        """Return a table as a seat sees it, for texts and pictures.
-
-        Args:
-            table: The table.
-            rules: Its rules.
-            seat: The seat that looks, and sees no more than it may; None sees everything.
-            names: Names of the seats where the view speaks of them; None is "seat 0" and on.
-        """
-        return self._view(table, rules, seat, labels(names, int(table["num_players"])))
-
-    def _view(self, table: np.record, rules: Rules, seat: int | None, who: list[str]) -> View:
-        view: View = self._own["view"](table, rules, seat, who)
-        if table["phase"] == OVER:
-            question = "The match is over."
-        elif table["phase"] == DEAL:
-            question = "Cards are to be dealt."
-        elif seat is None:
-            question = f"{who[view.turn]}: {view.question}"
-        elif seat == view.turn:
-            question = view.question
-        else:
-            question = f"It is {inside(owner(who[view.turn]))} turn."
-        return view._replace(question=question)
-
-    def change(
-        self,
-        before: np.record,
-        after: np.record,
-        rules: Rules,
-        seat: int | None = None,
-        names: Sequence[str] | None = None,
-    ) -> Change:
-        """Return the moves and calls between two tables, and the verdict on a deal that ended.
-
-        The arguments are those of `narrate`; a seat learns no more than it may.
-        """
-        old, new = (self.view(table, rules, None, names) for table in (before, after))
-        seen = new if seat is None else self.view(after, rules, seat, names)
-        return change_of(old, new, seen, dealt=bool(before["deals"] != after["deals"]))
-
-    def choice(
-        self, table: np.record, rules: Rules, action: int, names: Sequence[str] | None = None
-    ) -> str:
-        """Return the text of a button that plays an action; by default the action's text.
-
-        Args:
-            table: The table.
-            rules: Its rules.
-            action: An action of the seat to act.
-            names: Names of the seats; None is "seat 0" and on.
-        """
-        if "choice" in self._own:
-            who = labels(names, int(table["num_players"]))
-            return self._own["choice"](table, rules, action, who)
-        return self.action_text(table, action).capitalize()
 
     def action_text(self, table: np.record, action: int) -> str:
         """Return the text of an action, with the cards of the seat to act for "#1", "#2" and on.
@@ -298,19 +197,12 @@ class Game:
         Raises:
             RulesError: It cannot start like that; nothing has changed.
         """
-        if "set_up" in self._own:
-            self._own["set_up"](table, rules, start)
+        if "set_up" in self.own:
+            self.own["set_up"](table, rules, start)
         elif start:
             raise RulesError(
                 f"start is {shortened(start)}; {self.spec.name} has one beginning, expected {{}}"
             )
-
-    def describe_rules(self, rules: Rules, num_players: int) -> str:
-        """Return the rules of a table in plain English, for a newcomer or a language model.
-
-        They come from the `manual.md` of the game's package, or else from its switches.
-        """
-        return describe_rules(self.module, self.spec, rules, num_players)
 
     def check_start(self, rules: Rules, num_players: int, start: Mapping[str, Any] | None) -> None:
         """Refuse an impossible start before anything changes, by `set_up` at a table apart."""
@@ -327,7 +219,7 @@ class Game:
 
         By default the cards decide everything.
         """
-        return self._own["chance"](table, rules) if "chance" in self._own else {}
+        return self.own["chance"](table, rules) if "chance" in self.own else {}
 
     def dealt_again(self, tables: np.ndarray, times: int) -> np.ndarray:
         """Return tables of a deal [N] as if its cards had been dealt again so often before.
@@ -336,7 +228,7 @@ class Game:
             tables: Before the cards are dealt, or at decisions.
             times: How often.
         """
-        return self._own["dealt_again"](tables, times) if times else tables
+        return self.own["dealt_again"](tables, times) if times else tables
 
 
 def _check_record(spec: GameSpec) -> None:

@@ -18,7 +18,6 @@ _modules: dict[str, str] = {}
 _versions: dict[str, int] = {}
 _listeners: list[Callable[[str], None]] = []
 _policy_lookups: list[Callable[[], Callable[..., Any] | None]] = []
-_drawings: list[Callable[[], Callable[..., Any]]] = []
 
 
 def register(name: str, module: str, version: int = 0) -> None:
@@ -59,16 +58,6 @@ def on_policy_lookup(load: Callable[[], Callable[..., Any] | None]) -> None:
 def policy_lookup() -> Callable[..., Any] | None:
     """Return the function that finds policies by name, or None if nothing provides one."""
     return next((found for load in _policy_lookups if (found := load()) is not None), None)
-
-
-def on_drawing(load: Callable[[], Callable[..., Any]]) -> None:
-    """Name the loader of the function that draws the view of a table; see `drawing`."""
-    _drawings.append(load)
-
-
-def drawing() -> Callable[..., Any]:
-    """Return the function that draws the view of a table: the core knows no pictures."""
-    return _drawings[0]()
 
 
 def list_games() -> tuple[str, ...]:

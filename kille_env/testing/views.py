@@ -1,4 +1,4 @@
-"""Checks of `Game.view` and `Game.change`: places, moves, faces and secrets.
+"""Checks of `Texts.view` and `Texts.change`: places, moves, faces and secrets.
 
 A view names a place for every card, and a change says which card went from which place to which. So
 each can be held against the other: a card that nobody moved still lies where it lay, and one that

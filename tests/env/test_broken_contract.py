@@ -11,9 +11,9 @@ import pytest
 import kille_env
 from kille_env.cards.sets import members
 from kille_env.core.batch import Batch
-from kille_env.core.game import Game
 from kille_env.core.spec import Part, Rules, lay_out
 from kille_env.testing import contract, determinization, secrets
+from kille_env.words.texts import Texts
 
 GAME, PLAYERS = "byteskille", 3
 SPEC = kille_env.spec(GAME)
@@ -135,14 +135,14 @@ def half_a_deck(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def tell_everything(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = Game.narrate
+    real = Texts.narrate
 
     def narrate(
-        game: Game, before: Any, after: Any, rules: Rules, names: Any = None, seat: Any = None
+        texts: Texts, before: Any, after: Any, rules: Rules, names: Any = None, seat: Any = None
     ) -> list[str]:
-        return real(game, before, after, rules, names)
+        return real(texts, before, after, rules, names)
 
-    monkeypatch.setattr(Game, "narrate", narrate)
+    monkeypatch.setattr(Texts, "narrate", narrate)
 
 
 def bent_determinizations(bend: Callable[..., np.ndarray]) -> Callable[[pytest.MonkeyPatch], None]:

@@ -176,7 +176,7 @@ def test_a_wrong_change_is_noticed(
     name: str, bend: Callable[[Change], Change], complaint: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "kille_env.core.game.change_of", lambda *args, **more: bend(change_of(*args, **more))
+        "kille_env.words.texts.change_of", lambda *args, **more: bend(change_of(*args, **more))
     )
     with pytest.raises(AssertionError, match=complaint):
         check_views(name, 4, kille_env.spec(name).resolve(), 400, 0)
@@ -186,8 +186,8 @@ def test_a_wrong_change_is_noticed(
 def test_a_view_that_shows_hidden_cards_is_noticed(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = load_game(name)._own["view"]
-    monkeypatch.setitem(load_game(name)._own, "view", lambda *args: leaks(real(*args), args[0]))
+    real = load_game(name).own["view"]
+    monkeypatch.setitem(load_game(name).own, "view", lambda *args: leaks(real(*args), args[0]))
     with pytest.raises(AssertionError, match=r"shows what it may not know|when it lies"):
         check_views(name, 4, kille_env.spec(name).resolve(), 400, 0)
 

@@ -169,7 +169,7 @@ def _rank_of_kille(table: Any, card: int) -> str:
 
 
 def narrate(before: Any, after: Any, rules: Rules, who: list[str], seat: int | None) -> list[str]:
-    """Return the events between two tables, as a seat may know them; see `Game.narrate`."""
+    """Return the events between two tables, as a seat may know them; see `Texts.narrate`."""
     lines: list[str] = []
     old = _events_of(before)
     if after["deals"] != before["deals"]:
@@ -333,7 +333,7 @@ def _describe_payment(table: Any, rules: Rules, who: list[str]) -> str:
 
 
 def view(table: Any, rules: Rules, seat: int | None, who: list[str]) -> View:
-    """Return the table as a seat may see it, or everything; see `Game.view`."""
+    """Return the table as a seat may see it, or everything; see `Texts.view`."""
     turn, gone = _turn(table, seat), retired(table, rules)
     asked = table["phase"] > Phase.OVER and seat in (None, turn)
     return View(
@@ -466,7 +466,7 @@ def _question(table: Any, rules: Rules, who: list[str], seat: int) -> str:
 
 
 def choice(table: Any, rules: Rules, action: int, who: list[str]) -> str:
-    """Return the text of a button; see `Game.choice`."""
+    """Return the text of a button; see `Texts.choice`."""
     order, turn = _order_of(table), int(table["turn"])
     if action in (Action.BUY, Action.DECLINE):
         return f"Buy back in for {_price(table, rules)}" if action == Action.BUY else "Stay out"

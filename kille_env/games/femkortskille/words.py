@@ -35,7 +35,7 @@ def result(table: Any, rules: Rules) -> dict[str, Any]:
 
 
 def narrate(before: Any, after: Any, rules: Rules, who: list[str], seat: int | None) -> list[str]:
-    """Return the events between two tables, as a seat may know them; see `Game.narrate`."""
+    """Return the events between two tables, as a seat may know them; see `Texts.narrate`."""
     if after["deals"] != before["deals"]:
         return [
             f"Deal {int(after['deals'])}: {does(who[int(after['dealer'])], 'deals')}.",
@@ -91,7 +91,7 @@ def _verdict(table: Any, who: list[str], seat: int | None) -> str:
 
 
 def view(table: Any, rules: Rules, seat: int | None, who: list[str]) -> View:
-    """Return the table as a seat may see it, or everything; see `Game.view`."""
+    """Return the table as a seat may see it, or everything; see `Texts.view`."""
     said = [(Said(table["said1"][s]), Said(table["said2"][s])) for s in range(len(who))]
     knock = [Call(s, KNOCK, "I play for the pot") for s in members(table["knockers"])]
     ended = table["deals"] > 0 and table["phase"] <= Phase.OVER
@@ -118,7 +118,7 @@ def _question(table: Any, rules: Rules, who: list[str]) -> str:
 
 
 def choice(table: Any, rules: Rules, action: int, who: list[str]) -> str:
-    """Return the text of a button; see `Game.choice`."""
+    """Return the text of a button; see `Texts.choice`."""
     word, pot = ACTIONS[action], int(table["pot"])
     if word == "knock":
         return f"Knock: play for {pot}, losing costs {pot}"

@@ -143,7 +143,7 @@ def chance(table: Any, rules: Rules) -> dict[str, Any]:
 
 
 def narrate(before: Any, after: Any, rules: Rules, who: list[str], seat: int | None) -> list[str]:
-    """Return the events between two tables, as a seat may know them; see `Game.narrate`."""
+    """Return the events between two tables, as a seat may know them; see `Texts.narrate`."""
     if after["deals"] != before["deals"]:
         return _describe_deal(after, rules, who, seat)
     actor = int(before["seat"])
@@ -251,7 +251,7 @@ def _besides(table: Any, rules: Rules, who: list[str], seat: int | None) -> str:
 
 
 def view(table: Any, rules: Rules, seat: int | None, who: list[str]) -> View:
-    """Return the table as a seat may see it, or everything; see `Game.view`."""
+    """Return the table as a seat may see it, or everything; see `Texts.view`."""
     zones, bets = _zones(table), [] if table["shared"] else bets_of(table, rules)
     turn_up, trumps = int(table["turn_up"]), "♣♦♥♠"[int(table["trump"])]
     deals = 1 if rules["episode"] == "deal" else rules["deals"] or len(who)
@@ -360,7 +360,7 @@ def _question(table: Any) -> str:
 
 
 def choice(table: Any, rules: Rules, action: int, who: list[str]) -> str:
-    """Return the text of a button; see `Game.choice`."""
+    """Return the text of a button; see `Texts.choice`."""
     unit = rules.number("unit")
     dealer = TRICKS * unit if table["seat"] == table["dealer"] else 0
     if action == Action.KNOCK:

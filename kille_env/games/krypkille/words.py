@@ -75,7 +75,7 @@ def set_up(table: Any, rules: Rules, start: Mapping[str, Any]) -> None:
 
 
 def narrate(before: Any, after: Any, rules: Rules, who: list[str], seat: int | None) -> list[str]:
-    """Return the events between two tables, as a seat may know them; see `Game.narrate`."""
+    """Return the events between two tables, as a seat may know them; see `Texts.narrate`."""
     if after["deals"] != before["deals"]:
         deal = f"Deal {int(after['deals'])}: {does(who[int(after['dealer'])], 'deals')}."
         return [deal, *tricks.describe_dealt(after, who, seat)]
@@ -164,7 +164,7 @@ def _verdict(table: Any, rules: Rules, who: list[str], seat: int | None) -> str:
 
 
 def view(table: Any, rules: Rules, seat: int | None, who: list[str]) -> View:
-    """Return the table as a seat may see it, or everything; see `Game.view`."""
+    """Return the table as a seat may see it, or everything; see `Texts.view`."""
     limit, last, verdict = rules.number("limit"), {}, ""
     if table["phase"] <= Phase.OVER and table["trick"] == num_tricks(rules):
         points = table["points"].tolist()
@@ -207,7 +207,7 @@ def _question(table: Any, rules: Rules) -> str:
 
 
 def choice(table: Any, rules: Rules, action: int, who: list[str]) -> str:
-    """Return the text of a button; see `Game.choice`."""
+    """Return the text of a button; see `Texts.choice`."""
     word = ACTIONS[action]
     if word == "declare":
         return f"My {last_card(table, int(table['seat']))} is the lowest"

@@ -66,7 +66,7 @@ def set_up(table: Any, rules: Rules, start: Mapping[str, Any]) -> None:
 
 
 def narrate(before: Any, after: Any, rules: Rules, who: list[str], seat: int | None) -> list[str]:
-    """Return the events between two tables, as a seat may know them; see `Game.narrate`."""
+    """Return the events between two tables, as a seat may know them; see `Texts.narrate`."""
     if after["deals"] != before["deals"]:
         return _describe_deal(before, after, who, seat)
     if before["phase"] == Phase.PLAY:
@@ -144,7 +144,7 @@ def _amounts(who: list[str], amounts: list[int], all_alike: str, verb: str) -> s
 
 
 def view(table: Any, rules: Rules, seat: int | None, who: list[str]) -> View:
-    """Return the table as a seat may see it, or everything; see `Game.view`."""
+    """Return the table as a seat may see it, or everything; see `Texts.view`."""
     last = {}
     if table["end"] == End.SHOWING:
         last = {s: "" for s in range(len(who)) if table["hand"][s] & table["face_up"]}
@@ -197,7 +197,7 @@ def _question(table: Any, rules: Rules, who: list[str]) -> str:
 
 
 def choice(table: Any, rules: Rules, action: int, who: list[str]) -> str:
-    """Return the text of a button; see `Game.choice`."""
+    """Return the text of a button; see `Texts.choice`."""
     word, pot = ACTIONS[action], int(table["pot"])
     if word == "bud":
         return "Keep it hidden" if table["phase"] == Phase.SHOW else "Pass (bud)"
