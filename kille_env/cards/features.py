@@ -49,13 +49,6 @@ def write_sets(sets, viewer, num_players, out, at):
     """Write sets of seats as parts side by side, one feature for each seat of each set.
 
     If all of them fit in one word, they are turned to the viewer together.
-
-    Args:
-        sets: A tuple of sets, all of the same type.
-        viewer: The seat from which the others are counted.
-        num_players: Seats of the table.
-        out: Where they are written.
-        at: Where the first of them begins.
     """
     if len(sets) * num_players > 64:
         for i in range(len(sets)):

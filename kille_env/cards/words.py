@@ -44,16 +44,7 @@ def spread(
 
 
 def trick_zones(played: Any, leaders: Any, winners: Any, lying: int, num_players: int) -> Zones:
-    """Return the zones of the cards that were played: won ones first, then the trick that lies.
-
-    Args:
-        played: [tricks, P] the cards, -1 none.
-        leaders: [tricks] the seat that has led to each: its cards are named from there on.
-        winners: [tricks] the seat that has won each, -1 none yet.
-        lying: The number of the trick that lies on the table, -1 none; a complete one does so until
-            somebody leads to the next.
-        num_players: Seats.
-    """
+    """Return the zones of the cards that were played: won ones first, then the trick that lies."""
     zones: dict[str, list[int]] = {}
     for trick in range(lying + 1):
         for step in range(num_players):

@@ -206,16 +206,7 @@ def _spread(
     height: float,
     whole: bool = False,
 ) -> list[tuple[float, float]]:
-    """Return points at equal distances on a path, in boxes of a size.
-
-    Args:
-        path: Points close to each other.
-        count: How many points.
-        width: Of the boxes.
-        height: Of the boxes.
-        whole: Whether the path is closed: the first point is then its first; else the points keep
-            half a distance from its ends.
-    """
+    """Return points at equal distances on a path, in boxes of a size."""
     steps = [max(abs(a[0] - b[0]) / width, abs(a[1] - b[1]) / height) for a, b in pairwise(path)]
     distances = list(accumulate(steps, initial=0.0))
     wanted = (distances[-1] * (i if whole else i + 0.5) / count for i in range(count))

@@ -32,12 +32,7 @@ _EDGE = 3.0
 
 
 def pixels(scene: Scene, zoom: float = 1.0) -> np.ndarray:
-    """Return a scene as pixels, [H, W, 3] uint8; equal scenes are equal pixels.
-
-    Args:
-        scene: The scene.
-        zoom: Pixels per unit.
-    """
+    """Return a scene as pixels, [H, W, 3] uint8; equal scenes are equal pixels."""
     canvas = paint(scene, zoom)
     width, height = canvas.get_size()
     seen = np.frombuffer(pygame.image.tobytes(canvas, "RGB"), dtype=np.uint8)

@@ -40,12 +40,7 @@ COLOURS = {
 
 
 def style(theme: Theme) -> str:
-    """Return the style sheet of pictures.
-
-    Args:
-        theme: "light" holds plain colours, for renderers that know no variables; "both" is for
-            pages: it follows the reader's choice, or `data-theme` at the page's root.
-    """
+    """Return the style sheet of pictures."""
     if theme == "both":
         return _variables() + _rules(lambda name: f"var(--picture-{name})")
     return _rules(lambda name: COLOURS[name][0])

@@ -29,12 +29,7 @@ def picture(view: View, spec: GameSpec, names: Sequence[str] | None = None) -> P
 
 
 def document(scene: Scene, theme: Theme = "light") -> str:
-    """Return a scene as an SVG document that needs nothing besides itself.
-
-    Args:
-        scene: The scene.
-        theme: "light", or "both" (what the reader prefers).
-    """
+    """Return a scene as an SVG document that needs nothing besides itself."""
     drawings, title = "".join(map(_group, scene.items)), escape(scene.title)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{scene.width:g}" height="{scene.height:g}"'

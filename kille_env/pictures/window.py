@@ -13,21 +13,13 @@ class Window:
     """
 
     def __init__(self, title: str) -> None:
-        """Open nothing yet; the first scene does.
-
-        Args:
-            title: What stands above the window.
-        """
+        """Open nothing yet; the first scene does."""
         self.title = title
         self._opened = self._closed = False
         self._scene: Scene | None = None
 
     def show(self, scene: Scene, seconds: float = 0.0) -> None:
-        """Show a scene, for some time at least.
-
-        Raises:
-            KilleError: There is no screen to open a window on.
-        """
+        """Show a scene, for some time at least."""
         taken_away = self._opened and not self._closed and not pygame.display.get_init()
         if taken_away or not self._opened:  # another one has closed the window of the process
             self._open(scene)

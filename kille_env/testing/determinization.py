@@ -146,19 +146,11 @@ class Hand:
         return earlier
 
     def possible(self, seat: int, cards: np.ndarray, into: Batch | None = None) -> np.ndarray:
-        """Return which arrangements of the cards a seat could not tell from this hand.
+        """Return the arrangements of the cards that a seat cannot tell from this hand, [K] bool.
 
         Some pack must deal them. At each decision, an action that is legal with the other cards
         must lead to what followed, and the seat must have seen the same all along. What others
         decided in secret (`secret_phases` of the spec) may differ.
-
-        Args:
-            seat: The seat.
-            cards: [K, pack] the card that lies where card c lies.
-            into: [K] tables to which it must lead; None is this table with those cards.
-
-        Returns:
-            [K] bool.
         """
         last, pack = self.states[-1], self.start.spec.pack
         kept = [
@@ -203,15 +195,7 @@ class Hand:
 
 
 def hands(name: str, players: int, rules: Rules, seed: int, longest: int = 1000) -> Iterator[Hand]:
-    """Play random hands; yields each as it stood before some decision.
-
-    Args:
-        name: The game.
-        players: Seats.
-        rules: The rules.
-        seed: Seed of the cards, the decisions and the moments.
-        longest: Most decisions before that.
-    """
+    """Play random hands; yield each before some decision."""
     rng = np.random.default_rng(seed)
     batch = make_batch(name, 1, players, rules=rules, seed=seed, restart=False)
     for number in count():

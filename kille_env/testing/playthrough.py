@@ -44,19 +44,7 @@ _WRITTEN = ("result:", "returns:", "stops:")
 
 
 def read_playthrough(text: str, source: str = "") -> tuple[list[str], Record]:
-    """Read the part of a playthrough that a person has written.
-
-    Args:
-        text: The playthrough.
-        source: Where it stands, for errors.
-
-    Returns:
-        Its comment, and the record of its deals and actions.
-
-    Raises:
-        RecordError: A line is none of those that are possible, or the record breaks the notation.
-        CardError: A deck is not possible.
-    """
+    """Read the part of a playthrough that a person has written: its comment, and the record."""
     comment: list[str] = []
     head: dict[str, Any] = {}
     deals: list[dict[str, Any]] = []
@@ -101,15 +89,7 @@ def _value(text: str) -> Any:
 
 
 def write_playthrough(record: Record, comment: Sequence[str]) -> str:
-    """Replay a record and writes it as a playthrough.
-
-    Args:
-        record: The record; it may stop anywhere.
-        comment: Lines that begin with "#".
-
-    Raises:
-        KilleError: As `kille_env.records.replay` does.
-    """
+    """Replay a record and write it as a playthrough; `comment` lines begin with "#"."""
     played, told = narrate(record)
     given = record.get("rules") or {}
     words = [f"{name}={v if isinstance(v, str) else json.dumps(v)}" for name, v in given.items()]

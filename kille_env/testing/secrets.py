@@ -62,11 +62,7 @@ def _compare_pair(
 
 
 def _compare_views(pair: list[Batch], knows: np.ndarray, where: str) -> int | None:
-    """Compare two games for each seat; note the seats that may know the difference.
-
-    Returns:
-        A seat to which the games look the same, if there is one.
-    """
+    """Compare two games for each seat; return a seat to which they look the same, or None."""
     same = []
     for seat in range(len(knows)):
         views = VIEWS[-1:] if knows[seat] else VIEWS

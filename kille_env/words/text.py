@@ -5,11 +5,11 @@ import unicodedata
 from collections.abc import Sequence
 
 YOU = "You"
-"""What texts call whoever reads them."""
+"""The name of the reader in texts."""
 
 
 def printable(text: str) -> str:
-    """Return a text with everything escaped that a terminal or page would not simply show.
+    """Return a text with all characters escaped that a terminal or page would not simply show.
 
     For texts from files: control characters could move the cursor or rename the window, and
     overrides of the writing direction could make a line say something else.

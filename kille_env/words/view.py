@@ -173,14 +173,7 @@ class Change(NamedTuple):
 
 
 def change_of(before: View, after: View, seen: View, *, dealt: bool) -> Change:
-    """Return the difference of two views, as a seat may know it.
-
-    Args:
-        before: The view before, of a viewer that sees everything.
-        after: The view after, of the same.
-        seen: The view after, of the seat.
-        dealt: Whether a new deal lies between them.
-    """
+    """Return the difference of two views, as a seat may know it."""
     others = (seat for seat in range(len(after.seats)) if seen.viewer not in (None, seat))
     hidden = {f"hand {seat}" for seat in others}
     moves = moves_between({} if dealt else before.zones, after.zones, hidden)
@@ -201,14 +194,7 @@ def _without(calls: Iterable[Call], heard: Counter[Call]) -> Iterable[Call]:
 
 
 def moves_between(before: Zones, after: Zones, hidden: Collection[str] = ()) -> tuple[Move, ...]:
-    """Return how cards came to the places where they lie now, in the order of the zones.
-
-    Args:
-        before: Which cards lay where; a card that lay nowhere comes from the talon.
-        after: Which cards lie where.
-        hidden: Zones whose cards the viewer does not see. There the cards that stay come first, so
-            that nothing is told about the others.
-    """
+    """Return how cards came to the places where they lie now, in the order of the zones."""
     old, new = _places(before, after, hidden), _places(after, before, hidden)
     moves = (Move(old.get(card, TALON), place) for card, place in new.items())
     return tuple(move for move in moves if move.source != move.target)
@@ -218,7 +204,7 @@ def _places(zones: Zones, others: Zones, hidden: Collection[str]) -> dict[int, s
     """Return the place of each card; `others` are the zones of the other moment."""
     places = {}
     for zone, cards in zones.items():
-        if zone in hidden:
+        if zone in hidden:  # in another order, places would tell which of the cards have moved
             staying = others.get(zone, ())
             cards = sorted(cards, key=lambda card: (card not in staying, card))
         for number, card in enumerate(cards):

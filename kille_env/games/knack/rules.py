@@ -213,15 +213,7 @@ def deal(table, rules):
 
 @kernel
 def duties(table, rules, trick, leads, led):
-    """Return the cards to play if one holds them: a first set, or else a second one.
-
-    Args:
-        table: The table.
-        rules: The rules.
-        trick: Number of the trick.
-        leads: Whether the card is led; else it follows.
-        led: The suit led, if it follows.
-    """
+    """Return the cards to play if one holds them: a first set, or else a second one."""
     nothing = np.uint64(0)
     trump = np.int64(table["trump"])
     trumps = of_suit(ALL_CARDS, trump)
