@@ -76,9 +76,9 @@ def _insert(words: str, names: Mapping[str, Any]) -> str:
         term, _, noun = match[1].partition("|")
         value = _value(term, names)
         if isinstance(value, float):
-            value = int(value) if value == int(value) else value
-        if isinstance(value, float):
-            return f"{value:.2f} {noun}s" if noun else f"{value:.2f}"
+            if not value.is_integer():
+                return f"{value:.2f} {noun}s" if noun else f"{value:.2f}"
+            value = int(value)
         return counted(value, noun, f"{noun}s") if noun else str(value)
 
     return re.sub(r"\{([^}]+)\}", text, words)

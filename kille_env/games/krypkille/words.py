@@ -142,7 +142,8 @@ def _verdict(table: Any, rules: Rules, who: list[str], seat: int | None) -> str:
     if declarer < 0:
         first = f"Nobody spoke; {theirs} the lowest"
     else:
-        whose = "the" if declarer != seat else "your" if who[seat] == YOU else "its"
+        own = "your" if who[declarer] == YOU else "its"
+        whose = own if declarer == seat else "the"
         first = f"{who[declarer]} said {whose} {last_card(table, declarer)} was the lowest"
         how = f"; {theirs} {'equal' if declarer in low else 'lower'}"
         first += how if wrong else ", and it was"
