@@ -1,6 +1,6 @@
-"""What a game of your own is written with: facts, cards, tables, and the check of the whole.
+"""Building blocks of your own game: facts, cards, tables, and the check of the whole.
 
-`docs/add_a_game.md` says how; who plays and trains needs nothing of it.
+See `docs/add_a_game.md`.
 """
 
 from kille_env.cards.arrange import deal_places, relabel_cards, whole_pack

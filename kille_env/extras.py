@@ -1,9 +1,9 @@
-"""Libraries that only some uses need, and the extras of this distribution that bring them.
+"""Optional libraries, and the extras of this distribution that bring them.
 
-A module that imports one turns its absence into a sentence that says what to do::
+A module that imports one turns its absence into the line that installs it::
 
-    with needs("torchrl"):
-        import torchrl
+    with needs("openspiel"):
+        import pyspiel
 """
 
 from collections.abc import Iterator
@@ -34,22 +34,14 @@ EXTRAS: dict[str, dict[str, str]] = {
     "ray": {"ray": "ray"},
     "openspiel": {"open_spiel": "pyspiel", "dm-tree": "tree"},
 }
-"""Every extra for users: the distributions that it brings, and what each is imported as."""
+"""Every extra for users: its distributions, and the name under which each is imported."""
 
 INSTALL = 'in your clone of kille-env, pip install ".[{}]"'
-"""What brings an extra; of a published package it is `pip install "kille-env[{}]"`."""
+"""The line that installs an extra; of a published package `pip install "kille-env[{}]"`."""
 
 
 def missing(error: ModuleNotFoundError, extra: str) -> MissingLibraryError:
-    """Returns the error to raise where an optional library is not installed.
-
-    Args:
-        error: What importing it raised, just caught.
-        extra: The extra that brings it, a key of `EXTRAS`.
-
-    Returns:
-        An error that names the library, the module that needs it, and the line that installs it.
-    """
+    """Return the error for a missing library, with its user and the line that installs it."""
     modules = (frame.f_globals.get("__name__", "") for frame, _ in walk_tb(error.__traceback__))
     users = (name for name in modules if name.startswith("kille_") and name != __name__)
     *_, user = ("this", *users)
@@ -61,15 +53,7 @@ def missing(error: ModuleNotFoundError, extra: str) -> MissingLibraryError:
 
 @contextmanager
 def needs(extra: str) -> Iterator[None]:
-    """Turns the absence of a library that is imported in this block into the line to install it.
-
-    Args:
-        extra: The extra that brings it, a key of `EXTRAS`.
-
-    Raises:
-        MissingLibraryError: A library is not installed; of a module of ours that names another
-            extra, that one's.
-    """
+    """Turn the absence of a library in this block into the line that installs the extra."""
     try:
         yield
     except MissingLibraryError:

@@ -1,4 +1,4 @@
-"""Games by name: which there are, tables of them, their rules in words."""
+"""Games by name: the list of games, tables of them, their rules in words."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Never
@@ -47,10 +47,10 @@ def make_batch(
     device: str = "cpu",
     **unknown: Never,
 ) -> "Batch":
-    """Makes many tables of a game; see `kille_env.core.batch.Batch`.
+    """Make many tables of a game; see `kille_env.core.batch.Batch`.
 
-    Its observations are the features themselves, uint8 [N, F]; `batch.read("float")` returns them
-    in 0 to 1, as networks want it.
+    Observations are the features themselves, uint8 [N, F]; `batch.read("float")` scales them to
+    0 to 1 for networks.
 
     Example:
         >>> import kille_env
@@ -105,7 +105,7 @@ def describe_rules(
     num_players: int | None = None,
     episode: str | None = None,
 ) -> str:
-    """Returns the rules of a game in plain English, as they hold at a table.
+    """Return the rules of a game in plain English, as they hold at a table.
 
     Example:
         >>> describe_rules("knack", num_players=3)

@@ -5,16 +5,13 @@
     vector        the same for many tables at once, as a native vector environment
     open_spiel    OpenSpiel: Python games, every card a chance node
     sb3           Stable-Baselines3: one learner in a seat of each table, or in every seat
-    sb3_*         its parts: the rollout buffer, how models are asked
-    rllib         RLlib: an environment of many agents
-    text          language models: prompts, how an answer is read, one seat of a table
-    tianshou      Tianshou: a collector of the decisions of all seats
-    torchrl       TorchRL: one seat of each of many tables
+    sb3_*         its parts
+    text          language models: prompts, answers, and a function as a player
     registration  the games under other libraries' names: registries, byteskille_v0.env()
     spaces        observations of a game and their spaces
-    rendering     what `render` shows: text, a picture, a window
+    rendering     `render`: text, a picture, a window
 
-What they return is fresh: nothing that was handed out changes later.
+Returned arrays are fresh: they never change later.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -24,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def make(name: str, num_players: int | None = None, **options: Any) -> "KilleAEC":
-    """Makes a game as a PettingZoo AEC environment.
+    """Make a game as a PettingZoo AEC environment.
 
     Example:
         >>> import kille_env
@@ -40,8 +37,7 @@ def make(name: str, num_players: int | None = None, **options: Any) -> "KilleAEC
         name: The game.
         num_players: Number of seats; None is the game's default.
         **options: `rules`, `episode`, `seed`, `render_mode`, `observation`, `illegal`,
-            `illegal_reward`, `features` and `reward`, as
-            `kille_env.adapters.aec.KilleAEC` explains them.
+            `illegal_reward`, `features` and `reward`; see `kille_env.adapters.aec.KilleAEC`.
 
     Raises:
         UnknownGameError: No such game.

@@ -1,4 +1,4 @@
-"""PettingZoo: every seat is an agent, and the one that the rules ask next is selected.
+"""PettingZoo: every seat is an agent, and the rules select the next one.
 
     env = kille_env.make("byteskille", num_players=5)
     env.reset(seed=7)
@@ -41,7 +41,7 @@ RESET_OPTIONS = ("deck", "dealer", "start")
 
 
 class _ByAgent(dict[str, Any]):
-    """What each agent has; a name that no agent has is refused."""
+    """A mapping by agent that refuses unknown names."""
 
     def __missing__(self, name: str) -> Any:
         first, *_, last = self
@@ -51,13 +51,15 @@ class _ByAgent(dict[str, Any]):
 class KilleAEC(AECEnv[str, Any, int]):
     """A game as a PettingZoo AEC environment.
 
-    Agents are `player_0` to `player_{P-1}`, clockwise, and are asked in the order of the rules. An
-    observation is `{"observation": uint8 [F], "action_mask": int8 [A]}`, or what the option
-    `observation` says; the mask stands in `infos[agent]["action_mask"]` too. Rewards are units,
-    paid when money moves; their sum over an episode is the seat's net result.
+    Agents are `player_0` to `player_{P-1}`, clockwise, and act in the order of the rules. An
+    observation is `{"observation": uint8 [F], "action_mask": int8 [A]}`, or as the option
+    `observation` says; the mask is in `infos[agent]["action_mask"]` too: zeros for a seat that is
+    not to act, all ones after the end. Rewards are units, paid when money moves; their sum over an
+    episode is the seat's net result.
 
     `action_space(agent).sample(info["action_mask"])` draws a legal action. `copy.deepcopy` and
-    `pickle` keep a game that is being played.
+    `pickle` keep a game under way. PettingZoo's `turn_based_aec_to_parallel` makes a parallel form;
+    `aec_to_parallel` would let every seat act once per cycle, against the rules, and is refused.
     """
 
     def __init__(
@@ -73,7 +75,7 @@ class KilleAEC(AECEnv[str, Any, int]):
         reward: Function | None = None,
         **options: Unpack[TableOptions],
     ) -> None:
-        """Sets up the table; call `reset` first.
+        """Set up the table; call `reset` first.
 
         Args:
             game: Name of the game.
@@ -89,10 +91,9 @@ class KilleAEC(AECEnv[str, Any, int]):
                 get 0.
             illegal_reward: As there.
             features: A function from observations [N, F], of the kind `observation`, and masks
-                [N, A] to features [N, K], which are shown in their place, float32. What learns here
-                is measured through the same function.
+                [N, A] to features [N, K], float32, which replace the observations.
             reward: A function from the units that every seat has earned in finished episodes [N, P]
-                to rewards [N, P]. They are paid at the end of an episode, and nothing before.
+                to rewards [N, P], paid at the end of an episode.
             **options: See `kille_env.play.options.TableOptions`.
 
         Raises:
@@ -103,7 +104,8 @@ class KilleAEC(AECEnv[str, Any, int]):
         check_names(KilleAEC, options, game)
         self.illegal = one_of("illegal", illegal, ILLEGAL)
         self._reward = check_reward_function(reward)
-        self._batch = make_batch(game, 1, num_players, restart=False, **options)
+        checked: Any = options
+        self._batch = make_batch(game, 1, num_players, restart=False, **checked)
         begin(self._batch.game)
         self.illegal_reward = reward_of_illegal(illegal_reward, self._batch)
         self._renderer = Renderer(self._batch, render_mode)
@@ -129,7 +131,7 @@ class KilleAEC(AECEnv[str, Any, int]):
         self.rewards, self._cumulative_rewards, self.infos = {}, {}, {}
         self.terminations, self.truncations = {}, {}
         self._masks = np.zeros((self.num_players, self._batch.spec.num_actions), dtype=np.int8)
-        self._with_mask = 0  # who has a 1 in its mask, bits
+        self._with_mask = 0  # a bit for each seat with a 1 in its mask
         self._action = np.zeros(1, dtype=np.int64)
         spec, names = self._batch.spec, self.possible_agents
         self.observation_spaces = _ByAgent(
@@ -140,7 +142,7 @@ class KilleAEC(AECEnv[str, Any, int]):
         self._look()
 
     def _look(self) -> None:
-        """Takes the views of the batch, which copies have of their own batch."""
+        """Take views of the batch; a copy takes them of its own batch."""
         batch = self._batch
         self._earned, self._seat_now = batch.reward[0], batch.seat
         self._observation_now, self._mask_now = batch.observation[0], batch.mask[0]
@@ -156,28 +158,27 @@ class KilleAEC(AECEnv[str, Any, int]):
         return self._batch.table
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
-        """Returns the observation space, the same object each time."""
+        """Return the observation space, the same object each time."""
         return self.observation_spaces[agent]
 
     def action_space(self, agent: str) -> spaces.Space[Any]:
-        """Returns the action space, the same object each time."""
+        """Return the action space, the same object each time."""
         return self.action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
-        """Begins a match.
+        """Begin a match.
 
         Args:
-            seed: Seed of this and the following matches; None goes on to the next match, so that
-                matches differ.
+            seed: Seed of this and the following matches; None begins the next match of the stream.
             options: "deck": card codes in the order in which they leave the pack, for the first
-                hand; "dealer": seat of the first dealer; "start": how a match under way stands (see
-                `Batch.reset`).
+                hand; "dealer": seat of the first dealer; "start": the state of a match under way
+                (see `Batch.reset`).
 
         Raises:
-            RulesError: A dealer, start or seed that cannot be, or other seats or rules.
-            CardError: A deck that is not possible.
+            RulesError: An impossible dealer, start or seed, or other seats or rules.
+            CardError: An impossible deck.
 
-        A match that random cards decide before anybody acts is passed over. With a deck that does
+        A match that random cards decide before anybody acts is passed over. If the given deck does
         so, the match is over at once, with its rewards.
         """
         seed = None if seed is None else arguments.seed(seed)
@@ -206,13 +207,15 @@ class KilleAEC(AECEnv[str, Any, int]):
         self._show()
 
     def step(self, action: Any) -> None:
-        """Plays an action of the selected agent, or takes an agent off the table that has ended.
+        """Play an action of the selected agent, or remove an agent that has ended.
 
         Args:
-            action: Whole number; None for an agent that is terminated or truncated.
+            action: Whole number: an int, or an integer array or tensor with one element; None for
+                an agent that is terminated or truncated.
 
         Raises:
-            IllegalActionError: Not legal; nothing has changed.
+            IllegalActionError: Not a whole number, or not legal (with `illegal="raise"`); nothing
+                has changed.
             KilleError: Before the first `reset`, or after the end.
         """
         if not self.agents:
@@ -240,15 +243,15 @@ class KilleAEC(AECEnv[str, Any, int]):
         self._show()
 
     def _asks_in_secret(self) -> bool:
-        """Return whether nobody but the seat to act may learn that it is asked."""
+        """Return whether the seat to act is asked in secret."""
         phase = self._batch.tables["phase"].item(0)
         return phase in self._batch.spec.secret_phases
 
     def _pay(self) -> None:
         """Hand out the rewards of a step; most steps have none.
 
-        Before a decision in secret they are held back; the step after it pays them out. So who is
-        on turn finds the same `rewards` whether somebody else has been asked in secret or not.
+        Before a decision in secret they are held back until the step after it, so that `rewards`
+        do not reveal to the seat on turn that another seat is asked.
         """
         earned, none = self._earned.tolist(), [0.0] * self.num_players
         ends = self._reward is not None and self._seat_now.item(0) < 0
@@ -266,12 +269,12 @@ class KilleAEC(AECEnv[str, Any, int]):
         self._accumulate_rewards()
 
     def _own_rewards(self, units: list[float]) -> list[float]:
-        """Returns what an episode pays by the reward of its own."""
+        """Return the rewards of an episode by the option `reward`."""
         assert self._reward is not None
         return paid(self._reward, np.array([units]))[0].tolist()
 
     def _update_infos(self) -> None:
-        """Gives new infos to the agents whose masks have changed or may have."""
+        """Replace the infos of agents whose masks may have changed."""
         own = self._batch.arrays
         now = self._batch.game.masks_of_all(own.tables, own.rules, self._masks)
         changed = now | self._with_mask
@@ -282,7 +285,7 @@ class KilleAEC(AECEnv[str, Any, int]):
         self._with_mask = now
 
     def _select_next(self) -> None:
-        """Selects the seat to act; at the end all seats end together."""
+        """Select the seat to act, or end all seats together."""
         seat, batch = self._seat_now.item(0), self._batch
         if seat < 0:
             self._end(bool(batch.terminated[0]), bool(batch.truncated[0]))
@@ -329,7 +332,7 @@ class KilleAEC(AECEnv[str, Any, int]):
             raise KilleError("no match has begun: call reset() first")
 
     def last(self, observe: bool = True) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """Returns observation, cumulative reward, flags and info of the selected agent.
+        """Return observation, cumulative reward, flags and info of the selected agent.
 
         Raises:
             KilleError: Before the first `reset`, or after the last agent has left.
@@ -340,10 +343,10 @@ class KilleAEC(AECEnv[str, Any, int]):
         return super().last(observe)
 
     def observe(self, agent: str) -> Any:
-        """Returns what an agent sees now; whoever is to act, and after the end too.
+        """Return an agent's observation, also if it is not to act and after the end.
 
         Raises:
-            KilleError: Before the first `reset`, or there is no such agent.
+            KilleError: Before the first `reset`, or no such agent.
         """
         seat = self._seat_of[agent]
         acts = seat == self._seat_now.item(0)
@@ -354,16 +357,19 @@ class KilleAEC(AECEnv[str, Any, int]):
         return self._masks[seat].copy()
 
     def action_mask(self, agent: str | None = None) -> np.ndarray:
-        """Returns what is legal for an agent, [A] int8; None is who is to act."""
+        """Return the legal actions of an agent, [A] int8; None is the agent to act."""
         self._check_began()
         return self._mask_of(self._seat_of[agent or self.agent_selection])
 
     def state(self) -> np.ndarray:
-        """Returns everything, seen from seat 0, fresh: for critics, never for a player."""
+        """Return the full state seen from seat 0, with all cards: for critics, never for a player.
+
+        It is `Batch.full_state(0)`.
+        """
         return self._batch.full_state(0)[0]
 
     def render(self) -> str | np.ndarray | None:  # type: ignore[override]
-        """Returns the table as text ("ansi") or pixels ("rgb_array"), or shows it ("human").
+        """Return the table as text ("ansi") or pixels ("rgb_array"), or shows it ("human").
 
         Raises:
             KilleError: No match has begun, or there is no screen.
@@ -377,15 +383,15 @@ class KilleAEC(AECEnv[str, Any, int]):
         return self._renderer.notebook(repr(self), self._returns)
 
     def _show(self) -> None:
-        """Shows the table, for those who look on."""
+        """Show the table in the window, if the mode is "human"."""
         self._renderer.show(1.0 / self.metadata["render_fps"], self._returns)
 
     def close(self) -> None:
-        """Closes the window, if there is one."""
+        """Close the window, if there is one."""
         self._renderer.close()
 
     def record(self, names: Sequence[str] | None = None) -> Record:
-        """Returns the match since the last reset in the records' notation, ended or not.
+        """Return the match since the last reset in the records' notation, ended or not.
 
         Args:
             names: [P] names of the seats.

@@ -4,7 +4,7 @@
     observation, info = env.reset(seed=7)
     observation, reward, terminated, truncated, info = env.step(action)
 
-`info["action_mask"]` says what is legal.
+`info["action_mask"]` marks the legal actions.
 """
 
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ RESET_OPTIONS = ("deck", "dealer", "start", "seat")
 
 
 class OneSeat:
-    """What the environments for one seat share: its tables, and what is shown of them.
+    """Base of the environments for one seat: its tables and their rendering.
 
     Attributes:
         tables: The tables.
@@ -72,7 +72,7 @@ class OneSeat:
         return self._renderer.render(*self._picture(table))
 
     def _show(self) -> None:
-        """Shows the first table, for those who look on."""
+        """Show the first table in the window, if the mode is "human"."""
         if self.render_mode == "human":
             self._renderer.show(1.0 / self.metadata["render_fps"], *self._picture(0))
 
@@ -86,17 +86,18 @@ class OneSeat:
 
 
 class KilleEnv(OneSeat, gymnasium.Env[Any, Any]):
-    """One seat of a game; the others are played inside.
+    """One seat of a game; given players play the others inside.
 
-    The reward is what the seat has earned since its last decision (an ante that is paid before the
-    first decision counts with that one). The episode ends with the match, also where the seat is
-    out before: the rest is played inside, and what it brings or costs belongs to the last decision.
-    A match without any decision of the seat is passed over; `info["skipped"]` counts such matches,
-    and `info["skipped_units"]` is what the seat earned in them: no return has them.
+    The reward is the units that the seat has earned since its last decision (an ante that is paid
+    before the first decision counts with that one). The episode ends with the match; if the seat is
+    out before, the rest is played inside and counts with its last decision. A match without any
+    decision of the seat is passed over; `info["skipped"]` counts such matches, and
+    `info["skipped_units"]` has the seat's units in them, which no return includes.
 
-    Gymnasium promises that every action of the space can be stepped, so an illegal one ends the
+    Gymnasium expects that every action of the space can be stepped, so an illegal one ends the
     episode by default, with `illegal_reward` and `info["illegal_action"]`; `illegal="raise"` makes
-    it an error. `action_space.sample(info["action_mask"])` draws a legal action.
+    it an error. `action_space.sample(info["action_mask"])` draws a legal action; after the end the
+    mask is all ones.
     """
 
     def __init__(
@@ -121,8 +122,7 @@ class KilleEnv(OneSeat, gymnasium.Env[Any, Any]):
                 and step, for a second (`metadata["render_fps"]`); "rgb_array" returns it from
                 `render` as pixels, "ansi" as text. Pictures take the extra "render".
             features: A function from observations [N, F], of the kind `observation`, and masks
-                [N, A] to features [N, K], which are shown in their place, float32. What learns here
-                is measured through the same function.
+                [N, A] to features [N, K], float32, which replace the observations.
             full_state: Whether `info["full_state"]` has all cards and the rest of the table, [G]
                 uint8 as seen from your seat: for a central critic, never for a policy.
             **options: See `kille_env.play.options.SeatOptions`; `illegal` is "lose" by default.
@@ -139,13 +139,13 @@ class KilleEnv(OneSeat, gymnasium.Env[Any, Any]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
-        """Begins a match and plays to the seat's first decision.
+        """Begin a match and plays to the seat's first decision.
 
         Args:
-            seed: Seed of this and the following matches, the opponents' choices included; None goes
-                on to the next match.
-            options: "deck", "dealer" and "start" as in `KilleAEC.reset`; "seat", the
-                number of the seat for this match.
+            seed: Seed of this and the following matches, the opponents' choices included; None
+                begins the next match of the stream.
+            options: "deck", "dealer" and "start" as in `KilleAEC.reset`; "seat", your seat in this
+                match.
 
         Raises:
             KilleError: As from `SeatTables.begin`; nothing has changed.
@@ -157,11 +157,11 @@ class KilleEnv(OneSeat, gymnasium.Env[Any, Any]):
         return self._observe(), self._info()
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """Plays an action, then the others up to the seat's next decision or the end.
+        """Play an action, then the others up to the seat's next decision or the end.
 
         Raises:
-            IllegalActionError: Not legal, with `illegal="raise"`, or no whole number; nothing has
-                changed.
+            IllegalActionError: Not a whole number, or not legal (with `illegal="raise"`); nothing
+                has changed.
             KilleError: The episode is over, or `reset` has not been called.
         """
         tables = self.tables
@@ -194,11 +194,11 @@ class KilleEnv(OneSeat, gymnasium.Env[Any, Any]):
         return info
 
     def action_masks(self) -> np.ndarray:
-        """Returns what is legal, [A] bool, under the name that sb3-contrib asks for."""
+        """Return the legal actions, [A] bool; sb3-contrib calls this name."""
         return self.tables.mask()[0].astype(np.bool_)
 
     def record(self, names: Sequence[str] | None = None) -> Record:
-        """Returns the match since the last reset in the records' notation, ended or not.
+        """Return the match since the last reset in the records' notation, ended or not.
 
         Args:
             names: [P] names of the seats.
@@ -210,7 +210,7 @@ class KilleEnv(OneSeat, gymnasium.Env[Any, Any]):
         return self.tables.recorder.record(names=names)
 
     def render(self) -> str | np.ndarray | None:  # type: ignore[override]
-        """Returns the table as text ("ansi") or pixels ("rgb_array"), or shows it ("human").
+        """Return the table as text ("ansi") or pixels ("rgb_array"), or shows it ("human").
 
         Raises:
             KilleError: No match has begun, or there is no screen.
@@ -221,5 +221,5 @@ class KilleEnv(OneSeat, gymnasium.Env[Any, Any]):
         return f"<{type(self).__name__}: one seat of {self.table}>"
 
     def close(self) -> None:
-        """Closes the window, if there is one."""
+        """Close the window, if there is one."""
         self._renderer.close()

@@ -12,8 +12,8 @@ at every number of seats, also where a card is drawn in the middle of a deal. Re
 paid at the end.
 
 OpenSpiel (Lanctot et al., "OpenSpiel: A Framework for Reinforcement Learning in Games", 2019) also
-knows sampled chance, but no Python game can have it: OpenSpiel asks such a game for the state of
-its generator, which a Python game has no way to give.
+knows sampled chance, but asks such a game for the state of its generator, which a Python game
+cannot give.
 """
 
 from collections import Counter
@@ -35,7 +35,7 @@ with needs("openspiel"):
     import pyspiel
 
 DEALING: Final = -1
-"""What a position waits to do whose next hand is to be dealt, in the place of an action."""
+"""In the place of an action: the next hand is to be dealt."""
 _FIRST = np.zeros(1, dtype=np.int64)
 
 
@@ -43,7 +43,7 @@ __all__ = ["load"]
 
 
 def short_name(game: str) -> str:
-    """Returns the name of a game in OpenSpiel's registry, "kille_knack" for "knack"."""
+    """Return the name of a game in OpenSpiel's registry, "kille_knack" for "knack"."""
     return f"kille_{game}"
 
 
@@ -55,17 +55,16 @@ def load(
     episode: str | None = None,
     cards: Sequence[str] = (),
 ) -> "KilleGame":
-    """Returns a game as OpenSpiel's, like `pyspiel.load_game` with rules in any form.
+    """Return a game as OpenSpiel's, like `pyspiel.load_game` with rules in any form.
 
-    A game that is registered after this module was imported is known to OpenSpiel from here on.
+    A game that is registered after this module was imported is registered with OpenSpiel here.
 
     Args:
         game: The game.
         num_players: P; None is the game's default.
         rules: A preset's name, a mapping of switches, or resolved rules.
         episode: "deal" or "match"; None is what `rules` say, or else "deal".
-        cards: Codes of the only cards that can be dealt and drawn; none means the whole pack. A
-            smaller pack makes a smaller game, for checks.
+        cards: Codes of the only cards in the pack, for a smaller game; none means the whole pack.
 
     Raises:
         RulesError: Impossible rules or number of seats.
@@ -86,10 +85,7 @@ def load(
 
 
 def state_at(game: "KilleGame", table: np.ndarray) -> "KilleState":
-    """Returns the state, without a history, of a table [1] where somebody decides; it is copied.
-
-    In a single deal player 0 is forehand, whoever deals; in a match it is seat 0.
-    """
+    """Return the state, without a history, of a table [1] at a decision; player 0 is forehand."""
     state, table, form = game.new_initial_state(), _copied(table), game.form
     table["stacked"] = table["drawn"]
     if form.rules["episode"] == "deal":
@@ -103,10 +99,7 @@ def state_at(game: "KilleGame", table: np.ndarray) -> "KilleState":
 
 
 def rules_text(rules: Rules) -> str:
-    """Returns rules as a parameter of OpenSpiel: "wikipedia;fraga:off;stake:4".
-
-    That is the preset, and every switch in which the rules differ from it, without `episode`.
-    """
+    """Return rules as a parameter, the preset and changed switches: "wikipedia;fraga:off"."""
     table, preset = spec(rules.game), str(rules["preset"])
     by_preset = table.resolve(preset)
     changed = [
@@ -118,11 +111,7 @@ def rules_text(rules: Rules) -> str:
 
 
 def parse_rules(text: str, table: GameSpec) -> dict[str, Any]:
-    """Returns the switches that `rules_text` has written; "" is the first preset.
-
-    Raises:
-        RulesError: A preset, switch or value does not exist.
-    """
+    """Return the switches in a text of `rules_text`; "" is the first preset."""
     switches = {switch.name: switch for switch in table.switches}
     found: dict[str, Any] = {}
     for item in filter(None, text.split(";")):
@@ -143,7 +132,7 @@ def _value_text(value: Any) -> str:
 
 
 def _value(switch: Switch, text: str) -> Any:
-    """Returns the value of a switch that a text stands for."""
+    """Return the value of a switch of its text."""
     named = {_value_text(value): value for value in switch.values}
     if text in named:
         return named[text]
@@ -156,7 +145,7 @@ def _value(switch: Switch, text: str) -> Any:
 
 
 class Form:
-    """A game, rules and seats: what all positions of an OpenSpiel game share.
+    """Game, rules and seats of an OpenSpiel game, shared by its positions.
 
     Attributes:
         game: The game with its kernels.
@@ -190,17 +179,12 @@ class Form:
         return self.to_deal(_copied(batch.tables))
 
     def to_deal(self, table: np.ndarray) -> "Position":
-        """Returns the position in which the first card of a hand is awaited; `table` is kept."""
+        """Return the position before the first card of a hand; `table` is kept."""
         table["deck"][0], table["stacked"] = self.deck, self.outside
         return Position(self, table, DEALING, self._kinds(self.deck[self.outside : self.size]))
 
     def proceed(self, before: np.ndarray, doing: int) -> "Position":
-        """Returns what comes of dealing or of an action, as far as the fixed cards reach.
-
-        Args:
-            before: [1] the table before it, with `stacked` cards fixed; kept.
-            doing: An action, or `DEALING`.
-        """
+        """Return the position after `doing`, or before the first card that is not fixed."""
         table, fixed = _copied(before), int(before["stacked"][0])
         if doing == DEALING:
             self.game.deal(table, self.switches, self._everyone, True)
@@ -215,22 +199,22 @@ class Form:
         return Position(self, table)
 
     def fix(self, before: np.ndarray, doing: int, kind: int) -> "Position":
-        """Returns what comes of drawing a card of a kind; arguments as in `proceed`."""
+        """Return the position after a card of a kind is drawn for `doing`."""
         table, at = _copied(before), int(before["stacked"][0])
         _bring(table["deck"][0], kind, self.copies, at)
         table["stacked"] = at + 1
-        # What a game decides by its generator and without a card follows from the cards.
+        # A random decision of the rules without a card then follows from the cards.
         table["match_key"] = rng.derive(table["match_key"][0], kind)
         return self.proceed(table, doing)
 
     def seat_of(self, player: int) -> int:
-        """Returns where one of OpenSpiel's players sits."""
+        """Return the seat of a player of OpenSpiel."""
         return (player + self.first) % self.num_players
 
     def look(
         self, kernel: Callable[..., None], table: np.ndarray, seat: int, size: int, dtype: Any
     ) -> np.ndarray:
-        """Returns what a seat sees by a kernel of the game, [size]."""
+        """Return a seat's features by a kernel of the game, [size]."""
         out = np.zeros((1, size), dtype=dtype)
         kernel(table, self.switches, np.array([seat], dtype=np.int8), out)
         return out[0]
@@ -244,7 +228,7 @@ class Form:
         return before["deck"][0, at : self.size]
 
     def _kinds(self, cards: np.ndarray) -> dict[int, int]:
-        """Returns how many of some cards are of each kind."""
+        """Return how many of some cards are of each kind."""
         return dict(sorted(Counter((cards // self.copies).tolist()).items()))
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Form":
@@ -259,31 +243,29 @@ class Form:
 def _form(
     name: str, num_players: int, rules: Rules, cards: tuple[str, ...], first: int = 0
 ) -> Form:
-    """Returns what positions share, the same one each time."""
+    """Return the form of positions, the same object each time."""
     return Form(name, num_players, rules, cards, first)
 
 
 def _copied(table: np.ndarray) -> np.ndarray:
-    """Returns a copy; `copy` would go field by field, which takes thirty times as long."""
-    return table.take(_FIRST, mode="wrap")
+    """Return a copy of a table."""
+    return table.take(_FIRST, mode="wrap")  # `copy` goes field by field, thirty times as slow
 
 
 def _bring(cards: np.ndarray, kind: int, copies: int, at: int) -> None:
-    """Exchanges the card at a place with the first one of a kind from there on."""
+    """Swap the card at a place with the first one of a kind from there on."""
     other = at + int((cards[at:] // copies == kind).argmax())
     cards[at], cards[other] = cards[other], cards[at]
 
 
 class Position:
-    """A table where something is to be decided, a card to be drawn, or everything is over.
-
-    It never changes, so copies of a state share it.
+    """An immutable position: a decision, a chance node or the end.
 
     Attributes:
-        form: What it is a position of.
-        table: [1] the table; while a card is awaited, as it was before what waits for it.
-        doing: What waits for a card: an action, or `DEALING`; None where nothing does.
-        left: How many cards of each kind may come, if one is awaited.
+        form: Game, rules and seats.
+        table: [1] the table; at a chance node as it was before `doing`.
+        doing: The action that needs a card, or `DEALING`; None if it is no chance node.
+        left: Number of cards of each kind that may be drawn at a chance node.
     """
 
     def __init__(
@@ -297,7 +279,7 @@ class Position:
 
     @property
     def player(self) -> int:
-        """Who is to act, as OpenSpiel numbers players."""
+        """The player to act, as OpenSpiel numbers players."""
         if self.doing is not None:
             return pyspiel.PlayerId.CHANCE
         if self.table["phase"][0] == OVER:
@@ -313,11 +295,7 @@ class Position:
         return np.flatnonzero(mask).tolist()
 
     def after(self, action: int) -> "Position":
-        """Returns the position after an action, or after a card of that kind.
-
-        Raises:
-            IllegalActionError: It is not possible here.
-        """
+        """Return the position after an action, or after a card of that kind."""
         if self.doing is not None:
             if action not in self.left:
                 raise IllegalActionError(f"no card of kind {action} is left; left: {self.left}")
@@ -327,11 +305,7 @@ class Position:
         return self.form.proceed(self.table, action)
 
     def resampled(self, player: int, key: int) -> np.ndarray:
-        """Returns a determinization, [1]: a table that a seat cannot tell from this one.
-
-        Raises:
-            KilleError: A card is awaited, or only a part of the pack is played with.
-        """
+        """Return a determinization, [1]: a table that a seat cannot tell from this one."""
         form = self.form
         if self.doing is not None or form.cards:
             raise KilleError(
@@ -353,25 +327,25 @@ class Position:
 
 
 class KilleState(pyspiel.State):  # pyright: ignore[reportUntypedBaseClass]
-    """A state of a game; `position` is what our side knows of it."""
+    """A state of a game, around a `Position`."""
 
     def __init__(self, game: "KilleGame") -> None:
         super().__init__(game)
         self.position = game.form.start  # the only attribute: OpenSpiel copies each of them
 
     def current_player(self) -> int:
-        """Returns the player to act, or OpenSpiel's number for chance or for the end."""
+        """Return the player to act, or OpenSpiel's number for chance or for the end."""
         return self.position.player
 
     def is_terminal(self) -> bool:
-        """Returns whether the deal or the match is over."""
+        """Return whether the deal or the match is over."""
         return self.position.player == pyspiel.PlayerId.TERMINAL
 
     def _legal_actions(self, player: int) -> list[int]:
         return self.position.legal
 
     def chance_outcomes(self) -> list[tuple[int, float]]:
-        """Returns the kinds of cards that may come, and how likely each is."""
+        """Return the kinds of cards that may be drawn, with their probabilities."""
         total = sum(self.position.left.values())
         return [(kind, count / total) for kind, count in self.position.left.items()]
 
@@ -385,7 +359,7 @@ class KilleState(pyspiel.State):  # pyright: ignore[reportUntypedBaseClass]
         return game.action_text(self.position.table[0], action)
 
     def returns(self) -> list[float]:
-        """Returns what each player has earned, in units; nothing before the end."""
+        """Return the units of each player; zeros before the end."""
         form = self.position.form
         earned = np.roll(self.position.table["reward"][0, : form.num_players], -form.first)
         return earned.tolist() if self.is_terminal() else [0.0] * len(earned)
@@ -393,7 +367,7 @@ class KilleState(pyspiel.State):  # pyright: ignore[reportUntypedBaseClass]
     def resample_from_infostate(
         self, player_id: int, probability_sampler: Callable[[], float]
     ) -> "KilleState":
-        """Returns a state that a player cannot tell from this one, all being equally likely.
+        """Return a state that a player cannot tell from this one, all being equally likely.
 
         What the others' actions say about their cards is not taken into account. The state has no
         history: who is asked, and what, can differ in secret, so none would be true to both.
@@ -414,7 +388,7 @@ class KilleState(pyspiel.State):  # pyright: ignore[reportUntypedBaseClass]
 
 
 class KilleObserver:
-    """What a seat sees: OpenSpiel's observer of the information state or of the observation.
+    """OpenSpiel's observer of the information state or of the observation.
 
     Attributes:
         tensor: [F] float32, every feature in 0 to 1.
@@ -437,11 +411,11 @@ class KilleObserver:
         self.dict = {part.name: self.tensor[part.slice] for part in self._parts}
 
     def set_from(self, state: KilleState, player: int) -> None:
-        """Fills `tensor` and `dict` with what a player sees."""
+        """Fill `tensor` and `dict` with a player's features."""
         np.multiply(self._look(state, player), self._scale, out=self.tensor)
 
     def string_from(self, state: KilleState, player: int) -> str:
-        """Returns the player and all features but zeros; equal if and only if these are.
+        """Return the player and all features but zeros; equal if and only if these are.
 
         A part is its name and the places of its features, with their values where these are not 1.
         """
@@ -454,7 +428,7 @@ class KilleObserver:
 
 
 def state_text(seat: int, features: np.ndarray, parts: tuple[Part, ...]) -> str:
-    """Returns features [F] as text: "1 card=7 pot=0:12"; see `KilleObserver.string_from`."""
+    """Return features [F] as text: "1 card=7 pot=0:12"; see `KilleObserver.string_from`."""
     words, places = [str(seat)], np.flatnonzero(features).tolist()
     values, at = features[places].tolist(), 0
     for part in parts:
@@ -469,7 +443,7 @@ def state_text(seat: int, features: np.ndarray, parts: tuple[Part, ...]) -> str:
 
 
 class KilleGame(pyspiel.Game):  # pyright: ignore[reportUntypedBaseClass]
-    """A game as OpenSpiel knows it; there is a subclass for each.
+    """A game as OpenSpiel's; each game has a subclass.
 
     Attributes:
         name: Name of the game.
@@ -506,26 +480,22 @@ class KilleGame(pyspiel.Game):  # pyright: ignore[reportUntypedBaseClass]
         return Table(self.name, form.num_players, form.rules, form.game.spec.version)
 
     def new_initial_state(self, *_: Any) -> KilleState:
-        """Returns the state before the first card."""
+        """Return the state before the first card."""
         return KilleState(self)
 
     def max_chance_nodes_in_history(self) -> int:
-        """Returns a bound on the cards that are drawn."""
+        """Return a bound on the cards that are drawn."""
         return self._chance_nodes
 
     def make_py_observer(
         self, iig_obs_type: Any = None, params: Mapping[str, Any] | None = None
     ) -> KilleObserver:
-        """Returns an observer of what one player sees.
-
-        Raises:
-            KilleError: Another kind of observation is asked for.
-        """
+        """Return an observer of a player's information state or observation."""
         wanted = iig_obs_type or pyspiel.IIGObservationType(perfect_recall=False)
         own = wanted.private_info == pyspiel.PrivateInfoType.SINGLE_PLAYER
         if params or not own or not wanted.public_info:
             raise KilleError(
-                "an observation is what one player sees, its own cards and what is public, without "
+                "an observation holds a player's own cards and public information, and has no "
                 f"parameters; got {wanted} and {params}"
             )
         return KilleObserver(self.form, wanted.perfect_recall)
@@ -535,17 +505,17 @@ class KilleGame(pyspiel.Game):  # pyright: ignore[reportUntypedBaseClass]
 
 
 def _load(name: str, parameters: dict[str, Any]) -> KilleGame:
-    """Returns a game again; that this module is imported for it registers the game."""
+    """Return a game; importing this module to unpickle it registers the games."""
     return pyspiel.load_game(name, parameters)
 
 
 def _zero_sum(table: GameSpec) -> bool:
-    """Returns whether units are never left on the table."""
+    """Return whether all units are paid out."""
     return table.zero_sum and "left_on_table" not in (table.table.names or ())
 
 
 def _most_hands(rules: Rules, num_players: int) -> int:
-    """Returns a bound on the hands of an episode."""
+    """Return a bound on the hands of an episode."""
     if rules["episode"] == "deal" and "max_redeals" not in rules.values:
         return 1
     values = rules.values
@@ -579,7 +549,7 @@ def _game_type(name: str) -> Any:
 
 
 def _make_known(name: str) -> None:
-    """Registers a game with OpenSpiel, once; that takes its facts, so its module is imported."""
+    """Register a game with OpenSpiel, once; this imports the game's module."""
     if short_name(name) in pyspiel.registered_names():
         return
     # A class, as OpenSpiel holds it beyond the interpreter's end, where a function would be freed.

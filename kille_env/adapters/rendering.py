@@ -1,7 +1,6 @@
-"""What `render` shows: a table as text, as a picture, or in a window.
+"""`render`: a table as text, as a picture, or in a window.
 
-Pictures and windows take the extra "render"; it is loaded where they are asked for, and nowhere
-else.
+Pictures and windows take the extra "render", which is loaded when something is drawn.
 """
 
 from collections.abc import Sequence
@@ -18,38 +17,16 @@ RENDER_MODES = ("human", "ansi", "rgb_array")
 
 
 class Renderer:
-    """Shows tables by the option `render_mode`: as a seat sees them, or with all cards open.
-
-    A copy shows the same.
-    """
+    """Renderer of tables by the option `render_mode`: from a seat, or with all cards open."""
 
     def __init__(self, batch: Batch, mode: str | None) -> None:
-        """Check the option; pictures load the extra "render" when they are drawn.
-
-        Args:
-            batch: The tables.
-            mode: "human" shows a table in a window after every reset and step; "ansi" and
-                "rgb_array" return it from `render`, as text and as pixels [H, W, 3] uint8.
-
-        Raises:
-            RulesError: There is no such mode.
-        """
+        """Check the option `render_mode`."""
         self.mode = None if mode is None else one_of("render_mode", mode, RENDER_MODES)
         self._batch = batch
         self._window: Any = None
 
     def render(self, earned: Sequence[float], table: int = 0, own: int | None = None) -> Any:
-        """Returns a table as text or pixels, or shows it in the window and returns None.
-
-        Args:
-            earned: [P] units that the match has paid to each seat so far.
-            table: The table.
-            own: The seat that looks; None sees every card.
-
-        Raises:
-            KilleError: No match has begun, or there is no screen.
-            MissingLibraryError: A picture needs the extra "render".
-        """
+        """Return a table as text or pixels, or show it; `earned` is [P] units, `own` the viewer."""
         if self.mode is None:  # as Gymnasium's own environments do
             gymnasium.logger.warn(
                 "render shows nothing without a mode; make the environment with "
@@ -68,11 +45,7 @@ class Renderer:
     def show(
         self, seconds: float, earned: Sequence[float], table: int = 0, own: int | None = None
     ) -> None:
-        """Shows a table in the window for some time, if the mode is "human"; see `render`.
-
-        Raises:
-            KilleError: There is no screen.
-        """
+        """Show a table in the window for some time, if the mode is "human"; see `render`."""
         if self.mode != "human":
             return
         from kille_env.pictures.window import Window
@@ -82,7 +55,7 @@ class Renderer:
         self._window.show(self._scene(earned, table, own), seconds)
 
     def notebook(self, name: str, earned: Sequence[float], own: int | None = None) -> str:
-        """Returns what a notebook shows of an environment: its name and the first table."""
+        """Return an environment as HTML: its name and the first table."""
         if not self._batch.began:
             return f"<p>{escape(name)}</p>"
         from kille_env.pictures.svg import picture
@@ -91,7 +64,7 @@ class Renderer:
         return f"<p>{escape(name)}</p>{drawn._repr_html_()}"
 
     def close(self) -> None:
-        """Closes the window, if there is one; the next reset or step opens another one."""
+        """Close the window, if there is one; the next reset or step opens another one."""
         if self._window is not None:
             self._window.close()
         self._window = None
@@ -102,7 +75,7 @@ class Renderer:
         return arrange(self.look(earned, table, own), self._batch.spec)
 
     def look(self, earned: Sequence[float], table: int = 0, own: int | None = None) -> View:
-        """Returns what is to be seen at a table, with all that the match has paid so far."""
+        """Return the view of a table, with all units that the match has paid so far."""
         batch = self._batch
         view = batch.game.view(batch.tables[table], batch.rules, own)
         both = zip(view.seats, earned, strict=True)  # the table holds what no step has paid yet

@@ -13,18 +13,18 @@ from kille_env.play.own import Features
 
 
 def feature_space(parts: tuple[Part, ...]) -> spaces.Box:
-    """Returns the box of a layout, uint8 [F]; every part has its own upper bound."""
+    """Return the box of a layout, uint8 [F]; every part has its own upper bound."""
     high = np.concatenate([np.full(part.size, part.high, dtype=np.uint8) for part in parts])
     return spaces.Box(low=np.zeros_like(high), high=high, dtype=np.uint8)
 
 
 class Observations:
-    """How an environment shows what a seat sees: the option `observation`.
+    """Form of the observations: the option `observation`.
 
     "box" is the features as they are, uint8 [F]; "float" scales each by its upper bound, float32
     [F] in 0 to 1; "seats" is float32 [S] in 0 to 1, of one size at tables of every size (see
-    `kille_env.core.floats`); "dict" is `{"observation": uint8 [F], "action_mask": int8 [A]}`. With
-    own features the observation is what a function makes of it and the mask, float32.
+    `kille_env.core.floats`); "dict" is `{"observation": uint8 [F], "action_mask": int8 [A]}`. Own
+    features, float32, replace the observation.
 
     Attributes:
         kind: The option.
@@ -40,11 +40,7 @@ class Observations:
         offered: tuple[str, ...] = OBSERVATION,
         features: Any = None,
     ) -> None:
-        """Takes the option, the game, P, which kinds the environment has, and own features.
-
-        Raises:
-            RulesError: The environment does not have this kind, or the features are none.
-        """
+        """Check the option and the features, and derive the space of an observation."""
         self.kind = one_of("observation", kind, offered)
         self._read = reading_of(kind, spec, num_players)
         box = feature_space(spec.observation(num_players))
@@ -62,16 +58,11 @@ class Observations:
         )
 
     def read(self, seen: np.ndarray) -> np.ndarray:
-        """Returns features [..., F] as they are read, given as uint8; own ones are not made."""
+        """Return uint8 features [..., F] in the chosen form, before own features."""
         return seen if self._read is None else self._read(seen)
 
     def show(self, seen: np.ndarray, mask: Callable[[], np.ndarray]) -> Any:
-        """Returns observations of the space.
-
-        Args:
-            seen: [..., F] uint8.
-            mask: Returns the masks [..., A] int8; called if anything is made of them.
-        """
+        """Return observations of uint8 features [..., F]; `mask` is called if they need it."""
         features = self.read(seen)
         if self.own is not None:
             rows, masks = features.reshape(-1, features.shape[-1]), mask()

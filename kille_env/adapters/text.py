@@ -98,7 +98,7 @@ def read_answer(answer: str, legal: Sequence[str]) -> int | None:
 
 
 def ask_again(answer: str, legal: Sequence[str]) -> str:
-    """Return the reply to an answer that names no legal action: what is wrong, and what is legal.
+    """Return the reply to an answer that names no legal action: the fault and the legal actions.
 
     Args:
         answer: The model's answer, for which `read_answer` returns None.

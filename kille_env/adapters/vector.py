@@ -26,7 +26,7 @@ AUTORESET_MODES = tuple(mode.value for mode in AutoresetMode)
 
 
 class SeatVectorEnv(OneSeat, VectorEnv[Any, Any, Any]):
-    """N tables of a game, one seat of each by the caller; see `KilleEnv` for rewards and episodes.
+    """One seat of each of N tables of a game; see `KilleEnv` for rewards and episodes.
 
     `infos["action_mask"]` is [N, A], all ones for a table whose episode is over.
     `action_space.sample(tuple(infos["action_mask"]))` draws legal actions.
@@ -52,9 +52,9 @@ class SeatVectorEnv(OneSeat, VectorEnv[Any, Any, Any]):
             num_envs: N.
             num_players: P, the game's default for None.
             observation: As in `KilleEnv`.
-            autoreset_mode: When a finished table begins again, as Gymnasium defines it:
-                "SameStep" (the last observation is in `infos["final_obs"]`), "NextStep" (in the
-                step after, whose action is ignored), "Disabled" (by `reset` with
+            autoreset_mode: When a finished table begins again, as Gymnasium defines it: "SameStep"
+                (with the last observation in `infos["final_obs"]`), "NextStep" (in the step after,
+                whose action is ignored), "Disabled" (by `reset` with
                 `options={"reset_mask": ...}`).
             render_mode: As in `KilleEnv`; the window of "human" shows table 0.
             features: As in `KilleEnv`.
@@ -81,13 +81,16 @@ class SeatVectorEnv(OneSeat, VectorEnv[Any, Any, Any]):
         seed: int | Sequence[int | None] | None = None,
         options: dict[str, Any] | None = None,
     ) -> tuple[Any, dict[str, Any]]:
-        """Begins matches at all tables, or at those of `options["reset_mask"]`.
+        """Begin matches at all tables, or at those of `options["reset_mask"]`.
 
         Args:
             seed: s for the seeds s, s + 1, ...; [N] seeds, where None takes one from the operating
-                system; None goes on to the tables' next matches.
-            options: "reset_mask" [N] bool, and those of `KilleEnv.reset`, whose errors it raises;
-                "dealer" may be one per table.
+                system; None begins the tables' next matches.
+            options: "reset_mask" [N] bool, and those of `KilleEnv.reset`; "dealer" may be one per
+                table.
+
+        Raises:
+            KilleError: See `KilleEnv.reset`; or the first reset is not of all tables.
         """
         given = reset_options(options, RESET_OPTIONS)
         chosen = self._reset_mask(given.pop("reset_mask", None))
@@ -121,11 +124,13 @@ class SeatVectorEnv(OneSeat, VectorEnv[Any, Any, Any]):
         return [other if one is None else arguments.seed(one) for one, other in both]
 
     def step(self, actions: Any) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
-        """Plays an action at each table, then the others up to the seat's next decision.
+        """Play an action at each table, then the others up to the seat's next decision.
 
         Raises:
-            IllegalActionError: Not legal, with `illegal="raise"`; nothing has changed.
-            KilleError: A table is over and has not been reset ("disabled" mode).
+            IllegalActionError: Not whole numbers [N], or not legal (with `illegal="raise"`);
+                nothing has changed.
+            KilleError: Before the first `reset`, or a table is over and has not been reset
+                ("Disabled" mode).
         """
         tables, infos = self.tables, {}
         if self.autoreset_mode == AutoresetMode.NEXT_STEP and np.count_nonzero(tables.over):
@@ -144,7 +149,7 @@ class SeatVectorEnv(OneSeat, VectorEnv[Any, Any, Any]):
         return self._observe(), *shown, infos
 
     def _final_infos(self, ended: np.ndarray) -> dict[str, Any]:
-        """Returns the last observations and infos of tables that are about to begin again."""
+        """Return the last observations and infos of tables that are about to begin again."""
         seen = self._observe()
         final = np.full(self.num_envs, None, dtype=object)
         for i in np.flatnonzero(ended):
@@ -156,7 +161,7 @@ class SeatVectorEnv(OneSeat, VectorEnv[Any, Any, Any]):
         return told | {f"_{key}": ended.copy() for key in told}
 
     def _infos(self, about: np.ndarray) -> dict[str, Any]:
-        """Returns the infos of some tables: arrays over all, and which of them count."""
+        """Return infos as arrays over all tables, and flags of the tables that they are about."""
         tables = self.tables
         told = {
             "action_mask": tables.mask(),
@@ -178,14 +183,13 @@ class SeatVectorEnv(OneSeat, VectorEnv[Any, Any, Any]):
         return self._observations.show(self.tables.observation(), self.tables.mask)
 
     def render(self, table: int | None = None) -> Any:
-        """Returns tables as text ("ansi") or pixels ("rgb_array"), or shows one ("human").
+        """Return tables as text ("ansi") or pixels ("rgb_array"), or shows one ("human").
 
         Args:
-            table: Which one, whose picture or text is returned; None returns a tuple with those of
-                all N tables, as Gymnasium wants it.
+            table: The table; None returns a tuple of all N, as Gymnasium expects.
 
         Raises:
-            KilleError: No match has begun, there is no such table, or there is no screen.
+            KilleError: No match has begun, no such table, or no screen.
         """
         if table is None and self.render_mode == "human":
             table = 0
@@ -197,5 +201,5 @@ class SeatVectorEnv(OneSeat, VectorEnv[Any, Any, Any]):
         return f"<{type(self).__name__} of N = {self.num_envs:,}: {self.table}>"
 
     def close_extras(self, **kwargs: Any) -> None:
-        """Closes the window, if there is one."""
+        """Close the window, if there is one."""
         self._renderer.close()

@@ -42,14 +42,13 @@ class SeatOptions(TableOptions, total=False):
             neighbour, each as `kille_env.play.policy.resolve` takes it: a name, a path, an object
             with `probabilities(observation, mask)`, a function, ...
         seat: The caller's seat: a number; "rotate", one further each match; "random".
-        illegal: What an illegal action does: "raise" raises `IllegalActionError` and changes
+        illegal: Effect of an illegal action: "raise" raises `IllegalActionError` and changes
             nothing; "lose" ends the episode with `illegal_reward`.
         illegal_reward: See `illegal`; None is one unit less than the worst that can follow, so
             that an illegal action is never the cheapest way out of a bad deal.
         reward: A function from the units that every seat has earned in finished episodes [N, P] to
-            rewards [N, P], of which the caller's seat gets its own, at the end of an episode and
-            nothing before; an illegal action counts as units. What else says what was earned
-            (`returns`, `skipped_units`, infos) stays in units.
+            rewards [N, P]; the caller's seat gets its own at the end of an episode. An illegal
+            action counts as units. `returns`, `skipped_units` and infos stay in units.
     """
 
     opponents: PlayerLike | Sequence[PlayerLike]

@@ -118,12 +118,11 @@ def test_the_recipe_asks_a_client_and_keeps_its_answers(tmp_path, monkeypatch):
 
     monkeypatch.setitem(sys.modules, "openai", types.SimpleNamespace(OpenAI=Client))
     recipe = script("training/recipes/language_model.py")
+    expected = kt.nash_conv(TextPlayer(by_rule), num_players=2, rules=RULES)
     for _ in range(2):
         found = kt.nash_conv(recipe.player("a/model", None, tmp_path), num_players=2, rules=RULES)
         assert found.policy == "a/model" and len(asked) == 323
-    assert (
-        found.nash_conv == kt.nash_conv(TextPlayer(by_rule), num_players=2, rules=RULES).nash_conv
-    )
+        assert found.nash_conv == expected.nash_conv
 
 
 def test_the_losses_sum_to_nash_conv_and_the_largest_come_first(deal):

@@ -63,4 +63,5 @@ if __name__ == "__main__":
     parser.add_argument("--folder", type=Path, default=Path("runs/language_models"))
     options = parser.parse_args()
     asked = player(options.model, options.url, options.folder)
-    print(evaluate(asked, options.game, options.players, options.rules, deals=options.deals))
+    table = {"num_players": options.players, "rules": options.rules}
+    print(evaluate(asked, options.game, **table, deals=options.deals))

@@ -83,9 +83,8 @@ def train(
             for rows in torch.randperm(len(data)).split(MINIBATCH):
                 losses = loss(data[rows])
                 optimizer.zero_grad()
-                sum(
-                    losses[f"loss_{part}"] for part in ("objective", "entropy", "critic")
-                ).backward()
+                whole = losses["loss_objective"] + losses["loss_entropy"] + losses["loss_critic"]
+                whole.backward()
                 nn.utils.clip_grad_norm_(loss.parameters(), 0.5)
                 optimizer.step()
     return live
