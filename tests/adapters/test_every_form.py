@@ -43,6 +43,10 @@ class Form:
         }
         self.env = makers[name]("byteskille", **table)
 
+    def step(self, action: Any) -> Any:
+        step = self.env.play if self.name == "SelfPlayVecEnv" else self.env.step
+        return step(action)
+
     @property
     def batch(self) -> Any:
         if self.name == "batch":
@@ -100,7 +104,7 @@ def test_a_whole_number_in_any_clothing_is_that_action(form: str, clothes: str) 
     for given in (clothed(clothes, 0), (0, np.zeros(TABLES, np.int64))):
         played = Form(form, **({"illegal": "lose"} if form in LENIENT else {}))
         played.env.reset()
-        played.env.step(given[0] if played.single else given[1])
+        played.step(given[0] if played.single else given[1])
         ends.append(played.standing())
         if played.name == "aec":
             assert not any(played.env.terminations.values())
@@ -120,9 +124,9 @@ def test_everything_else_is_an_error_and_never_a_loss(form: str, value: Any) -> 
     many = value if isinstance(value, (list, dict)) else [value] * TABLES
     for given in [value] if played.single else [value, many]:
         with pytest.raises(IllegalActionError, match="whole number"):
-            played.env.step(given)
+            played.step(given)
     assert played.standing() == before
-    played.env.step(0 if played.single else [0] * TABLES)
+    played.step(0 if played.single else [0] * TABLES)
 
 
 def test_flags_among_numbers_are_refused_too(form: str) -> None:
@@ -130,7 +134,7 @@ def test_flags_among_numbers_are_refused_too(form: str) -> None:
     played.env.reset()
     if not played.single:
         with pytest.raises(IllegalActionError, match="whole numbers"):
-            played.env.step([True, 0])
+            played.step([True, 0])
 
 
 @pytest.mark.parametrize("form", LENIENT)
@@ -138,13 +142,13 @@ def test_a_whole_number_that_is_not_legal_loses_where_that_is_the_rule(form: str
     for wrong in (9, -1, 1_000):
         played = Form(form, illegal="lose")
         played.env.reset()
-        result = played.env.step(wrong if played.single else [wrong] * TABLES)
+        result = played.step(wrong if played.single else [wrong] * TABLES)
         lost = min(played.env.rewards.values()) if form == "aec" else np.min(result[1])
         assert lost == -3.0
         strict = Form(form, illegal="raise")
         strict.env.reset()
         with pytest.raises(IllegalActionError, match=r"not legal now. Legal: 0 \(stand\)"):
-            strict.env.step(wrong if strict.single else [wrong] * TABLES)
+            strict.step(wrong if strict.single else [wrong] * TABLES)
 
 
 def test_an_unknown_option_is_a_type_error_and_ours(form: str) -> None:
@@ -168,13 +172,13 @@ def test_an_unknown_option_of_a_class_or_registry_is_too() -> None:
 def test_before_the_first_reset_nothing_is_played(form: str) -> None:
     played = Form(form)
     with pytest.raises(KilleError, match=r"call reset\(\) first"):
-        played.env.step(0 if played.single else [0] * TABLES)
+        played.step(0 if played.single else [0] * TABLES)
     for look in ("action_masks", "action_mask", "last", "full_state", "state"):
         if form != "SelfPlayVecEnv" and hasattr(played.env, look) and look != "state":
             with pytest.raises(KilleError, match=r"call reset\(\) first"):
                 getattr(played.env, look)()
     played.env.reset()
-    played.env.step(0 if played.single else [0] * TABLES)
+    played.step(0 if played.single else [0] * TABLES)
 
 
 @pytest.mark.parametrize("mode", list(AutoresetMode))
