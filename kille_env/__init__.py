@@ -58,6 +58,7 @@ def _load_catalog() -> Any:
 
 
 on_policy_lookup(_load_catalog)
+provide("table", lambda: Table)
 provide("texts", lambda: importlib.import_module("kille_env.words.texts").Texts)
 provide("drawing", lambda: importlib.import_module("kille_env.pictures.svg").picture)
 

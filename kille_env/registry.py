@@ -1,24 +1,19 @@
-"""Games by name: the list of games, tables of them, their rules in words."""
+"""Games by name, the configuration of a table, batches, and rules in words.
 
-from collections.abc import Mapping
+A game is registered by the name of its module, which is imported when the game is first used.
+Other packages register their own games with `register`.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Never
 
-from kille_env.core.registry import (
-    Table,
-    list_games,
-    load_game,
-    on_policy_lookup,
-    on_register,
-    policy_lookup,
-    register,
-    spec,
-    version_of,
-)
-from kille_env.errors import RulesError, shortened
+from kille_env.errors import RulesError, UnknownGameError, did_you_mean, shortened
 
 if TYPE_CHECKING:
     from kille_env.core.batch import Batch
-    from kille_env.core.spec import Rules
+    from kille_env.core.game import Game
+    from kille_env.core.spec import GameSpec, Rules
 
 __all__ = [
     "Table",
@@ -33,6 +28,211 @@ __all__ = [
     "spec",
     "version_of",
 ]
+
+_modules: dict[str, str] = {}
+_versions: dict[str, int] = {}
+_listeners: list[Callable[[str], None]] = []
+_policy_lookups: list[Callable[[], Callable[..., Any] | None]] = []
+
+
+def register(name: str, module: str, version: int = 0) -> None:
+    """Register a game.
+
+    Example:
+        >>> from kille_env.author import register
+        >>> register("knack", "kille_env.games.knack")  # as yours, from your own package
+
+    Args:
+        name: Plain name, letters, digits and underscores.
+        module: Name of the module that offers what `kille_env.core.game.Game` asks for.
+        version: The `version` of its `GameSpec`, which the ids in other libraries' registries end
+            with; it is said here because these are made before the module is imported.
+
+    Raises:
+        UnknownGameError: The name is taken by another module.
+    """
+    if _modules.get(name, module) != module:
+        raise UnknownGameError(f"the name {name!r} is taken by {_modules[name]}")
+    _modules[name], _versions[name] = module, version
+    for listener in _listeners:
+        listener(name)
+
+
+def on_register(listener: Callable[[str], None]) -> None:
+    """Call `listener` with the name of every game, present and future."""
+    _listeners.append(listener)
+    for name in _modules:
+        listener(name)
+
+
+def on_policy_lookup(load: Callable[[], Callable[..., Any] | None]) -> None:
+    """Name the loader of the function that finds policies by name; see `policy_lookup`."""
+    _policy_lookups.append(load)
+
+
+def policy_lookup() -> Callable[..., Any] | None:
+    """Return the function that finds policies by name, or None if nothing provides one."""
+    return next((found for load in _policy_lookups if (found := load()) is not None), None)
+
+
+def list_games() -> tuple[str, ...]:
+    """Return the names of all registered games.
+
+    Example:
+        >>> import kille_env
+        >>> "byteskille" in kille_env.list_games()
+        True
+    """
+    return tuple(_modules)
+
+
+def load_game(name: str) -> "Game":
+    """Return a game with its kernels (compiled or taken from the cache at their first call).
+
+    Raises:
+        UnknownGameError: No such game; the message suggests one. Or its facts have another name
+            than it is registered by: tables, policies and records would be taken for another's.
+    """
+    from kille_env.core.game import game_of
+
+    _check_known(name)
+    game = game_of(_modules[name])
+    if game.spec.name != name:
+        raise UnknownGameError(
+            f"the game that is registered as {name!r} calls itself {game.spec.name!r}; register "
+            f"{_modules[name]} by that name, or change the `name` of its SPEC"
+        )
+    return game
+
+
+def version_of(name: str) -> int:
+    """Return the version of a game, without importing it.
+
+    Raises:
+        UnknownGameError: No such game; the message suggests one.
+    """
+    _check_known(name)
+    return _versions[name]
+
+
+def _check_known(name: str) -> None:
+    if not isinstance(name, str) or name not in _modules:
+        raise UnknownGameError(
+            f"there is no game {shortened(name)}. {did_you_mean(name, _modules)}"
+        )
+
+
+def spec(name: str) -> "GameSpec":
+    """Return the facts about a game.
+
+    Example:
+        >>> import kille_env
+        >>> kille_env.spec("byteskille").actions[:2]
+        ('stand', 'swap')
+    """
+    return load_game(name).spec
+
+
+@dataclass(frozen=True)
+class Table:
+    """The configuration of a game: its version, the seats and the rules, `episode` among them.
+
+    Every environment, model, policy file and result names its table, so that a policy is not
+    measured at another table than it was trained at without a word.
+
+    Attributes:
+        game: The game.
+        num_players: P, seats.
+        rules: Every switch with its value, resolved.
+        version: The version of the game: it rises when play, observation or reward changes.
+    """
+
+    game: str
+    num_players: int
+    rules: "Rules"
+    version: int
+
+    @classmethod
+    def of(
+        cls,
+        game: str,
+        num_players: int | None = None,
+        rules: "Rules | Mapping[str, Any] | str | None" = None,
+        episode: str | None = None,
+    ) -> "Table":
+        """Return a table, with the game's default for everything that is not given.
+
+        Args:
+            game: Name of the game.
+            num_players: P; None is the game's default.
+            rules: Name of a preset, mapping of switches, or resolved rules.
+            episode: "deal" or "match"; None is what `rules` say, or else "deal".
+
+        Raises:
+            UnknownGameError: No such game.
+            RulesError: No such switch, preset or value, or an impossible number of seats.
+        """
+        known = spec(game)
+        resolved = known.resolve(rules, episode=episode)
+        return cls(game, known.check_players(num_players, resolved), resolved, known.version)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything as JSON can hold it."""
+        return {
+            "game": self.game,
+            "num_players": self.num_players,
+            "rules": self.rules.as_dict(),
+            "version": self.version,
+        }
+
+    @classmethod
+    def read(cls, content: "Mapping[str, Any] | Table") -> "Table":
+        """Return the table that `as_dict` wrote.
+
+        Raises:
+            UnknownGameError: No such game.
+            RulesError: No such switch, preset or value, or something is missing.
+        """
+        if isinstance(content, Table):
+            return content
+        try:
+            game, seats, version = content["game"], content["num_players"], content["version"]
+            rules = spec(game).resolve(content["rules"])
+        except (KeyError, TypeError) as error:
+            raise RulesError(f"this is no table: {shortened(str(error))}") from None
+        return cls(game, spec(game).check_players(seats, rules), rules, version)
+
+    def differences(self, other: "Table") -> list[str]:
+        """Return the differences of another table as text; empty if it is the same."""
+        if self.game != other.game:
+            return [f"{other.game} instead of {self.game}"]
+        found = []
+        if self.version != other.version:
+            found.append(f"version {other.version} instead of {self.version}")
+        if self.num_players != other.num_players:
+            found.append(f"{other.num_players} seats instead of {self.num_players}")
+        if self.rules != other.rules:
+            ours, theirs = self.rules.values, other.rules.values
+            found += [
+                f"{name} {theirs[name]!r} instead of {ours[name]!r}"
+                for name in ours
+                if name != "preset" and ours[name] != theirs[name]
+            ]
+        return found
+
+    def __str__(self) -> str:
+        played = "single deals" if self.rules["episode"] == "deal" else "whole matches"
+        usual = spec(self.game).resolve(str(self.rules["preset"]), episode=self.rules["episode"])
+        others = [
+            f"{name}={value}"
+            for name, value in self.rules.values.items()
+            if name != "preset" and usual[name] != value
+        ]
+        switches = f" with {', '.join(others)}" if others else ""
+        return (
+            f"{self.game}, {self.num_players} seats, {played}, "
+            f"preset {self.rules['preset']}{switches}"
+        )
 
 
 def make_batch(

@@ -171,7 +171,7 @@ def test_the_page_about_python_names_everything() -> None:
 def test_the_game_that_is_made_to_be_copied_keeps_the_contract(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from kille_env.core import registry
+    from kille_env import registry
 
     monkeypatch.syspath_prepend(ROOT / "docs")
     monkeypatch.setattr(registry, "_modules", dict(registry._modules))

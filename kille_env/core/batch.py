@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from functools import cache
 from html import escape
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -15,11 +15,13 @@ from kille_env.core.game import Game, game_of
 from kille_env.core.jit import Kernel, announce_compilation, in_plain
 from kille_env.core.loops import MOST_PASSED, first_illegal
 from kille_env.core.provided import provided
-from kille_env.core.registry import Table
 from kille_env.core.spec import Part, Rules, width
 from kille_env.core.start import finish
 from kille_env.core.table import DEAL, OVER
 from kille_env.errors import IllegalActionError, KilleError, RulesError, shortened
+
+if TYPE_CHECKING:
+    from kille_env.registry import Table
 
 INT64 = np.dtype(np.int64)
 """NumPy has one object for it; to compare types otherwise takes longer."""
@@ -105,9 +107,10 @@ class Batch(Fixed):
         self.seed(seed)
 
     @property
-    def table(self) -> Table:
+    def table(self) -> "Table":
         """The game, seats and rules."""
-        return Table(self.spec.name, self.num_players, self.rules, self.spec.version)
+        make: type[Table] = provided("table")
+        return make(self.spec.name, self.num_players, self.rules, self.spec.version)
 
     def __repr__(self) -> str:
         return f"<Batch of N = {self.num_tables:,}: {self.table}>"

@@ -7,7 +7,7 @@ _loaders: dict[str, Callable[[], Any]] = {}
 
 
 def provide(part: str, load: Callable[[], Any]) -> None:
-    """Name the loader of a part: "texts", the class of a game's texts, or "drawing"."""
+    """Name the loader of a part: "table", "texts" or "drawing"; see `kille_env`."""
     _loaders[part] = load
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import kille_env
 from env.batches import batch, shown, step
-from kille_env.core import registry
+from kille_env import registry
 from kille_env.core.batch import Batch
 from kille_env.core.floats import READINGS
 from kille_env.core.game import Game

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import kille_env
+from kille_env import registry
 from kille_env.cards.pack import KILLE_PACK
-from kille_env.core import registry
 from kille_env.errors import RecordError
 from kille_env.records import (
     Recorder,

@@ -3,8 +3,7 @@
 import pytest
 
 import kille_env
-from kille_env import errors
-from kille_env.core import registry
+from kille_env import errors, registry
 
 
 def test_byteskille_is_there():

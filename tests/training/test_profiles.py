@@ -11,7 +11,7 @@ import pytest
 
 import kille_env
 import kille_training as kt
-from kille_env.core import registry
+from kille_env import registry
 from kille_env.errors import ConfigError, PolicyError
 
 DOCS = Path(__file__).parents[2] / "docs"
