@@ -126,7 +126,8 @@ def run_grid(
     side = f" ({workers} in parallel)" if workers > 1 else ""
     tell(f"Training {many} in {out}{side}; log: {log}")
     unit = "CPU seconds" if any(item.settings.cpu_seconds for item in missing) else "decisions"
-    watch = _Watch(missing, f"training {many}, {unit}", progress)
+    learns = any(item.size for item in missing)
+    watch = _Watch(missing, f"training {many}, {unit}" if learns else f"measuring {many}", progress)
     failed: dict[str, str] = {}
     pool = pool_of(workers, executor=executor, address=address, log=log, tick=watch)
     with pool as opened:
