@@ -241,6 +241,7 @@ def test_the_stream_is_the_same_whatever_is_hidden(game, monkeypatch):
     seed = next(seed for seed in range(50) if asks_first(game, seed))
     made = order(game, rules={"episode": "match"}, seed=seed)
     monkeypatch.setattr(online, "Sitting", DealtOtherwise)
+    monkeypatch.setattr(online, "_preparations", lambda *_: [])  # no record can follow such a deal
     told, hidden = [], set()
 
     async def look(table):
@@ -260,7 +261,7 @@ def test_the_stream_does_not_tell_that_a_cuckoo_was_asked():
     for seed in range(400):
         if sitting := asks_first("byteskille", seed):
             batch = sitting.batch
-            view = batch.game.view(batch.tables[0], batch.rules, 0)
+            view = repr(batch.game.view(batch.tables[0], batch.rules, 0))
             cuckoo = bool(sitting.records(unfinished=True)[-1]["deals"][0]["actions"])
             found.setdefault(view, {}).setdefault(cuckoo, seed)
     both = next(seeds for seeds in found.values() if len(seeds) == 2)

@@ -97,7 +97,7 @@ def rules_for(game: Game, rules: Rules, num_players: int) -> dict[str, Any]:
         "unplaced": bool(unplaced),
         "powers": powers,
         "buttons": {
-            verb: _button(BUTTONS.get(verb, verb), _plain(text, words))
+            verb: _button(BUTTONS.get(str(verb), str(verb)), _plain(text, words))
             for verb, text in meanings.items()
         },
         "sections": sections,
