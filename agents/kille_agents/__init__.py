@@ -16,7 +16,7 @@ _NAMES = {
     "as_policy": "kille_agents.catalog",
     "save_policy": "kille_agents.export",
 }
-"""Everything and the module where it is."""
+"""Public names and their modules."""
 
 __all__ = [
     "FlatSearch",
@@ -26,12 +26,12 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Imports what is asked for."""
+    """Import a public name when it is first used."""
     if name not in _NAMES:
         raise AttributeError(f"module 'kille_agents' has no attribute {name!r}")
     return getattr(importlib.import_module(_NAMES[name]), name)
 
 
 def __dir__() -> list[str]:
-    """Names everything, what is imported later included."""
+    """List all names, those imported later included."""
     return sorted([*globals(), *_NAMES])

@@ -1,4 +1,4 @@
-"""Players by name or path: `KINDS` says which names there are, what they load and what that is.
+"""Policies by name or path; `KINDS` lists the kinds of names and loads each.
 
 Nothing is measured here. Figures of the players that come with the suite come from a file in the
 package (`docs/players.py measure` writes it).
@@ -61,7 +61,7 @@ class About:
     strength: str = NOT_MEASURED
 
     def lines(self) -> list[str]:
-        """Returns the description as lines."""
+        """Return the description as lines."""
         return [
             self.name,
             f"  what      {self.what}",
@@ -71,17 +71,17 @@ class About:
 
 
 def baselines(game: str) -> list[str]:
-    """Returns the names of the baselines that play a game; without a rule of thumb only uniform."""
+    """Return the names of the baselines that play a game; without a rule of thumb only uniform."""
     return [name for name in BASELINES if name == "uniform" or game in RULES_OF_THUMB]
 
 
 def players_of(game: str) -> list[str]:
-    """Returns the names of all players that come for a game."""
+    """Return the names of all players that come for a game."""
     return [*baselines(game), *trained(game), *population(game)]
 
 
 def game_of(name: str) -> str | None:
-    """Returns the game of a player that comes for one game alone; None for any other name."""
+    """Return the game of a player that comes for one game alone; None for any other name."""
     return name.partition("/")[0] if name in ROSTER or name in TRAINED else None
 
 
@@ -97,7 +97,7 @@ def as_policy(
     name: str = "",
     trust: bool = False,
 ) -> Policy:
-    """Return a player, whatever form it comes in; for a table, if one is named.
+    """Return a policy for an object, name or path; for a table, if one is named.
 
     Example:
         >>> import kille_env
@@ -118,8 +118,8 @@ def as_policy(
             - an object with `probabilities(observation, mask)`, or `decide(decisions)` for one that
               looks ahead or remembers, which is returned as it is;
             - a function from observations [N, F] uint8 and masks [N, A] int8 to probabilities
-              [N, A], or any object that is called like one; or a function that is asked otherwise,
-              with `observation` and `returns`, on any device;
+              [N, A], or any object that is called like one; or a function of other inputs or
+              outputs, with `observation` and `returns`, on any device;
             - a `torch.nn.Module`, with `observation` and `returns`;
             - a model of Stable-Baselines3 or sb3-contrib;
             - a policy or bot of OpenSpiel, see `kille_agents.open_spiel`;
@@ -186,7 +186,7 @@ def load_policy(
     *,
     trust: bool = False,
 ) -> Policy:
-    """Returns a player for a table by its name or path.
+    """Return a player for a table by its name or path.
 
     Args:
         name_or_path: A name of `BASELINES`; a bot of the population, "game/habit"; the network that
@@ -209,7 +209,7 @@ def load_policy(
 
 
 def describe_player(name: str, game: str | None = None) -> About:
-    """Returns the description of a player that comes with the suite.
+    """Return the description of a player that comes with the suite.
 
     Args:
         name: Its name.
@@ -261,7 +261,7 @@ class Kind(NamedTuple):
 
 
 def tables_of(name_or_path: str | Path, table: Table | None = None) -> tuple[Table, ...]:
-    """Returns the tables that a player by name was made for; empty for one that plays at any.
+    """Return the tables that a player by name was made for; empty for one that plays at any.
 
     Args:
         name_or_path: As for `load_policy`.
@@ -272,11 +272,7 @@ def tables_of(name_or_path: str | Path, table: Table | None = None) -> tuple[Tab
 
 
 def _kind_of(name: str, game: str | None) -> Kind:
-    """Returns the kind of a player by its name.
-
-    Raises:
-        PolicyError: There is no such player.
-    """
+    """Return the kind of a player by its name."""
     for kind in KINDS:
         if kind.matches(name):
             return kind
@@ -336,23 +332,23 @@ KINDS = (
 """Kinds of players; a name is of the first that it matches."""
 
 
-# What was measured, in words.
+# Measured results in words.
 
 
 def measured_lines(name: str, game: str) -> dict[str, str]:
-    """Returns what a player of the suite has earned, "+0.1234 ± 0.0056", by opponent."""
+    """Return the earnings of a policy of the suite, "+0.1234 ± 0.0056", by opponent."""
     earned = measured()["games"].get(game, {"earned": {}})["earned"]
     return {against: _interval(*found) for against, found in earned.get(name, {}).items()}
 
 
 @cache
 def measured() -> Mapping[str, Any]:
-    """Returns what the players of the suite have earned."""
+    """Return the earnings of the policies of the suite."""
     return json.loads(MEASURED.read_text(encoding="utf-8"))
 
 
 def _measured(name: str, game: str) -> str:
-    """Returns what a player of the suite has earned, and the command that measures it."""
+    """Return the earnings of a policy of the suite, and the command that measures them."""
     lines = measured_lines(name, game)
     if not lines:
         return NOT_MEASURED

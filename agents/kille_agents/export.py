@@ -188,11 +188,7 @@ def perceptron_of(*modules: Any) -> tuple[list[Layer], list[str]]:
 
 
 def _of_model(model: Any) -> tuple[list[Layer], list[str], int | None]:
-    """Return the layers of a model, and how many seats its extractor does not sum, if it sums any.
-
-    Raises:
-        PolicyError: It remembers, or there is something in it that no perceptron has.
-    """
+    """Return the layers of a model, and the number of seats its extractor does not sum."""
     from kille_env.adapters.sb3_models import meaning_of  # needs torch
 
     meaning_of(model)  # refuses what remembers
@@ -229,18 +225,7 @@ def _network(
     made: Mapping[str, Any],
     name: str,
 ) -> NetworkPolicy:
-    """Return a perceptron as a policy.
-
-    Args:
-        table: Where it plays.
-        layers: As from `perceptron_of`.
-        activations: Likewise.
-        kind: What it is shown, see `as_policy`.
-        near_seats: Seats of "seats" with weights of their own; None where no others are summed.
-        returns: What it returns.
-        made: How it was made.
-        name: Its name.
-    """
+    """Return a perceptron as a policy."""
     game, seats = spec(table.game), table.num_players
     if kind == "dict":
         raise PolicyError(
@@ -275,14 +260,7 @@ def _network(
 def _on_features(
     weight: np.ndarray, bias: np.ndarray, table: Table, kind: str
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return a first layer as it is on the features themselves.
-
-    Args:
-        weight: [U, S], on what the network is shown.
-        bias: [U].
-        table: The table.
-        kind: "float" or "seats".
-    """
+    """Return a first layer as it is on the features themselves."""
     game, seats = spec(table.game), table.num_players
     reading = READINGS[kind](game, seats)
     told, scale = reading.source >= 0, reading.scale.astype(np.float64)
@@ -293,15 +271,7 @@ def _on_features(
 
 
 def _checked(network: NetworkPolicy, original: Network) -> NetworkPolicy:
-    """Return a policy if it answers as its original does.
-
-    Args:
-        network: The policy.
-        original: What it was made of, at its table.
-
-    Raises:
-        PolicyError: It does not.
-    """
+    """Return a policy if it answers as its original does."""
     seen, mask = _decisions(network.metadata.tables[0])
     returned = original.returned(seen, mask)
     returned = np.log(returned) if original.returns == "probabilities" else returned

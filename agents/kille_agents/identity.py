@@ -22,7 +22,7 @@ class UnsteadyError(PolicyError):
 
 
 SEED, TABLES, ROUNDS = 71, 48, 8
-"""Seed of the matches, their number, and how many decisions of each are asked about."""
+"""Seed and number of the matches, and decisions of each that are asked about."""
 SEARCHED = 6
 """Matches for a player that looks ahead, which takes its time over each decision."""
 TOLERANCE = 1e-4
@@ -31,7 +31,7 @@ DECIMALS = 6
 
 
 def fingerprint(player: Policy, table: Table) -> str:
-    """Return a digest of what a player answers at fixed decisions of a table.
+    """Return a digest of the answers of a policy at fixed decisions of a table.
 
     Every decision is asked about alone, so that the numbers depend neither on the size of a batch
     nor on the process. If the player has an attribute `fingerprint`, a text or a method that

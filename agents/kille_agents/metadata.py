@@ -1,4 +1,4 @@
-"""What a saved policy was made for: the tables, and how it was made."""
+"""Metadata of a saved policy: its tables, and the way it was made."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -37,7 +37,7 @@ class Metadata:
 
     @classmethod
     def read(cls, content: Mapping[str, Any]) -> Self:
-        """Returns what a file says.
+        """Return the metadata in the content of a file.
 
         Raises:
             ValueError: Something is missing, or of another type; the message names it.

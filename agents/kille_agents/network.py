@@ -35,7 +35,7 @@ from kille_env.registry import Table, spec
 WEIGHTS, SPECIFICATION = "policy.safetensors", "policy.json"
 FORMAT = "kille-policy 2"
 PLAYED = {"logits": masked_softmax, "values": masked_best}
-"""What is played by what a network returns."""
+"""Functions from outputs to probabilities, by the kind of outputs."""
 CHUNK = 4096
 
 
@@ -78,7 +78,7 @@ class NetworkMetadata(Metadata):
 
     @cached_property
     def tables(self) -> tuple[Table, ...]:
-        """The tables that it was made for, that where it is measured first."""
+        """The tables that it was made for; the first is that where it is measured."""
         (home,) = super().tables
         others = [
             self._table(seats, {"episode": episode})
@@ -95,7 +95,7 @@ class NetworkMetadata(Metadata):
         return seat_layout(spec(self.game)).pooled_size(self.near_seats)
 
     def at(self, num_players: int) -> Self:
-        """Returns it at another of its table sizes; the same at one that it was not made for."""
+        """Return it at another of its table sizes; the same at one that it was not made for."""
         if num_players not in self.table_sizes:
             return self
         width_there = width(spec(self.game).observation(num_players))
@@ -103,12 +103,12 @@ class NetworkMetadata(Metadata):
 
 
 class NetworkPolicy(ObservationPolicy):
-    """Plays a multilayer perceptron over the observation."""
+    """Play a multilayer perceptron over the observation."""
 
     def __init__(
         self, metadata: NetworkMetadata, weights: Mapping[str, np.ndarray], name: str = "network"
     ) -> None:
-        """Checks the weights.
+        """Check the weights.
 
         Args:
             metadata: What it was made for.
@@ -168,7 +168,7 @@ class NetworkPolicy(ObservationPolicy):
         name: str,
         **metadata: Any,
     ) -> Self:
-        """Returns a network as a policy of a table.
+        """Return a network as a policy of a table.
 
         Args:
             table: Where it has learned.
@@ -200,7 +200,7 @@ class NetworkPolicy(ObservationPolicy):
         return self.metadata.tables
 
     def at_table(self, game: str, num_players: int) -> "NetworkPolicy":
-        """Returns the policy as it plays at a table; itself if it was made for one size alone.
+        """Return the policy as it plays at a table; itself if it was made for one size alone.
 
         Raises:
             PolicyError: The table has other observations or actions.
@@ -220,7 +220,7 @@ class NetworkPolicy(ObservationPolicy):
         )
 
     def plain_weights(self) -> dict[str, np.ndarray]:
-        """Returns its weights at its table as a perceptron over the plain observation [F] has them.
+        """Return its weights at its table as a perceptron over the plain observation [F] has them.
 
         The keys are those of `weights`, which a network for one table size has already.
         """
@@ -231,7 +231,7 @@ class NetworkPolicy(ObservationPolicy):
         }
 
     def logits(self, observation: np.ndarray) -> np.ndarray:
-        """Returns the raw output, [N, A] float32, for observations [N, F].
+        """Return the raw output, [N, A] float32, for observations [N, F].
 
         What a row gets does not depend on the others, to the last bit.
 
@@ -247,7 +247,7 @@ class NetworkPolicy(ObservationPolicy):
         return forward(observation.astype(np.float32), self._layers, self._activations)
 
     def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
-        """Returns the distribution over the legal actions, [N, A] float64; see `Policy`."""
+        """Return the distribution over the legal actions, [N, A] float64; see `Policy`."""
         check_shapes(
             self.name, observation, mask, self.metadata.observation_width, self.metadata.num_actions
         )
@@ -259,7 +259,7 @@ class NetworkPolicy(ObservationPolicy):
 
 
 def _activations(metadata: NetworkMetadata) -> list[Activation]:
-    """Return what comes after each hidden layer."""
+    """Return the activation after each hidden layer."""
     names, hidden = metadata.activation.split(","), len(metadata.layers)
     names = names * hidden if len(names) == 1 else names
     if len(names) != hidden or not set(names) <= ACTIVATIONS.keys():
@@ -271,7 +271,7 @@ def _activations(metadata: NetworkMetadata) -> list[Activation]:
 
 
 def save_network(policy: NetworkPolicy, folder: Path) -> Path:
-    """Writes a policy into a folder, each file whole or not at all; returns the specification."""
+    """Write a policy into a folder, each file whole or not at all; returns the specification."""
     make_folder(folder)
     weights = save(policy.weights)
     digest = hashlib.sha256(weights).hexdigest()
@@ -283,7 +283,7 @@ def save_network(policy: NetworkPolicy, folder: Path) -> Path:
 
 
 def load_network(path: Path, name: str = "") -> NetworkPolicy:
-    """Reads a policy, whatever table it was made for; `kille_env.play.policy.at_table` seats it.
+    """Read a policy of any table; `kille_env.play.policy.at_table` seats it.
 
     Args:
         path: A folder with the two files, or one of them by its own name.
@@ -297,7 +297,7 @@ def load_network(path: Path, name: str = "") -> NetworkPolicy:
 
 
 def read_network(path: Path) -> tuple[NetworkMetadata, dict[str, np.ndarray], str]:
-    """Reads the two files of a policy, whatever table it is for: metadata, weights and name."""
+    """Read the two files of a policy of any table: metadata, weights and name."""
     folder = policy_folder(path)
     if folder is None:
         raise PolicyError(
@@ -329,7 +329,7 @@ def read_network(path: Path) -> tuple[NetworkMetadata, dict[str, np.ndarray], st
 
 
 def policy_folder(path: str | Path) -> Path | None:
-    """Returns the folder of the policy that a path means; None for a file of any other name."""
+    """Return the folder of the policy that a path means; None for a file of any other name."""
     path = Path(path)
     if path.is_dir():
         return path

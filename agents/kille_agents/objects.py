@@ -50,7 +50,7 @@ _OPEN_SPIEL = (
 
 
 def makes_players(thing: Any) -> bool:
-    """Returns whether a thing is to be called with (num_players, rules) to get a player.
+    """Return whether a thing is to be called with (num_players, rules) to get a player.
 
     That is a class, or a function whose first parameter is not called `obs` or `observation`.
     """
@@ -66,7 +66,7 @@ def makes_players(thing: Any) -> bool:
 
 
 def make_player(name: str, make: Callable[..., Any], num_players: int, rules: Rules) -> Any:
-    """Calls a class or function with (num_players, rules), or with nothing if it takes nothing.
+    """Call a class or function with (num_players, rules), or with nothing if it takes nothing.
 
     Args:
         name: What errors call it.
@@ -92,7 +92,7 @@ def make_player(name: str, make: Callable[..., Any], num_players: int, rules: Ru
 
 
 def player_of(thing: Any) -> Policy | None:
-    """Returns a player, which does not sit at a table yet; None for a thing that cannot play.
+    """Return a player, which does not sit at a table yet; None for a thing that cannot play.
 
     Args:
         thing: A player, a function, a torch module, a model of Stable-Baselines3, or a policy or
@@ -144,12 +144,12 @@ def _takes_arguments(make: Callable[..., Any]) -> bool:
 
 
 def is_entry_point(name: str) -> bool:
-    """Returns whether a name has the form "module:object"."""
+    """Return whether a name has the form "module:object"."""
     return _WORDS.fullmatch(name) is not None
 
 
 def find_object(name: str) -> Any:
-    """Imports a module and returns an object of it. This runs the module's code.
+    """Import a module and returns an object of it. This runs the module's code.
 
     Args:
         name: "module:object"; either may have dots.
@@ -195,7 +195,7 @@ def find_object(name: str) -> Any:
 
 
 def load_entry_point(name: str, num_players: int, rules: Rules) -> Policy:
-    """Returns the player of an entry point; this runs its module's code.
+    """Return the player of an entry point; this runs its module's code.
 
     Args:
         name: "module:object".

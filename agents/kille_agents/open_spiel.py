@@ -24,7 +24,7 @@ class SpielPolicy(Protocol):
     """A `pyspiel.Policy` or an `open_spiel.python.policy.Policy`."""
 
     def action_probabilities(self, state: Any) -> dict[int, float]:
-        """Returns the probability of each legal action."""
+        """Return the probability of each legal action."""
         ...
 
 
@@ -32,7 +32,7 @@ class SpielBot(Protocol):
     """A `pyspiel.Bot`, of C++ or of Python."""
 
     def step(self, state: Any) -> int:
-        """Returns an action."""
+        """Return an action."""
         ...
 
 
@@ -45,7 +45,7 @@ class OpenSpielPlayer:
     """
 
     def __init__(self, player: SpielPolicy | SpielBot | Sequence[SpielBot], name: str = "") -> None:
-        """Wraps a policy, a bot for all seats, or one bot for each seat.
+        """Wrap a policy, a bot for all seats, or one bot for each seat.
 
         Args:
             player: The policy or the bots. OpenSpiel makes many bots for one seat alone: pass such
@@ -63,7 +63,7 @@ class OpenSpielPlayer:
         self._games: dict[tuple[str, int, Rules], Any] = {}
 
     def decide(self, decisions: Decisions) -> np.ndarray:
-        """Returns how likely each action is, [M, A]; see `kille_env.play.policy.Decider`.
+        """Return the probability of each action, [M, A]; see `kille_env.play.policy.Policy`.
 
         Raises:
             PolicyError: It returned what is no distribution, or an action that is not legal.
@@ -80,7 +80,7 @@ class OpenSpielPlayer:
         return chances
 
     def _ask(self, state: KilleState) -> dict[int, float]:
-        """Returns the probability of actions at a state."""
+        """Return the probability of actions at a state."""
         player = self._players[state.current_player() % len(self._players)]
         if not hasattr(player, "action_probabilities"):
             return {int(cast(SpielBot, player).step(state)): 1.0}

@@ -22,7 +22,7 @@ Activation = Callable[..., np.ndarray]
 
 @kernel
 def _gelu(values, out):
-    """Writes values times how likely a standard normal number is below them."""
+    """Write values times the standard normal distribution function at them."""
     for row in range(values.shape[0]):
         for unit in range(values.shape[1]):
             value = values[row, unit]
@@ -30,7 +30,7 @@ def _gelu(values, out):
 
 
 def _written(activation: Callable[[np.ndarray], np.ndarray]) -> Activation:
-    """Returns an activation that writes what a function returns."""
+    """Return a function as an activation that writes into `out`."""
 
     def write(values: np.ndarray, *, out: np.ndarray) -> np.ndarray:
         out[...] = activation(values)
@@ -64,7 +64,7 @@ ACTIVATIONS: dict[str, Activation] = {
 
 @kernel
 def _affine(inputs, weight, bias, out):
-    """Writes inputs [N, in] @ weight [in, out] + bias [out] to `out` [N, out]."""
+    """Write inputs [N, in] @ weight [in, out] + bias [out] to `out` [N, out]."""
     units = out.shape[1]
     for row in range(inputs.shape[0]):
         for unit in range(units):
@@ -77,7 +77,7 @@ def _affine(inputs, weight, bias, out):
 
 
 def affine(inputs: np.ndarray, layer: Layer) -> np.ndarray:
-    """Returns a layer's output, [N, out] float32.
+    """Return a layer's output, [N, out] float32.
 
     Args:
         inputs: [N, in] float32.
@@ -100,7 +100,7 @@ def affine(inputs: np.ndarray, layer: Layer) -> np.ndarray:
 def forward(
     inputs: np.ndarray, layers: Sequence[Layer], activations: Sequence[Activation]
 ) -> np.ndarray:
-    """Returns the output of the last layer, [N, out] float32.
+    """Return the output of the last layer, [N, out] float32.
 
     Args:
         inputs: [N, in] float32.

@@ -1,1 +1,1 @@
-"""Tables and who plays them: what a policy is and is asked, the loop that plays, and its credit."""
+"""Policies and their decisions, the loop that plays tables, and the credit of seats."""

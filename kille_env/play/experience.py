@@ -1,4 +1,4 @@
-"""Experience without a library: every decision of every seat once, complete.
+"""Collect transitions by self-play, one stream per seat.
 
 A seat's consecutive decisions in a match are a stream of their own, rewarded by the rule of
 `kille_env.play.streams`. `Collector.undecided` counts what seats earn in matches in which they
@@ -30,14 +30,14 @@ PolicyFunction = Callable[[np.ndarray, np.ndarray], Any]
 
 
 def _is_function(policy: Any) -> bool:
-    """Returns whether a policy is called with observations and masks; `resolve` takes others."""
+    """Return whether a policy is called with observations and masks; `resolve` takes others."""
     theirs = ("predict", "forward", "action_probabilities")  # of libraries, OpenSpiel among them
     other = answers(policy) or any(hasattr(policy, name) for name in theirs)
     return callable(policy) and not other and not isinstance(policy, (str, Path, type))
 
 
 class Collector:
-    """Plays all seats of a batch with one policy or several and returns the decisions.
+    """Play all seats of a batch with one policy or several and returns the decisions.
 
     Matches that end begin again, whether the batch is made with `restart` or not. What is random in
     the choices follows from the deals, as in `kille_env.play.seating`: equal seeds of the batch
@@ -114,7 +114,7 @@ class Collector:
         return self._streams.undecided
 
     def collect(self, steps: int) -> Transitions:
-        """Plays steps of the batch, up to one decision per table each.
+        """Play steps of the batch, up to one decision per table each.
 
         Decisions that are still open at the end wait, and come complete in a later call.
 
@@ -134,7 +134,7 @@ class Collector:
         return self._gather()
 
     def finish(self) -> Transitions:
-        """Plays every table to the end of its match, where it stays.
+        """Play every table to the end of its match, where it stays.
 
         Raises:
             PolicyError: See `collect`.
@@ -154,7 +154,7 @@ class Collector:
 
     @contextmanager
     def _restarting_here(self) -> Iterator[None]:
-        """Lets finished tables wait, so that what their seats see after the end can be read."""
+        """Let finished tables wait, so that their last observations can be read."""
         before, self.batch.restart = self.batch.restart, False
         try:
             yield
@@ -162,7 +162,7 @@ class Collector:
             self.batch.restart = before
 
     def _play(self, which: np.ndarray) -> np.ndarray:
-        """Plays one decision at each chosen table; returns [N] where the match has ended.
+        """Play one decision at each chosen table; returns [N] where the match has ended.
 
         A match that the cards decided before anybody could has none: it is paid out and ends.
         """
@@ -185,7 +185,7 @@ class Collector:
         return ended
 
     def _look_back(self, ended: np.ndarray) -> None:
-        """Notes how matches have ended for the seats that have decided in them."""
+        """Note how matches have ended for the seats that have decided in them."""
         tables, seats = np.nonzero((self._streams.open >= 0) & ended[:, None])
         if len(tables):
             rows = self._streams.open[tables, seats]
@@ -193,7 +193,7 @@ class Collector:
             self._ends.append((rows, self.batch.truncated[tables], seen))
 
     def _gather(self) -> Transitions:
-        """Returns the complete decisions, and keeps the open ones."""
+        """Return the complete decisions, and keeps the open ones."""
         rows, reward, next_rows, following = self._streams.completed()
         columns = [np.concatenate(parts) for parts in zip(*self._blocks, strict=True)]
         ends, cut_off, after_end = map(np.concatenate, zip(*self._ends, strict=True))
@@ -232,7 +232,7 @@ class Collector:
         return self.batch.full_state(np.maximum(self.batch.seat, 0))
 
     def _nothing(self) -> tuple[np.ndarray, ...]:
-        """Returns the columns of no decisions."""
+        """Return the columns of no decisions."""
         batch, numbers = self.batch, np.zeros(0, dtype=np.int64)
         size = width(batch.spec.full_state(batch.num_players)) if self._full_state else 0
         states = np.zeros((0, size), dtype=np.uint8)
@@ -249,7 +249,7 @@ def collect(
     seating: np.ndarray | None = None,
     full_state: bool = False,
 ) -> Transitions:
-    """Begins matches at all tables and plays each to its end.
+    """Begin matches at all tables and plays each to its end.
 
     Example:
         >>> import kille_env

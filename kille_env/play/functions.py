@@ -1,4 +1,4 @@
-"""Functions and networks as policies: what they are shown, and what they return.
+"""Functions and networks as policies: their inputs and outputs.
 
 For self-play with a library that trains one agent, the other seats ask the learner's own network:
 
@@ -52,7 +52,7 @@ CLOSE = 1e-4
 
 
 class Network(ObservationPolicy):
-    """A function or torch module as a player, with what it does not say itself: how it is asked.
+    """A function or torch module as a policy, with its kinds of inputs and outputs.
 
     Usable wherever a player is. A module is called with observations [N, F], in its own
     floating-point type and on its own device, in evaluation mode and without gradients; one whose
@@ -89,7 +89,7 @@ class Network(ObservationPolicy):
         features: Callable[..., Any] | None = None,
         name: str = "",
     ) -> None:
-        """Take a function or module, and how it is asked, which nothing could find out.
+        """Take a function or module, and its kinds of inputs and outputs.
 
         Args:
             function: From observations [N, F] and masks [N, A] int8 to [N, A], a NumPy array or a
@@ -137,7 +137,7 @@ class Network(ObservationPolicy):
         self._reading: Reading | None = None
 
     def at_table(self, game: str, num_players: int) -> Self:
-        """Return the policy as it plays at a table, where it knows how to read features.
+        """Return the policy for a table, which determines the scale of features.
 
         Raises:
             PolicyError: A module refuses the observations of this table, or returns other than
@@ -152,11 +152,11 @@ class Network(ObservationPolicy):
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """The tables of the policy whose method it asks; see `kille_env.play.policy.Policy`."""
+        """The tables of the policy that the function is a method of."""
         return tables_of(getattr(self.function, "__self__", None))
 
     def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
-        """Return how likely each action is, [N, A] float64; see `Policy`.
+        """Return the probability of each action, [N, A] float64.
 
         Raises:
             PolicyError: The function returns another shape or no finite number for a legal action,
@@ -186,7 +186,7 @@ class Network(ObservationPolicy):
         return legal / total
 
     def shown(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
-        """Return what the function is shown of observations [N, F] uint8 and masks [N, A].
+        """Return the inputs of the function for observations [N, F] uint8 and masks [N, A].
 
         Raises:
             PolicyError: Nobody has said at which table they are to be read.
@@ -196,7 +196,7 @@ class Network(ObservationPolicy):
         return shown if self.features is None else self.features(shown, mask)
 
     def returned(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
-        """Return what the function returns about observations, [N, A] float64.
+        """Return the outputs of the function for observations, [N, A] float64.
 
         Raises:
             PolicyError: That is no array of numbers, or of another shape.
@@ -212,7 +212,7 @@ class Network(ObservationPolicy):
         return found
 
     def _forward(self, shown: np.ndarray, mask: np.ndarray) -> Any:
-        """Return what the module returns, in evaluation mode and without gradients."""
+        """Return the outputs of the module, in evaluation mode and without gradients."""
         import torch
 
         module = cast("torch.nn.Module", self.function)

@@ -46,7 +46,7 @@ class Features:
 
     @classmethod
     def of(cls, given: Any) -> "Features | None":
-        """Return what the option `features` means; None is none."""
+        """Return the option `features` as `Features`, or None."""
         return given if given is None or isinstance(given, Features) else cls(given)
 
     def __call__(self, seen: np.ndarray, mask: np.ndarray) -> np.ndarray:
@@ -108,7 +108,7 @@ def check_reward_function(given: Any) -> Function | None:
 
 
 def paid(reward: Function, units: np.ndarray) -> np.ndarray:
-    """Return what finished episodes pay by an own reward, float64 [N, P].
+    """Return the rewards of finished episodes by a function of the user, float64 [N, P].
 
     Args:
         reward: The function.

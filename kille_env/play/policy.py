@@ -97,7 +97,7 @@ class Observing(ObservationPolicy):
         self.policy, self.name = policy, name_of(policy)
 
     def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
-        """Return what the object returns."""
+        """Return the probabilities of the object."""
         return self.policy.probabilities(observation, mask)
 
     @property
@@ -149,7 +149,7 @@ def as_decider(policy: Any) -> Policy:
 
 
 def derived_from_kernel(probabilities: Any) -> Any:
-    """Mark a method whose answers come from the kernel, so that the two need no comparison."""
+    """Mark a method that computes its answers with the kernel: the two need no comparison."""
     probabilities.derived_from_kernel = True
     return probabilities
 
@@ -207,7 +207,7 @@ def resolve(
     *,
     trust: bool = False,
 ) -> Policy:
-    """Return a policy for a table, in whatever form it is given.
+    """Return a policy for a table.
 
     Args:
         player: "uniform"; an object with `probabilities` or `decide`; or anything else that
@@ -310,11 +310,7 @@ def _check_once(policy: Any, own: PolicyKernel, table: Table) -> None:
 
 
 def _check_forms(policy: ObservationPolicy, own: PolicyKernel, table: Table) -> None:
-    """Refuse a policy whose kernel and probabilities answer decisions of uniform play differently.
-
-    Raises:
-        PolicyError: They do, or the kernel reads beyond its numbers.
-    """
+    """Refuse a policy with a kernel that contradicts its probabilities in uniform play."""
     name, (seen, mask) = policy.name, _sampled(table)
     found = policy.probabilities(seen.copy(), mask.copy())
     check_probabilities(name, found, mask)
@@ -327,16 +323,20 @@ def _check_forms(policy: ObservationPolicy, own: PolicyKernel, table: Table) -> 
     if own.deterministic and (found.max(axis=1) < 1.0 - AGREEMENT).any():
         raise _contradiction(name, "a kernel that is deterministic and probabilities that mix")
     cumulative = np.cumsum(found, axis=1, dtype=np.float64)
+    beyond = PolicyError(
+        f"the kernel of {name!r} reads beyond its {len(own.numbers)} numbers: give it all that it "
+        "reads"
+    )
     for uniforms in np.random.default_rng(SEED).random((3, len(mask))):
-        actions, other = (
-            choices(name, own.choose, _between(own.numbers, fill), seen, mask, uniforms)
-            for fill in (0, 1)
-        )
-        if (actions != other).any():
-            raise PolicyError(
-                f"the kernel of {name!r} reads beyond its {len(own.numbers)} numbers: give it all "
-                "that it reads"
+        try:  # between other numbers its choices change, where Numba checks no bounds
+            actions, other = (
+                choices(name, own.choose, _between(own.numbers, fill), seen, mask, uniforms)
+                for fill in (0, 1)
             )
+        except IndexError:
+            raise beyond from None
+        if (actions != other).any():
+            raise beyond
         upper, share = cumulative[rows, actions], found[rows, actions]
         drawn = uniforms * cumulative[:, -1]
         fits = (share > 0) & (drawn >= upper - share - AGREEMENT) & (drawn <= upper + AGREEMENT)

@@ -278,7 +278,7 @@ def agreement(
     number: int,
     policy: Policy,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return whether other seats did earlier what a policy does, in determinizations.
+    """Return whether earlier actions of other seats are those of a policy, in determinizations.
 
     Args:
         batch: The tables.

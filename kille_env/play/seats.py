@@ -65,7 +65,7 @@ _SHARED = TableOptions.__annotations__.keys()
 
 @kernel
 def sit_down(tables, chosen, passed, where, distances, seating, accounts, credit):
-    """Seats everybody for the new matches of the chosen tables.
+    """Seat everybody for the new matches of the chosen tables.
 
     Where the one before was `passed` over, it is counted; else the count begins at 0.
 
@@ -108,14 +108,14 @@ def sit_down(tables, chosen, passed, where, distances, seating, accounts, credit
 
 @kernel
 def seat_players(own, distances, seating):
-    """Writes who sits in each seat of a table."""
+    """Write the policy of each seat of a table."""
     for seat in range(seating.shape[0]):
         seating[seat] = distances[(seat - own) % seating.shape[0]]
 
 
 @kernel
 def judge(seats, masks, actions, chosen, lenient, accounts):
-    """Marks the illegal actions among those of the chosen tables.
+    """Mark the illegal actions among those of the chosen tables.
 
     Unless there are some and that is an error (not `lenient`), the other tables then show that
     nothing came of the step.
@@ -149,7 +149,7 @@ def _is_stopped(seat, account):
 
 @kernel
 def pay(seats, terminated, truncated, chosen, lost, accounts, credit):
-    """Pays out what the last decisions at the chosen tables have brought."""
+    """Pay out the rewards of the last decisions at the chosen tables."""
     for i in range(seats.shape[0]):
         if not chosen[i]:
             continue
@@ -166,7 +166,7 @@ def pay(seats, terminated, truncated, chosen, lost, accounts, credit):
 
 
 def each_opponent(opponents: Any, num_players: int) -> list[PlayerLike]:
-    """Returns the players of the other seats, clockwise from the left neighbour.
+    """Return the players of the other seats, clockwise from the left neighbour.
 
     Args:
         opponents: One player for all other seats, or P - 1 players.
@@ -188,7 +188,7 @@ def each_opponent(opponents: Any, num_players: int) -> list[PlayerLike]:
 def seat_opponents(
     opponents: Any, game: str, num_players: int, rules: Rules
 ) -> tuple[list[Policy], np.ndarray]:
-    """Returns the players of the other seats, and who of them sits where.
+    """Return the policies of the other seats, and their places.
 
     Returns:
         The different players, so that each is asked once for all tables; and [P] index into them by
@@ -215,7 +215,7 @@ def seat_opponents(
 
 
 def _field(name: str) -> Any:
-    """Returns a property that shows a field of the accounts' records, a read-only view [N]."""
+    """Return a property that shows a field of the accounts' records, a read-only view [N]."""
     return property(lambda tables: tables._shown[name])
 
 
@@ -262,7 +262,7 @@ class SeatTables(Fixed):
         num_players: int | None = None,
         **options: Unpack[SeatOptions],
     ) -> None:
-        """Sets up the tables; call `begin` first.
+        """Set up the tables; call `begin` first.
 
         Args:
             game: Name of the game.
@@ -326,7 +326,7 @@ class SeatTables(Fixed):
         start: Any = None,
         seat: int | None = None,
     ) -> None:
-        """Begins matches and plays each to the seat's first decision.
+        """Begin matches and plays each to the seat's first decision.
 
         Args:
             seed: Seed of the tables, or [N] seeds, each as if its table were alone; None goes on.
@@ -364,7 +364,7 @@ class SeatTables(Fixed):
                 going = True
 
     def _refusal(self, table: int) -> KilleError:
-        """Returns the error that nothing can be played at a table; see `judge`."""
+        """Return the error that nothing can be played at a table; see `judge`."""
         if self.over[table]:
             return KilleError(f"the match at table {table} is over: begin another one, reset()")
         return KilleError(
@@ -373,14 +373,14 @@ class SeatTables(Fixed):
         )
 
     def _start(self, chosen: np.ndarray, seat: int | None = None, **options: Any) -> None:
-        """Deals new matches, and plays nothing."""
+        """Deal new matches, and plays nothing."""
         (self.recorder or self.batch).reset(which=chosen, **options)
         self._sit_down(chosen, seat)
 
     def _pass_over(
         self, passed: np.ndarray, deck: Any = None, seat: int | None = None, **options: Any
     ) -> None:
-        """Deals the next matches where one has ended without a decision of the seat."""
+        """Deal the next matches where one has ended without a decision of the seat."""
         if deck is not None:
             raise CardError(
                 f"with the given deck seat {self.own[passed][0]} has nothing to decide; give "
@@ -391,7 +391,7 @@ class SeatTables(Fixed):
             raise KilleError(f"no seat has had a decision in {MOST_PASSED} matches")
 
     def _sit_down(self, chosen: np.ndarray, seat: int | None, passed: bool = False) -> int:
-        """Seats everybody for new matches; returns the most that were passed over at a table."""
+        """Seat everybody for new matches; returns the most that were passed over at a table."""
         where = self.seat if seat is None else seat
         if isinstance(where, str):
             where = SEATS[where]
@@ -408,7 +408,7 @@ class SeatTables(Fixed):
         which: np.ndarray | None = None,
         again: Callable[[np.ndarray], object] | None = None,
     ) -> None:
-        """Plays the seat's action at each table, and on to its next decision or the end.
+        """Play the seat's action at each table, and on to its next decision or the end.
 
         Args:
             actions: [N] whole numbers.
@@ -451,7 +451,7 @@ class SeatTables(Fixed):
     def _play_and_begin(
         self, unpaid: np.ndarray, lost: float, again: Callable[[np.ndarray], object]
     ) -> None:
-        """Plays on, and begins again where a match ends; pays these tables, and no others."""
+        """Play on, and begins again where a match ends; pays these tables, and no others."""
         fresh = np.zeros_like(unpaid)
         going = True
         while going:
@@ -469,7 +469,7 @@ class SeatTables(Fixed):
                 going = True
 
     def _pay(self, chosen: np.ndarray, lost: float) -> None:
-        """Pays out the last decisions at the chosen tables; an illegal one earns `lost`.
+        """Pay out the last decisions at the chosen tables; an illegal one earns `lost`.
 
         What the seat has earned stays in units where it is rewarded otherwise.
         """
@@ -486,7 +486,7 @@ class SeatTables(Fixed):
                 self._accounts["reward"][rows] = found[np.arange(len(rows)), own]
 
     def observation(self, which: np.ndarray | None = None) -> np.ndarray:
-        """Returns what the seat sees, after the end too, fresh, [M, F] uint8.
+        """Return observations of the seat, after the end too, [M, F] uint8 (a copy).
 
         Args:
             which: [N] bool, at which tables; None is all of them.

@@ -70,7 +70,7 @@ class Transitions(NamedTuple):
         gamma: float = 1.0,
         gae_lambda: float = 1.0,
     ) -> np.ndarray:
-        """Returns generalized advantage estimates along each seat's stream, [D] float64.
+        """Return generalized advantage estimates along each seat's stream, [D] float64.
 
         Returns to learn values from are these plus `values`.
 
@@ -106,7 +106,7 @@ def advantages(
     gamma: float,
     gae_lambda: float,
 ) -> np.ndarray:
-    """Returns generalized advantage estimates, [D] float64.
+    """Return generalized advantage estimates, [D] float64.
 
     Args:
         reward: [D] float64.
@@ -148,7 +148,7 @@ def _later(following: Any, shape: tuple[int, ...]) -> np.ndarray:
 
 @kernel
 def _run_backwards(found, following, decay):
-    """Adds to each decision's own error what its stream's later ones say."""
+    """Add to the error of each decision the discounted errors of its stream."""
     for index in range(found.shape[0] - 1, -1, -1):
         if following[index] >= 0:
             found[index] += decay * found[following[index]]
@@ -161,7 +161,7 @@ def _shown(name: str) -> Any:
 
 @kernel
 def earn(rewards, credit, returns):
-    """Adds what a step has brought to both, [N, P] each."""
+    """Add the rewards of a step to both, [N, P] each."""
     for i in range(rewards.shape[0]):
         for seat in range(rewards.shape[1]):
             credit[i, seat] += rewards[i, seat]
@@ -177,7 +177,7 @@ def collect_credit(credit, table, seat):
 
 
 class SeatStreams:
-    """Which seat's decision is open, and what completes it: N tables, P seats.
+    """Open decisions of P seats at N tables, and the rewards that complete them.
 
     A decision has a row, counted from 0 in the order of decisions. Arrays are read-only views that
     the next call overwrites.
@@ -190,7 +190,7 @@ class SeatStreams:
     """
 
     def __init__(self, credit: np.ndarray) -> None:
-        """Begins without a decision.
+        """Begin without a decision.
 
         Args:
             credit: [N, P] float64; whoever plays the tables adds to it what seats earn.
@@ -205,7 +205,7 @@ class SeatStreams:
     open, credit, undecided = map(_shown, ("_open", "_credit", "_undecided"))
 
     def decide(self, tables: np.ndarray, seats: np.ndarray) -> None:
-        """Opens the decisions of seats, [M] int64 each, and completes those before them.
+        """Open the decisions of seats, [M] int64 each, and completes those before them.
 
         Raises:
             RulesError: No such tables or seats, or not a seat for each table.
@@ -220,14 +220,14 @@ class SeatStreams:
         open_decisions(tables, seats, first, self._open, self._credit, self._reward, self._next)
 
     def _make_room(self, count: int) -> None:
-        """Counts so many rows, with room for what comes of them."""
+        """Count so many rows, with room for their rewards."""
         self._count = count
         while len(self._next) < count:
             self._reward = np.concatenate([self._reward, np.zeros_like(self._reward)])
             self._next = np.concatenate([self._next, np.full_like(self._next, OPEN)])
 
     def end(self, ended: np.ndarray) -> None:
-        """Completes the decisions of matches that have ended, [N] bool.
+        """Complete the decisions of matches that have ended, [N] bool.
 
         Raises:
             RulesError: It has another shape.
@@ -237,7 +237,7 @@ class SeatStreams:
         end_decisions(ended, *streams)
 
     def completed(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Returns the decisions that are complete.
+        """Return the decisions that are complete.
 
         Returns:
             [D] rows; [D] float64 rewards; [D] rows of the next decisions, complete or not, or END;
@@ -251,7 +251,7 @@ class SeatStreams:
         return rows, self._reward[rows], following, index[following]
 
     def carry(self) -> np.ndarray:
-        """Forgets what is complete; returns the rows [O] of open decisions, now rows 0 to O - 1."""
+        """Forget complete decisions; return the rows [O] of open ones, now rows 0 to O - 1."""
         open_ = self._open >= 0
         rows = self._open[open_]
         self._open[open_] = np.arange(len(rows))
@@ -262,7 +262,7 @@ class SeatStreams:
 
 @kernel
 def open_decisions(tables, seats, first, open_, credit, reward, following):
-    """Opens decisions, rows `first` and on, and completes those before them."""
+    """Open decisions, rows `first` and on, and completes those before them."""
     for number in range(tables.shape[0]):
         table, seat, row = tables[number], seats[number], first + number
         before = open_[table, seat]
@@ -274,7 +274,7 @@ def open_decisions(tables, seats, first, open_, credit, reward, following):
 
 @kernel
 def end_decisions(ended, open_, credit, undecided, reward, following):
-    """Completes the decisions of matches that have ended."""
+    """Complete the decisions of matches that have ended."""
     for table in range(ended.shape[0]):
         if not ended[table]:
             continue

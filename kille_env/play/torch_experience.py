@@ -38,7 +38,7 @@ class TensorTransitions(Transitions):
         gamma: float = 1.0,
         gae_lambda: float = 1.0,
     ) -> Any:
-        """Returns generalized advantage estimates along each seat's stream, [D] float64.
+        """Return generalized advantage estimates along each seat's stream, [D] float64.
 
         The arguments are those of `Transitions.advantages`. `collect` returns whole matches, so no
         next values are missing and `next_values` are not read.
@@ -58,7 +58,7 @@ class TensorTransitions(Transitions):
 def collect(
     batch: DeviceBatch, policy: Policy, *, observation: str = "float", seed: int | None = None
 ) -> TensorTransitions:
-    """Begins matches at all tables and plays each to its end, on the GPU.
+    """Begin matches at all tables and plays each to its end, on the GPU.
 
     Args:
         batch: The tables; their matches are over afterwards.
@@ -85,7 +85,7 @@ def collect(
 
 
 class _Collection:
-    """One match at every table, and what is noted of it."""
+    """One match at every table, and its decisions."""
 
     def __init__(self, batch: DeviceBatch, policy: Policy, observation: str) -> None:
         shape = (batch.num_tables, batch.num_players)
@@ -99,7 +99,7 @@ class _Collection:
         self._count = 0
 
     def play(self) -> TensorTransitions:
-        """Plays every table to its end; returns all decisions."""
+        """Play every table to its end; returns all decisions."""
         batch, blocks = self._batch, []
         seats, terminated, truncated = map(_tensor, (batch.seat, batch.terminated, batch.truncated))
         playing = torch.ones(batch.num_tables, dtype=torch.bool, device="cuda")
@@ -117,7 +117,7 @@ class _Collection:
         return self._gather(blocks)
 
     def _decide(self, rows: torch.Tensor, seats: torch.Tensor) -> tuple[torch.Tensor, ...]:
-        """Asks the policy; returns a block of columns, [M] rows each."""
+        """Ask the policy; returns a block of columns, [M] rows each."""
         batch, size = self._batch, len(rows)
         first, self._count = self._count, self._count + size
         while len(self._next) < self._count:
@@ -141,7 +141,7 @@ class _Collection:
         return seen, mask, action, odds.log(), rows, seats, position
 
     def _pay(self, ended: torch.Tensor) -> None:
-        """Credits what a step brought."""
+        """Credit the rewards of a step."""
         batch = self._batch
         arrays = (
             self._open,
@@ -152,7 +152,7 @@ class _Collection:
         launch(_kernels()["pay"], batch.num_tables, batch.reward, _array(ended), *arrays)
 
     def _gather(self, blocks: list[tuple[torch.Tensor, ...]]) -> TensorTransitions:
-        """Returns all decisions, which are complete."""
+        """Return all decisions, which are complete."""
         batch = self._batch
         if not blocks:
             raise RulesError("no seat has had a decision in these matches")
@@ -184,17 +184,17 @@ class _Collection:
 
 
 def _tensor(array: Any) -> torch.Tensor:
-    """Returns an array of the GPU as a tensor that shares its memory."""
+    """Return an array of the GPU as a tensor that shares its memory."""
     return torch.as_tensor(array, device="cuda")
 
 
 def _array(tensor: torch.Tensor) -> Any:
-    """Returns a tensor as an array that kernels take, which shares its memory."""
+    """Return a tensor as an array that kernels take, which shares its memory."""
     return cuda.as_cuda_array(tensor)
 
 
 def _reader(batch: DeviceBatch, observation: str) -> Callable[[torch.Tensor], torch.Tensor]:
-    """Returns what reads observations [M, F] uint8 as a kind is read; see `reading_of`."""
+    """Return a function that reads observations [M, F] uint8; see `reading_of`."""
     one_of("observation", observation, FEATURES)
     reading = reading_of(observation, batch.spec, batch.num_players)
     if reading is None:
@@ -207,7 +207,7 @@ def _reader(batch: DeviceBatch, observation: str) -> Callable[[torch.Tensor], to
 
 
 def _checked(probabilities: Any, mask: torch.Tensor) -> torch.Tensor:
-    """Returns probabilities as float64 if each row is a distribution over the legal actions."""
+    """Return probabilities as float64 if each row is a distribution over the legal actions."""
     if not isinstance(probabilities, torch.Tensor) or probabilities.shape != mask.shape:
         shape = tuple(getattr(probabilities, "shape", ()))
         raise PolicyError(
@@ -233,7 +233,7 @@ def _open(
     tables, first, num_players, decided, opened, credit, rows, seats, uniforms, position, reward,
     following,
 ):  # fmt: skip
-    """Opens the decision of a seat, and draws its random number."""
+    """Open the decision of a seat, and draws its random number."""
     number = cuda.grid(1)
     if number < rows.shape[0]:
         row, seat = rows[number], seats[number]
@@ -248,7 +248,7 @@ def _open(
 
 
 def _pay(rewards, ended, opened, credit, undecided, reward, following):
-    """Credits what a step has brought at a table, and completes its decisions if that ended it."""
+    """Credit the rewards of a step at a table, and complete its decisions at the end."""
     i = cuda.grid(1)
     if i < ended.shape[0]:
         j = i + 1

@@ -43,7 +43,7 @@ class Bot:
         return self.name.partition("/")[0]
 
     def player(self, num_players: int, rules: Rules) -> ObservationPolicy:
-        """Returns its policy for a table.
+        """Return its policy for a table.
 
         Raises:
             PolicyError: The rules are another game's.
@@ -62,7 +62,7 @@ Draft = Callable[[type[RuleOfThumb], str], Bot]
 
 
 class Noisy(ObservationPolicy):
-    """A policy that does anything legal in a share of its decisions, else what another does."""
+    """A policy that mixes another one with uniform play."""
 
     name = "noisy"
 
@@ -71,7 +71,7 @@ class Noisy(ObservationPolicy):
         self.tables = tables_of(policy)
 
     def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
-        """Returns the weighted mean of the two; see `Policy`."""
+        """Return the weighted mean of the two; see `Policy`."""
         return with_uniform(self.policy.probabilities(observation, mask), mask, self.share)
 
 
@@ -84,7 +84,7 @@ def draft(
     made: str = BY_HAND,
     **changes: Any,
 ) -> Draft:
-    """Returns what makes a bot of a game's rule of thumb and a name.
+    """Return a function that makes a bot of a game's rule of thumb and a name.
 
     Args:
         split: "train" or "held_out".
@@ -109,5 +109,5 @@ train, held_out = partial(draft, TRAIN), partial(draft, HELD_OUT)
 
 
 def bots_of(usual: type[RuleOfThumb], **drafts: Draft) -> tuple[Bot, ...]:
-    """Returns the bots of the game that a rule of thumb plays, by what they are called."""
+    """Return the bots of the game that a rule of thumb plays, named by the keywords."""
     return tuple(make(usual, habit) for habit, make in drafts.items())

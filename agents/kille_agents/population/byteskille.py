@@ -33,7 +33,7 @@ SOLVED = Path(__file__).parent / "solved"
 
 
 def at_least(kind: int) -> Condition:
-    """Returns contentment with every card from a type up, but not with a low kille."""
+    """Return contentment with every card from a type up, but not with a low kille."""
     return lambda seen: (card(seen) >= kind) & ~low_kille(seen)
 
 
@@ -49,7 +49,7 @@ def dealt_or_not(seen: Seen) -> np.ndarray:
 
 
 def as_before(follows: bool) -> Condition:
-    """Returns contentment when the seat before stood (`follows`), or when it did not."""
+    """Return contentment when the seat before stood (`follows`), or when it did not."""
 
     def content(seen: Seen) -> np.ndarray:
         steps = seen.before("in_hand")
@@ -66,18 +66,18 @@ def keeps_killes(seen: Seen) -> np.ndarray:
 
 
 def agrees_if_bad(seen: Seen) -> np.ndarray:
-    """Agrees to deal again when it is not content itself."""
+    """Agree to deal again when it is not content itself."""
     bad = ~usual(seen)
     return seen.wishes(yes=2.0 * bad, defer=2.0 * bad, no=1.0)
 
 
 def shifted(by: int) -> np.ndarray:
-    """Returns other thresholds than those of the rule of thumb."""
+    """Return other thresholds than those of the rule of thumb."""
     return np.where(THRESHOLDS > 0, (THRESHOLDS + by).clip(0, VARDSHUS), 0)
 
 
 def solution(num_players: int, rules: Rules) -> ObservationPolicy | None:
-    """Returns the solved policy of a table; None where there is none."""
+    """Return the solved policy of a table; None where there is none."""
     if rules.game != "byteskille":
         return None
     for preset in spec("byteskille").presets:
@@ -88,7 +88,7 @@ def solution(num_players: int, rules: Rules) -> ObservationPolicy | None:
 
 
 def solved(num_players: int, rules: Rules) -> ObservationPolicy:
-    """Returns the solved policy of a table, or else the rule of thumb."""
+    """Return the solved policy of a table, or else the rule of thumb."""
     return solution(num_players, rules) or ByteskilleRuleOfThumb(num_players, rules)
 
 

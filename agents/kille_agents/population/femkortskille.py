@@ -17,13 +17,13 @@ FAIR_MEAN = 12.0  # mean rank of three cards: lilja 10
 
 
 def mean_rank(seen: Seen) -> np.ndarray:
-    """Returns how high the cards of a hand rank on average, [n]."""
+    """Return how high the cards of a hand rank on average, [n]."""
     held = ranks(seen)
     return held.clip(min=0).sum(axis=1) / np.maximum((held >= 0).sum(axis=1), 1)
 
 
 def another_knocked(seen: Seen) -> np.ndarray:
-    """Returns whether another seat has knocked, [n] bool."""
+    """Return whether another seat has knocked, [n] bool."""
     return seen["knockers"][:, 0] != 0
 
 

@@ -17,7 +17,7 @@ HIGH = 7  # ranks from this up: king and ace
 
 
 def join_as_before(seen: Seen) -> np.ndarray:
-    """Does as its right neighbour did; as the first to speak it joins like the rule of thumb."""
+    """Do as its right neighbour did; as the first to speak it joins like the rule of thumb."""
     wishes = join_with(0.0)(seen)
     spoken = seen["to_speak"][:, -1] == 0
     joined = np.where(seen["joined"][spoken, -1] != 0, 1.0, -1.0)
@@ -26,12 +26,12 @@ def join_as_before(seen: Seen) -> np.ndarray:
 
 
 def play_by_worth(lead: int, follow: int) -> Habit:
-    """Returns the habit of leading and following with the highest cards (1) or the lowest (-1)."""
+    """Return the habit of leading and following with the highest cards (1) or the lowest (-1)."""
     return lambda seen: _by_worth(seen, np.where(leads(seen), lead, follow))
 
 
 def one_is_enough(seen: Seen) -> np.ndarray:
-    """Plays its highest cards until it has a trick, then its lowest."""
+    """Play its highest cards until it has a trick, then its lowest."""
     return _by_worth(seen, np.where(seen["tricks"][:, 0] != 0, -1, 1))
 
 

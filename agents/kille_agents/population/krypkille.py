@@ -31,12 +31,12 @@ BOLD, CAREFUL = 0.45, 0.9  # how likely the last card has to be the lowest
 
 
 def another_passed(seen: Seen) -> np.ndarray | np.bool_:
-    """Returns whether another seat has passed, [n] bool."""
+    """Return whether another seat has passed, [n] bool."""
     return seen["passed"][:, 1:].any(axis=1)
 
 
 def lead_second(seen: Seen) -> np.ndarray:
-    """Leads its second highest card and keeps the highest for the next trick."""
+    """Lead its second highest card and keeps the highest for the next trick."""
     held = np.sort(ranks(seen), axis=1)[:, ::-1]
     second = np.where(held[:, 1] >= 0, held[:, 1], held[:, 0])
     return seen.wishes_from("play BL", np.eye(TYPES)[second])

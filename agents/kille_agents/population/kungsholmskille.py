@@ -29,7 +29,7 @@ TIGHT_SHOW, LOOSE_SHOW = 0.85, 0.4  # how likely the last card has to be the low
 
 
 def unless_heard(heard: str, action: str, habit: Habit) -> Habit:
-    """Returns a habit that gives way once another seat has said bud."""
+    """Return a habit that gives way once another seat has said bud."""
 
     def quiet(seen: Seen) -> np.ndarray:
         wishes = habit(seen)

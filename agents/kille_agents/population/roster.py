@@ -13,7 +13,7 @@ ROSTER: dict[str, Bot] = {
 
 
 def population(game: str, split: str = "all") -> list[str]:
-    """Returns the names of the bots of a game.
+    """Return the names of the bots of a game.
 
     Args:
         game: The game; a game without bots has none.

@@ -1,4 +1,4 @@
-"""Each game's rule of thumb: what a sensible person plays without calculating."""
+"""Each game's rule of thumb: sensible play without calculating."""
 
 from kille_agents.rules_of_thumb.byteskille import ByteskilleRuleOfThumb
 from kille_agents.rules_of_thumb.femkortskille import FemkortskilleRuleOfThumb
@@ -25,7 +25,7 @@ RULES_OF_THUMB: dict[str, type[RuleOfThumb]] = {
 
 
 def rule_of_thumb(num_players: int, rules: Rules) -> RuleOfThumb:
-    """Returns the rule of thumb of the rules' game, for a table.
+    """Return the rule of thumb of the rules' game, for a table.
 
     Raises:
         PolicyError: The game has none.
@@ -34,7 +34,7 @@ def rule_of_thumb(num_players: int, rules: Rules) -> RuleOfThumb:
 
 
 def rule_of_thumb_class(game: str) -> type[RuleOfThumb]:
-    """Returns the class of a game's rule of thumb.
+    """Return the class of a game's rule of thumb.
 
     Raises:
         PolicyError: The game has none.

@@ -1,4 +1,4 @@
-"""The rule of thumb of Byteskille: keep what is good enough, get rid of the rest.
+"""The rule of thumb of Byteskille: keep a card that is good enough, get rid of the rest.
 
 The reasons, in the order in which they are looked at:
 
@@ -138,7 +138,7 @@ def position(seen: Seen) -> tuple[np.ndarray, np.ndarray]:
 
 
 def knows_a_lower(seen: Seen) -> np.ndarray:
-    """Return whether a seat whose turn is over is known to hold a lower card, [n] bool."""
+    """Return whether a seat past its turn is known to hold a lower card, [n] bool."""
     return lower_seat(seen) > 0
 
 
@@ -166,7 +166,7 @@ def choose(seen, mask, numbers, _uniform):
 
 @kernel
 def _lower_seat(seen, numbers):
-    """Return the first seat whose turn is over and that is known to hold a lower card, or 0."""
+    """Return the first seat past its turn that is known to hold a lower card, or 0."""
     own = first_one(seen, numbers[CARD], 21)
     for seat in range(1, numbers[0]):
         moves = seen[numbers[TO_COME] + seat] != 0 or seen[numbers[ON_TURN] + seat] != 0
@@ -209,7 +209,7 @@ def _pays(seen, numbers):
 
 
 class ByteskilleRuleOfThumb(RuleOfThumb):
-    """Plays Byteskille by thresholds; see the module's text for the reasons."""
+    """Play Byteskille by thresholds; see the module's text for the reasons."""
 
     game = "byteskille"
     what = "swaps what is lower than a threshold by position, table size and what it has seen"

@@ -7,7 +7,7 @@ from kille_env.core.jit import kernel
 
 @kernel
 def count(seen, start, size):
-    """Returns the sum of a part of an observation."""
+    """Return the sum of a part of an observation."""
     total = 0
     for column in range(start, start + size):
         total += np.int64(seen[column])
@@ -16,7 +16,7 @@ def count(seen, start, size):
 
 @kernel
 def wanted(mask, action, wish):
-    """Returns the legal action that is wanted most: one has a wish, the others have 0."""
+    """Return the legal action that is wanted most: one has a wish, the others have 0."""
     best, most = -1, -np.inf
     for other in range(mask.shape[0]):
         worth = wish if other == action else 0.0
@@ -27,13 +27,13 @@ def wanted(mask, action, wish):
 
 @kernel
 def wanted_if(mask, action, condition):
-    """Returns the action where the condition holds, and another one, if any, where it does not."""
+    """Return the action if the condition holds, else another legal one, if any."""
     return wanted(mask, action, 1.0 if condition else -1.0)
 
 
 @kernel
 def first_legal(mask, wanted):
-    """Returns the wanted action if it is legal, else the first that is."""
+    """Return the wanted action if it is legal, else the first that is."""
     if mask[wanted] != 0:
         return wanted
     for action in range(mask.shape[0]):
@@ -44,7 +44,7 @@ def first_legal(mask, wanted):
 
 @kernel
 def first_one(seen, begin, size):
-    """Returns which feature of a part of an observation is the first that is not 0, -1 if none."""
+    """Return which feature of a part of an observation is the first that is not 0, -1 if none."""
     for k in range(size):
         if seen[begin + k] != 0:
             return k

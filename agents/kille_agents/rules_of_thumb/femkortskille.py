@@ -69,7 +69,7 @@ worth = measured_by(_worth)
 
 
 class FemkortskilleRuleOfThumb(RuleOfThumb):
-    """Plays Femkortskille; see the module's text for the reasons."""
+    """Play Femkortskille; see the module's text for the reasons."""
 
     game = "femkortskille"
     what = "knocks with a high hand, keeps the highest card for the fifth trick"

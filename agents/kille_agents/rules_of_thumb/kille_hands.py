@@ -13,23 +13,23 @@ FAR_WORSE = TYPES * TYPES * HAND  # than any discard differs from another in wor
 
 
 def ranks(seen: Seen) -> np.ndarray:
-    """Returns the ranks of hands from the lowest up, [n, 5], -1 behind the last card."""
+    """Return the ranks of hands from the lowest up, [n, 5], -1 behind the last card."""
     cards = seen["hand"].reshape(-1, HAND, TYPES)
     return np.where(cards.any(axis=2), cards.argmax(axis=2), -1)
 
 
 def lowest(seen: Seen) -> np.ndarray:
-    """Returns the rank of the lowest card in hand, [n]."""
+    """Return the rank of the lowest card in hand, [n]."""
     return ranks(seen)[:, 0]
 
 
 def has_skitkort(seen: Seen) -> np.ndarray:
-    """Returns whether the lowest card is a skitkort, [n] bool."""
+    """Return whether the lowest card is a skitkort, [n] bool."""
     return lowest(seen) <= SKITKORT
 
 
 def play_cards(lead: int, follow: int) -> Habit:
-    """Returns the habit of playing high or low cards.
+    """Return the habit of playing high or low cards.
 
     Args:
         lead: 1 leads the highest card, -1 the lowest.
@@ -45,12 +45,12 @@ def play_cards(lead: int, follow: int) -> Habit:
 
 
 def lead_cards(sign: int) -> Habit:
-    """Returns the habit of leading the highest card (1) or the lowest one (-1)."""
+    """Return the habit of leading the highest card (1) or the lowest one (-1)."""
     return lambda seen: seen.wishes_from("play BL", sign * np.arange(TYPES))
 
 
 def exchange_below(kept_from: int) -> Habit:
-    """Returns the habit of keeping the lowest card and what ranks `kept_from` or higher.
+    """Return the habit of keeping the lowest card and cards of rank `kept_from` or higher.
 
     What is neither goes, the lowest of it first. Of two lowest cards both stay: one can be given up
     to a trick, and no other seat can have an equal card.
@@ -59,7 +59,7 @@ def exchange_below(kept_from: int) -> Habit:
 
 
 def exchange_from(lowest_thrown: int) -> Habit:
-    """Returns the habit of discarding whatever ranks so high or higher, the highest first."""
+    """Return the habit of discarding cards of this rank or higher, the highest first."""
 
     def habit(seen: Seen) -> np.ndarray:
         worth = ranks(seen) - lowest_thrown + 1
@@ -69,7 +69,7 @@ def exchange_from(lowest_thrown: int) -> Habit:
 
 
 def exchange_as_many(kept_from: int) -> Habit:
-    """Returns the habit of exchanging as many cards as the seat before it.
+    """Return the habit of exchanging as many cards as the seat before it.
 
     Args:
         kept_from: What it exchanges when no seat has before it, as for `exchange_below`; and which
@@ -86,14 +86,14 @@ def exchange_as_many(kept_from: int) -> Habit:
 
 
 def _worth_below(seen: Seen, kept_from: int) -> np.ndarray:
-    """Returns how much each card is to go, [n, 5]; see `exchange_below`."""
+    """Return how much each card is to go, [n, 5]; see `exchange_below`."""
     held = ranks(seen)
     goes = (held > held[:, :1]) & (held < kept_from)
     return np.where(goes, kept_from - held, -TYPES)
 
 
 def _discards(seen: Seen, worth: np.ndarray, less: np.ndarray | int = 0) -> np.ndarray:
-    """Returns wishes for the discards: the sum of what their cards are worth [n, 5].
+    """Return wishes for the discards: the sums of the worths of their cards [n, 5].
 
     `less` [n, 32] is taken off each discard.
     """
@@ -107,7 +107,7 @@ def _discards(seen: Seen, worth: np.ndarray, less: np.ndarray | int = 0) -> np.n
 
 @kernel
 def rank(seen, hand, slot):
-    """Returns the rank of a card of a hand from the lowest up, -1 behind the last card."""
+    """Return the rank of a card of a hand from the lowest up, -1 behind the last card."""
     first = hand + slot * TYPES
     for kind in range(TYPES):
         if seen[first + kind]:
@@ -117,7 +117,7 @@ def rank(seen, hand, slot):
 
 @kernel
 def card_by_rank(mask, first, sign):
-    """Returns the highest card (`sign` 1) or the lowest (-1); cards are actions from `first`."""
+    """Return the highest card (`sign` 1) or the lowest (-1); cards are actions from `first`."""
     best, most = -1, -np.inf
     for action in range(mask.shape[0]):
         worth = sign * (action - first) if first <= action < first + TYPES else 0
@@ -128,7 +128,7 @@ def card_by_rank(mask, first, sign):
 
 @kernel
 def follow_low_lead_high(seen, mask, highest, first, lead):
-    """Returns the lowest card that follows; `lead` is the sign for a card that is led."""
+    """Return the lowest card that follows; `lead` is the sign for a card that is led."""
     for kind in range(TYPES):
         if seen[highest + kind]:
             return card_by_rank(mask, first, -1)
@@ -137,7 +137,7 @@ def follow_low_lead_high(seen, mask, highest, first, lead):
 
 @kernel
 def worth_of_slot(seen, hand, slot, kept_from):
-    """Returns how much a card is to go, as in `exchange_below`."""
+    """Return how much a card is to go, as in `exchange_below`."""
     held = rank(seen, hand, slot)
     if held > rank(seen, hand, 0) and held < kept_from:
         return kept_from - held
@@ -146,7 +146,7 @@ def worth_of_slot(seen, hand, slot, kept_from):
 
 @kernel
 def exchange(seen, mask, hand, first, last, kept_from):
-    """Returns the discard of `exchange_below`; discards are actions `first` to `last`.
+    """Return the discard of `exchange_below`; discards are actions `first` to `last`.
 
     A set of cards is worth the sum of its cards, so the best one has all that are to go.
     """

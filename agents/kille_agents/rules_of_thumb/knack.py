@@ -137,7 +137,7 @@ tricks_to_join = measured_by(_tricks_to_join)
 
 
 class KnackRuleOfThumb(RuleOfThumb):
-    """Plays Knack; see the module's text for the reasons."""
+    """Play Knack; see the module's text for the reasons."""
 
     game = "knack"
     what = "joins with about a trick in hand, leads trumps, takes a trick when it can be taken"

@@ -78,7 +78,7 @@ chance_of_lowest = measured_by(_chance_of_lowest)
 
 
 class KrypkilleRuleOfThumb(RuleOfThumb):
-    """Plays Krypkille; see the module's text for the reasons."""
+    """Play Krypkille; see the module's text for the reasons."""
 
     game = "krypkille"
     what = (

@@ -120,7 +120,7 @@ chance_of_lowest = measured_by(_chance_of_lowest)
 
 
 class KungsholmskilleRuleOfThumb(RuleOfThumb):
-    """Plays Kungsholmskille; see the module's text for the reasons."""
+    """Play Kungsholmskille; see the module's text for the reasons."""
 
     game = "kungsholmskille"
     what = "keeps one low card and high ones beside it; shows when it is most likely the lowest"

@@ -1,6 +1,6 @@
-"""What the rules of thumb have in common: a kernel that chooses, and habits in its place.
+"""The base of the rules of thumb: a kernel that chooses, and habits in its place.
 
-A rule of thumb plays what a sensible person plays without calculating; each file gives the reasons.
+A rule of thumb plays sensibly without calculating; each file gives the reasons.
 It is the mark that a trained policy has to beat. It is a kernel, so that loops can play its seats
 by themselves. A player with habits of its own in some phases of the game, as the bots of the
 population have, does what the kernel chooses in all others.
@@ -19,18 +19,17 @@ from kille_env.registry import Table, spec
 
 
 class RuleOfThumb(ObservationPolicy):
-    """A policy that always plays what its game's kernel chooses, but for habits of its own.
+    """A policy that plays the choices of its game's kernel, but for habits of its own.
 
     Attributes:
         name: What tables and reports call it.
         game: The game that it plays.
         what: What it does, in a sentence for its description.
-        kernel: Chooses for one decision, see `kille_env.play.policy.KernelPolicy`.
+        chooses: The game's kernel, see `kille_env.play.kernels.PolicyKernel`.
         reads: Parts of the observation whose places `numbers` begins with.
         num_players: Seats of its table.
         rules: Its rules.
         tables: Both, as a table; it is refused at others.
-        deterministic: It is, see `kille_env.play.policy.KernelPolicy`.
     """
 
     name = "rule_of_thumb"
@@ -40,7 +39,7 @@ class RuleOfThumb(ObservationPolicy):
     reads: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, num_players: int, rules: Rules, **instead: Habit) -> None:
-        """Reads where the observation's parts lie.
+        """Read where the observation's parts lie.
 
         Args:
             num_players: Seats of the table.
@@ -77,7 +76,7 @@ class RuleOfThumb(ObservationPolicy):
         return self._kernel.numbers
 
     def settings(self) -> list[int]:
-        """Returns what the kernel reads of this player's settings and rules."""
+        """Return the settings and rules that the kernel reads."""
         return []
 
     @property
@@ -95,12 +94,12 @@ class RuleOfThumb(ObservationPolicy):
         )
 
     def see(self, observation: np.ndarray) -> Seen:
-        """Returns observations [n, F] as habits read them."""
+        """Return observations [n, F] as habits read them."""
         return Seen(observation, self._parts, self._action, self.rules, self.numbers)
 
     @derived_from_kernel
     def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
-        """Returns 1 for what it does and 0 for everything else, [N, A]; see `Policy`."""
+        """Return 1 for the chosen action and 0 for all others, [N, A]."""
         check_shapes(self.name, observation, mask, self._width, len(self._action))
         chosen = choices(self.name, type(self).chooses, self.numbers, observation, mask)
         for column, habit in self._instead:

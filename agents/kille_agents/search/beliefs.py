@@ -1,4 +1,4 @@
-"""Which determinizations are likely, by what the other seats have done in the deal so far.
+"""Likelihood of determinizations, by the decisions of the other seats in the deal so far.
 
 A determinization is weighed with the probability that the others would have acted as they have, if
 the cards lay as in it: the product over their decisions of what a policy says about them.
@@ -19,7 +19,7 @@ _WEIGHING = np.uint64(0xBE11EF)
 def likely_determinizations(
     decisions: Decisions, number: int, candidates: int, policy: ObservationPolicy, doubt: float
 ) -> Batch:
-    """Draws determinizations as likely as the others' actions make them.
+    """Draw determinizations as likely as the others' actions make them.
 
     Args:
         decisions: M decisions.
@@ -50,7 +50,7 @@ def likely_determinizations(
 def _log_agreements(
     decisions: Decisions, number: int, policy: ObservationPolicy, doubt: float
 ) -> np.ndarray:
-    """Returns what `_log_probabilities` does, [M, number], with a policy that is a kernel."""
+    """Return the same as `_log_probabilities`, [M, number], for a policy with a kernel."""
     which, agrees, legal = decisions.weigh(number, policy)
     mixed = (1.0 - doubt) * agrees + doubt / np.maximum(legal, 1)
     logs = np.zeros((len(decisions), number))
@@ -61,7 +61,7 @@ def _log_agreements(
 def _log_probabilities(
     past: Past, number: int, policy: ObservationPolicy, doubt: float
 ) -> np.ndarray:
-    """Returns the log probability of the others' actions in each determinization, [number]."""
+    """Return the log probability of the others' actions in each determinization, [number]."""
     logs = np.zeros(number)
     legal = past.mask.sum(axis=1)
     possible = np.flatnonzero(legal > 0)
@@ -76,16 +76,7 @@ def _log_probabilities(
 
 
 def _systematic(weights: np.ndarray, number: int, keys: np.ndarray) -> np.ndarray:
-    """Draws indices by weight, each as often as its share of `number`, rounded up or down.
-
-    Args:
-        weights: [M, C].
-        number: K.
-        keys: [M] uint64.
-
-    Returns:
-        [M, K] int64.
-    """
+    """Draw indices by weight, each as often as its share of `number`, rounded up or down."""
     cumulative = np.cumsum(weights, axis=1)
     start = uniforms(keys ^ _WEIGHING)
     points = (start[:, None] + np.arange(number)) / number * cumulative[:, -1:]

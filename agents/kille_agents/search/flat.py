@@ -1,4 +1,4 @@
-"""Flat Monte Carlo over determinizations that agree with what the seat knows.
+"""Flat Monte Carlo over determinizations that agree with the knowledge of the seat.
 
 At a decision it draws determinizations, plays each legal action in each of them, lets a policy that
 does not search (the *base*) play the deal to its end, and compares the mean earnings. All actions
@@ -74,7 +74,7 @@ class FlatSearch:
         candidates: int = 8,
         tables: int = 1 << 15,
     ) -> None:
-        """Sets it up for a table.
+        """Set it up for a table.
 
         Args:
             num_players: Seats of the table.
@@ -137,7 +137,7 @@ class FlatSearch:
         return seated
 
     def decide(self, decisions: Decisions) -> np.ndarray:
-        """Returns how likely each action is, [M, A]; see `kille_env.play.policy.Decider`.
+        """Return the probability of each action, [M, A]; see `kille_env.play.policy.Policy`.
 
         Raises:
             PolicyError: It was made for another table.
@@ -159,7 +159,7 @@ class FlatSearch:
         return chances
 
     def _parts(self, mask: np.ndarray) -> list[np.ndarray]:
-        """Splits decisions so that no more than `tables` tables are played at once."""
+        """Split decisions so that no more than `tables` tables are played at once."""
         parts, begin, size = [], 0, 0
         for number, cost in enumerate(self._costs(mask).tolist()):
             if number > begin and size + cost > self.most_tables:
@@ -169,18 +169,13 @@ class FlatSearch:
         return [*parts, np.arange(begin, len(mask))] if len(mask) else []
 
     def _costs(self, mask: np.ndarray) -> np.ndarray:
-        """Returns how many tables each decision takes, [M]."""
+        """Return the number of tables that each decision takes, [M]."""
         drawn = self.candidates if self.remembers else 0
         actions = np.maximum(mask.sum(axis=1, dtype=np.int64), drawn)
         return self.determinizations * actions
 
     def _think(self, decisions: Decisions, chances: np.ndarray) -> np.ndarray:
-        """Returns how likely each action is where there is a choice, [m, A].
-
-        Args:
-            decisions: m decisions.
-            chances: [m, A] what the base does.
-        """
+        """Return the probability of each action at decisions with a choice, [m, A]."""
         better, error = _compare(self._values(decisions), chances)
         sure = better > np.maximum(self.margin * error, DUST)
         sure &= decisions.mask != 0
@@ -191,7 +186,7 @@ class FlatSearch:
         return chosen
 
     def _values(self, decisions: Decisions) -> np.ndarray:
-        """Returns what each action earns in each determinization, [m, K, A]; 0 if not legal."""
+        """Return the earnings of each action in each determinization, [m, K, A]; 0 if illegal."""
         number = self.determinizations
         drawn = self._draw(decisions)
         decision, action = np.nonzero(decisions.mask)
@@ -206,7 +201,7 @@ class FlatSearch:
         return values
 
     def _draw(self, decisions: Decisions) -> Batch:
-        """Draws the determinizations of each decision, as likely as the beliefs make them."""
+        """Draw the determinizations of each decision, as likely as the beliefs make them."""
         number = self.determinizations
         if not self.remembers:
             return decisions.draw(number)
@@ -220,12 +215,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _compare(values: np.ndarray, chances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Returns by how much actions beat the base, [m, A], and the standard errors of that.
-
-    Args:
-        values: [m, K, A] what each action earned in each determinization.
-        chances: [m, A] what the base does.
-    """
+    """Return by how much actions beat the base, [m, A], and the standard errors of that."""
     base = np.einsum("mka,ma->mk", values, chances)
     better = values - base[:, :, None]
     number = values.shape[1]

@@ -1,4 +1,4 @@
-"""Determinizations played on by policies: what a searcher measures its actions by.
+"""Play determinizations to the end, by which a search measures its actions.
 
 What is random in the policies' choices belongs to a determinization, a seat and the number of its
 decision (`kille_env.play.seating`), so copies of one determinization that begin with different
@@ -21,7 +21,7 @@ def earnings(
     policies: tuple[ObservationPolicy, ObservationPolicy],
     deals: int | None = None,
 ) -> np.ndarray:
-    """Plays copies of tables on, each from an action, and returns what each seat earns, [n, P].
+    """Play copies of tables on, each from an action, and return the earnings of seats, [n, P].
 
     Money that moved since the last step, but has not been paid out yet, is part of it. Policies
     that share a kernel are not asked: a table is played to its end by compiled code.

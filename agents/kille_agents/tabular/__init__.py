@@ -1,4 +1,4 @@
-"""Policies that are stored: of a deal by what is observed, of a match by how it stands."""
+"""Stored policies: of a deal by observation, of a match by its state."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -32,7 +32,7 @@ __all__ = [
 
 
 def save_tabular(policy: TabularPolicy | TabularMatchPolicy, path: Path) -> Path:
-    """Writes a tabular policy, whole or not at all; returns its path, which ends in `.npz`."""
+    """Write a tabular policy, whole or not at all; returns its path, which ends in `.npz`."""
     if isinstance(policy, TabularMatchPolicy):
         about, arrays = {"format": matches.FORMAT, "capped": policy.capped}, policy.arrays
     else:
@@ -46,7 +46,7 @@ def save_tabular(policy: TabularPolicy | TabularMatchPolicy, path: Path) -> Path
 
 
 def load_tabular(path: Path) -> TabularPolicy | TabularMatchPolicy:
-    """Reads a tabular policy, whatever table it was made for.
+    """Read a tabular policy of any table.
 
     Raises:
         PolicyError: It cannot be read, or its arrays do not belong together.
@@ -65,7 +65,7 @@ def load_tabular(path: Path) -> TabularPolicy | TabularMatchPolicy:
 
 
 def read_metadata(path: Path) -> Metadata:
-    """Reads what a tabular policy was made for.
+    """Read the metadata of a tabular policy.
 
     Raises:
         PolicyError: It is no tabular policy, or cannot be read.

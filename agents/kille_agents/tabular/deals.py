@@ -1,4 +1,4 @@
-"""A tabular policy of a deal: probabilities by what is observed."""
+"""A tabular policy of a deal: probabilities by observation."""
 
 import numpy as np
 
@@ -13,7 +13,7 @@ ARRAYS = ("observations", "probabilities")
 
 
 class TabularPolicy(ObservationPolicy):
-    """Looks up what it observes.
+    """A policy that looks up its observation.
 
     Attributes:
         metadata: What it was made for.
@@ -29,7 +29,7 @@ class TabularPolicy(ObservationPolicy):
         probabilities: np.ndarray,
         name: str = "table",
     ) -> None:
-        """Checks and sorts the rows.
+        """Check and sorts the rows.
 
         Args:
             metadata: What it was made for.
@@ -65,7 +65,7 @@ class TabularPolicy(ObservationPolicy):
         return self.metadata.tables
 
     def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
-        """Returns the stored probabilities, [N, A] float64; see `Policy`.
+        """Return the stored probabilities, [N, A] float64; see `Policy`.
 
         Where only one action is legal it is played, whether the observation is known or not.
 

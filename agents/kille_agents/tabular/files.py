@@ -1,4 +1,4 @@
-"""The files of tabular policies: plain arrays, and a line of JSON that says what they are for.
+"""The files of tabular policies: plain arrays, and a line of JSON with their metadata.
 
 They are read without pickle, so nothing in them can run.
 """
@@ -20,7 +20,7 @@ TABULAR = "policy.npz"
 
 
 def tabular_file(path: str | Path) -> Path | None:
-    """Returns the file of the tabular policy that a path means; None if it means something else."""
+    """Return the file of the tabular policy that a path means; None if it means something else."""
     path = Path(path)
     if path.is_dir():
         path = path / TABULAR
@@ -28,12 +28,12 @@ def tabular_file(path: str | Path) -> Path | None:
 
 
 def tabular_name(path: Path) -> str:
-    """Returns the name of the policy in a file: that of its folder, or of the file itself."""
+    """Return the name of the policy in a file: that of its folder, or of the file itself."""
     return path.parent.name if path.name == TABULAR else path.stem
 
 
 def write_arrays(path: Path, about: Mapping[str, Any], arrays: Mapping[str, Any]) -> Path:
-    """Writes arrays and what they are for, whole or not at all; returns the path, with `.npz`."""
+    """Write arrays and metadata, whole or not at all; return the path, with `.npz`."""
     path = path if path.suffix == SUFFIX else path.with_name(path.name + SUFFIX)
     files.make_folder(path.parent)
     files.write_arrays(path, about, arrays)
@@ -43,7 +43,7 @@ def write_arrays(path: Path, about: Mapping[str, Any], arrays: Mapping[str, Any]
 def read_arrays(
     path: Path, wanted: Mapping[str, Sequence[str]]
 ) -> tuple[dict[str, Any], Metadata, dict[str, np.ndarray]]:
-    """Reads what a file says it is for, its metadata, and its arrays, all of numbers.
+    """Read the header of a file, its metadata, and its arrays, all of numbers.
 
     Args:
         path: The file.
@@ -65,10 +65,10 @@ def read_arrays(
 
 
 class Index:
-    """Finds rows of bytes."""
+    """Find rows of bytes."""
 
     def __init__(self, rows: np.ndarray, name: str, where: str) -> None:
-        """Sorts the rows.
+        """Sort the rows.
 
         Args:
             rows: [K, F] uint8, each once.
@@ -85,7 +85,7 @@ class Index:
             raise PolicyError(f"a row occurs twice in the tabular policy {name}")
 
     def find(self, rows: np.ndarray) -> np.ndarray:
-        """Returns the number of each row [N, F].
+        """Return the number of each row [N, F].
 
         Raises:
             PolicyError: A row is unknown.
@@ -106,6 +106,6 @@ class Index:
 
 
 def _row_keys(rows: np.ndarray) -> np.ndarray:
-    """Returns rows [K, F] uint8 as [K] byte strings of one length, which sort and compare whole."""
+    """Return rows [K, F] uint8 as [K] byte strings of one length, which sort and compare whole."""
     rows = np.ascontiguousarray(rows, dtype=np.uint8)
     return rows.view(f"S{rows.shape[1]}").ravel()

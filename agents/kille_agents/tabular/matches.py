@@ -24,7 +24,7 @@ STANDING = ("redeals_left", "buying", "pot", "price", "entries", "declined", "st
 """Parts of an observation that say how the match stands."""
 
 SHARED = ("in_hand", "dealer")
-"""Parts that belong to both halves: who plays this hand, seen from where."""
+"""Parts that belong to both halves: the seats of this hand, and the dealer."""
 
 CAP = "deals_left"
 """The part that counts down to the cap on hands; it matters only if the cap was solved for."""
@@ -44,7 +44,7 @@ ARRAYS = (
 
 
 class TabularMatchPolicy(ObservationPolicy):
-    """Looks up how the match stands and what has been seen of the hand.
+    """A policy that looks up the state of the match and the observation of the hand.
 
     Attributes:
         metadata: What it was made for.
@@ -60,7 +60,7 @@ class TabularMatchPolicy(ObservationPolicy):
         arrays: Mapping[str, np.ndarray],
         name: str = "match",
     ) -> None:
-        """Checks and sorts the rows.
+        """Check and sorts the rows.
 
         Args:
             metadata: What it was made for.
@@ -127,7 +127,7 @@ class TabularMatchPolicy(ObservationPolicy):
         return self.metadata.tables
 
     def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
-        """Returns the stored probabilities, [N, A] float64; see `Policy`.
+        """Return the stored probabilities, [N, A] float64; see `Policy`.
 
         Raises:
             PolicyError: An observation is not of this match, or the policy plays what is not legal.
@@ -160,17 +160,17 @@ def _of_hands(rows: np.ndarray, hands: np.ndarray) -> np.ndarray:
 
 
 def standing_columns(metadata: Metadata, capped: bool) -> np.ndarray:
-    """Returns which entries of an observation say how the match stands."""
+    """Return the entries of an observation about the state of the match."""
     return _columns(metadata, (*STANDING, *SHARED, *((CAP,) if capped else ())), True)
 
 
 def hand_columns(metadata: Metadata) -> np.ndarray:
-    """Returns which entries of an observation say what has been seen of the hand."""
+    """Return the entries of an observation about the hand."""
     return _columns(metadata, (*STANDING, CAP), False)
 
 
 def _columns(metadata: Metadata, names: tuple[str, ...], named: bool) -> np.ndarray:
-    """Returns the entries of the parts with these names, or of all others."""
+    """Return the entries of the parts with these names, or of all others."""
     parts = spec(metadata.game).observation(metadata.num_players)
     chosen = [np.arange(p.offset, p.offset + p.size) for p in parts if (p.name in names) == named]
     return np.concatenate(chosen)

@@ -22,11 +22,11 @@ TRAINED: dict[str, Path] = {
 
 
 def trained(game: str) -> list[str]:
-    """Returns the names of the networks that come for a game: one, or none."""
+    """Return the names of the networks that come for a game: one, or none."""
     return [name for name, folder in TRAINED.items() if folder.name == game]
 
 
 @cache
 def cards() -> Mapping[str, Any]:
-    """Returns what the networks have earned and how exploitable they are, by game."""
+    """Return the earnings and exploitability of the networks, by game."""
     return json.loads(CARDS.read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""What a player earns against others, over duplicate deals.
+"""Earnings of a policy against others, over duplicate deals.
 
 The focal player takes each seat of the same deal in turn, with the baseline in every other seat.
 The first dealer belongs to the deal, so the focal player plays every position once. The mean of
@@ -37,11 +37,11 @@ TABLES = 16_384
 DECIMALS = 9
 """Scores are rounded to these: the shares of a stake are no binary fractions and leave dust."""
 DETERMINISTIC = "deterministic"
-"""How a player plays whose greedy and sampled play are the same."""
+"""The way to play of a policy that never mixes actions."""
 
 
 def known_play(play: str) -> str:
-    """Returns a way to play, as results name it.
+    """Return a way to play, as results name it.
 
     Raises:
         ConfigError: No current version writes this word.
@@ -98,7 +98,7 @@ class Row:
 
 
 def estimates(scores: np.ndarray, largest: float) -> tuple[Estimate, ...]:
-    """Returns means with their intervals over deals.
+    """Return means with their intervals over deals.
 
     Args:
         scores: [D, K], of D independent deals, at least 2.
@@ -121,7 +121,7 @@ def payoff(
     deals: int = 10_000,
     seed: int = 0,
 ) -> Row:
-    """Measures a player among copies of another one.
+    """Measure a player among copies of another one.
 
     Args:
         focal: The player to be measured.
@@ -153,7 +153,7 @@ def payoff_table(
     reward: Function | None = None,
     progress: Callable[[int], None] = ignore,
 ) -> list[Row]:
-    """Measures a player against each baseline in each way to play; arguments as for `payoff`.
+    """Measure a player against each baseline in each way to play; arguments as for `payoff`.
 
     With a `reward` of the units that every seat has earned in games [N, P], a score is what it
     makes of them for the focal player's seat. Nothing says how far that can reach, so intervals
@@ -219,7 +219,7 @@ def deal_scores(
     reward: Function | None = None,
     progress: Callable[[int], None] = ignore,
 ) -> tuple[np.ndarray, bool]:
-    """Plays deals with the focal player in each seat in turn; arguments as for `payoff_table`.
+    """Play deals with the focal player in each seat in turn; arguments as for `payoff_table`.
 
     Returns:
         [D, 1 + P] its score in each deal, the mean over all positions and then by position, and
@@ -256,7 +256,7 @@ def deal_scores(
 
 
 def beyond_mean(units: np.ndarray) -> np.ndarray:
-    """Returns what seats earn [N, P] less the mean of their table."""
+    """Return the units of seats [N, P] less the mean of their table."""
     return units - units.mean(axis=1, keepdims=True)
 
 
@@ -267,7 +267,7 @@ def play_deals(
     seating: np.ndarray,
     dealer: int | None = None,
 ) -> np.ndarray:
-    """Returns what each seat earns, [N, P].
+    """Return the earnings of each seat, [N, P].
 
     Args:
         players: The players.

@@ -1,4 +1,4 @@
-"""What a tree says exactly: NashConv of a policy, and where it loses most."""
+"""Exact NashConv of a policy or profile, and its largest losses."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -107,7 +107,7 @@ def _rows(
     plays: Sequence[str],
     progress: Callable[[int], None] = ignore,
 ) -> list[ExactNashConv]:
-    """Measures what a policy does in a deal; `progress` is called with 1 after each row."""
+    """Measure strategies of a deal; `progress` is called with 1 after each row."""
     if len(plays) > 1 and all(np.isin(part, (0.0, 1.0)).all() for part in sampled):
         plays = (DETERMINISTIC,)
     rows = []
@@ -119,7 +119,7 @@ def _rows(
 
 
 def _row(name: str, play: str, found: NashConv, num_players: int, rules: Rules) -> ExactNashConv:
-    """Returns what was found of a policy, for people; a stake is 1 unit where no rule says more."""
+    """Return the result for people; a stake is 1 unit unless a rule says more."""
     by_seat = tuple(found.improvement.tolist()), tuple(found.values.tolist())
     stake = rules.number("stake") if "stake" in rules.values else 1
     table = Table.of(rules.game, num_players, rules)
@@ -127,7 +127,7 @@ def _row(name: str, play: str, found: NashConv, num_players: int, rules: Rules) 
 
 
 def match_row(policy: Policy, num_players: int, rules: Rules) -> ExactNashConv:
-    """Measures a policy over whole matches; see `exact_rows`.
+    """Measure a policy over whole matches; see `exact_rows`.
 
     Raises:
         KilleError: The states of the match, or the tree of a hand, are too many; or it has several
@@ -147,7 +147,7 @@ def match_row(policy: Policy, num_players: int, rules: Rules) -> ExactNashConv:
 
 
 def largest_losses(strategies: Sequence[np.ndarray], deal: DealStages, most: int) -> list[Loss]:
-    """Returns the information sets where a policy loses most, the largest loss first.
+    """Return the information sets where a policy loses most, the largest loss first.
 
     Args:
         strategies: What the policy does in each stage, [S] each.
@@ -172,7 +172,7 @@ def largest_losses(strategies: Sequence[np.ndarray], deal: DealStages, most: int
 
 
 def _comes_to(strategies: Sequence[np.ndarray], deal: DealStages) -> list[float]:
-    """Returns how likely a deal comes to each of its stages."""
+    """Return the probability that a deal comes to each of its stages."""
     comes = [1.0]
     for stage, strategy in zip(deal.stages, strategies, strict=True):
         again = stage.again @ payoffs_of(stage.tree, strategy)

@@ -78,13 +78,13 @@ class ExactNashConv(Result):
         }
 
     def parts(self) -> list[str | TextTable]:
-        """Returns the table, and by seat what it earns and could gain."""
+        """Return the table, and the earnings and possible gain of each seat."""
         home = [f"transferred from {self.transferred}"] if self.transferred else []
         return [f"{self.policy} at {self.table}", *home, exact_table([self])]
 
 
 def exact_table(rows: Sequence[ExactNashConv]) -> TextTable:
-    """Returns how far a policy is from an equilibrium, each way to play in two lines."""
+    """Return how far a policy is from an equilibrium, each way to play in two lines."""
     cells, totals = [], 2 if "stake" in rows[0].table.rules.as_dict() else 1
     for row in rows:
         gains = (f"{max(gain, 0.0):.5f}" for gain in row.improvement)
@@ -101,7 +101,7 @@ def exact_table(rows: Sequence[ExactNashConv]) -> TextTable:
 
 
 def exact_score_of(game: str) -> str:
-    """Returns what a tree counts: what a seat earns, or that less what the table earns on average.
+    """Return the score of a tree: units of a seat, or those less the table's mean.
 
     The latter where rewards do not sum to zero: a seat of Krypkille that harms all alike gains
     nothing.
@@ -134,7 +134,7 @@ class Loss:
 
 
 def loss_table(losses: Sequence[Loss], num_players: int) -> TextTable:
-    """Returns the information sets where a policy loses most, in words."""
+    """Return the information sets where a policy loses most, in words."""
     names = position_names(num_players)
     rows = []
     for one in losses:
@@ -188,7 +188,7 @@ class Evaluation(Result):
         )
 
     def parts(self) -> list[str | TextTable]:
-        """Returns what it earns, how far it is from an equilibrium, and where it loses most."""
+        """Return the earnings, the distance from an equilibrium, and the largest losses."""
         episode = str(self.rules["episode"])
         measure, unit = measure_of(self.game, episode), episode_noun(episode)
         measure = f"reward per {unit}" if self.score == OWN_REWARD else measure
@@ -240,7 +240,7 @@ class Evaluation(Result):
         ]
 
     def frame(self) -> "pd.DataFrame":
-        """Returns the payoff table as a data frame, one line per opponent and way to play."""
+        """Return the payoff table as a data frame, one line per opponent and way to play."""
         import pandas as pd
 
         return pd.DataFrame(
@@ -255,12 +255,12 @@ class Evaluation(Result):
         )  # fmt: skip
 
     def as_dict(self) -> dict[str, Any]:
-        """Returns everything as JSON can hold it."""
+        """Return everything as JSON can hold it."""
         return _PLAIN.dump_python(self, mode="json")
 
     @classmethod
     def read(cls, path: Path) -> "Evaluation":
-        """Returns what `as_dict` has put into a JSON file.
+        """Read a JSON file that `as_dict` has filled.
 
         Raises:
             ConfigError: The file is broken; the message names it and says what to do.

@@ -40,12 +40,12 @@ what they mean; what is rarer is what its computation has left over."""
 
 
 def is_solved(num_players: int, rules: Rules) -> bool:
-    """Returns whether the suite brings a solution of the deals at a table."""
+    """Return whether the suite brings a solution of the deals at a table."""
     return _policy(num_players, rules) is not None
 
 
 def worth(batch: Batch, table: int = 0, policy: Policy | None = None) -> np.ndarray | None:
-    """Returns what each legal action of the seat to act earns it on average.
+    """Return the mean earnings of each legal action of the seat to act.
 
     Args:
         batch: The tables.
@@ -75,7 +75,7 @@ def worth(batch: Batch, table: int = 0, policy: Policy | None = None) -> np.ndar
 
 
 class _Sets:
-    """Finds the information set of a table in a tree, whoever deals and at whichever hand."""
+    """Find the information set of a table in a tree, for any dealer and hand."""
 
     def __init__(self, stage: Stage) -> None:
         names = {"redeals", "deals"} & set(stage.positions.dtype.names or ())
@@ -85,7 +85,7 @@ class _Sets:
         self._numbers = {(seat, state.tobytes()): at for at, (seat, state) in enumerate(keys)}
 
     def find(self, row: np.record, seat: int) -> int | None:
-        """Returns the information set of a seat; None where it is none of the tree's."""
+        """Return the information set of a seat; None if the tree has no such set."""
         tables, seats = np.array([row]), int(row["num_players"])
         for name, count in self._counters.items():
             tables[name] = count
@@ -112,7 +112,7 @@ def _policy(num_players: int, rules: Rules) -> Policy | None:
 
 @lru_cache(maxsize=8)
 def _hands(num_players: int, rules: Rules, policy: Policy) -> tuple[_Choices, ...]:
-    """Measures a policy in all hands of a deal, by the questions granted before them.
+    """Measure a policy in all hands of a deal, by the questions granted before them.
 
     The trees are forgotten.
     """
