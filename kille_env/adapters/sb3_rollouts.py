@@ -141,6 +141,7 @@ class SeatRollouts(OnPolicyAlgorithm):
     def _setup_model(self) -> None:
         self.rollout_buffer_class = SeatBuffer
         super()._setup_model()
+        self.rollout_buffer_class = None  # a file of the model is one of the library's algorithm
 
     def collect_rollouts(
         self,

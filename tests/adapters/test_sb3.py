@@ -447,5 +447,8 @@ def test_checkpoints_are_players(tmp_path: Path) -> None:
     assert player.tables == (venv.table,)
     again = SeatPPO.load(saving.files[0], env=self_play(16, 2, rules={"fraga": "off"}))
     assert again.learn(128, reset_num_timesteps=False).num_timesteps == 256
+    here: Any = {"rules": {"fraga": "off"}, "episode": "deal"}
+    plain = MaskablePPO.load(saving.files[0], env=one_seat(16, 2, **here))
+    assert plain.learn(128, reset_num_timesteps=False).num_timesteps == 256
     with pytest.raises(KilleError, match="every is 0"):
         Checkpoints(0, tmp_path)
