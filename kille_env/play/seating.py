@@ -88,14 +88,22 @@ class SeatedPolicies(Fixed):
         self.match = np.zeros(batch.num_tables, dtype=np.uint64)
         self.remember = any(getattr(player, "remembers", False) for player in self.players)
         self._history = History(batch)  # stays empty unless a policy needs it
-        kernels = [kernel_of(player) for player in self.players]
-        # Copies of their numbers, because a read-only array would be compiled for anew.
-        self._kernels = {
-            i: (own.choose, np.array(own.numbers)) for i, own in enumerate(kernels) if own
-        }
+        self._kernels = self._find_kernels()
         self._trail = np.empty(ROUND, dtype=np.int64)
         noted = step is None and watch is None and not self.remember
         self.compiled = bool(self._kernels) and noted
+
+    def _find_kernels(self) -> dict[int, tuple[Any, np.ndarray]]:
+        kernels = [kernel_of(player) for player in self.players]
+        # Copies of their numbers, because a read-only array would be compiled for anew.
+        return {i: (own.choose, np.array(own.numbers)) for i, own in enumerate(kernels) if own}
+
+    def __getstate__(self) -> dict[str, Any]:  # kernels cannot be pickled, and come with policies
+        return {name: value for name, value in self.__dict__.items() if name != "_kernels"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._kernels = self._find_kernels()
 
     def _chosen(self, which: np.ndarray | None) -> np.ndarray | None:
         return None if which is None else arguments.which(which, self.batch.num_tables)
