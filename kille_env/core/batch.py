@@ -16,7 +16,7 @@ from kille_env.core.jit import Kernel, announce_compilation, in_plain
 from kille_env.core.loops import MOST_PASSED, first_illegal
 from kille_env.core.provided import provided
 from kille_env.core.spec import Part, Rules, width
-from kille_env.core.start import finish
+from kille_env.core.start import STEPS, compile_ahead, finish
 from kille_env.core.table import DEAL, OVER
 from kille_env.errors import IllegalActionError, KilleError, RulesError, shortened
 
@@ -217,6 +217,8 @@ class Batch(Fixed):
         first, tables, rules = not self._began, self.arrays.tables, self.arrays.rules
         name = self.spec.name if deal else f"{self.spec.name} by hand"
         with announce_compilation(name) if first and not in_plain() else nullcontext():
+            is_cold = first and deal and not in_plain() and not self.game.is_compiled
+            wait = compile_ahead(self.game, STEPS) if is_cold else None
             decided = chosen
             if start or decks or not deal:
                 self.game.begin(tables, rules, dealers, chosen)
@@ -233,18 +235,23 @@ class Batch(Fixed):
                     raise _undecided()
             self._show(chosen)
             self._began = True
-            if first:
-                self._compile(deal)
+            if wait:
+                wait()
+            if first and deal:
+                self.compile_step()
+            elif first:  # a reset without a deal is for play by hand
+                self.game.deal(tables, rules, ~self._everyone, True)
+                self.game.apply(*self._no_tables())
 
-    def _compile(self, step: bool) -> None:
-        """Compile `step` or `apply` with the first reset, so that the first call is fast."""
+    def compile_step(self) -> None:
+        """Compile `step`, or load it from the cache, so that its first call is fast."""
+        shown = (array[:0] for array in self.arrays.shown)
+        self.game.step(*self._no_tables(), *shown, self.restart)
+
+    def _no_tables(self) -> tuple[np.ndarray, ...]:
+        """Return the first arguments of a kernel that plays actions, for N = 0."""
         own = self.arrays
-        head = own.tables[:0], own.rules, np.zeros(0, np.int64), self._everyone[:0]
-        if step:
-            self.game.step(*head, *(array[:0] for array in own.shown), self.restart)
-        else:  # whoever resets without dealing plays hand by hand
-            self.game.deal(own.tables, own.rules, ~self._everyone, True)
-            self.game.apply(*head)
+        return own.tables[:0], own.rules, np.zeros(0, np.int64), self._everyone[:0]
 
     def step(self, actions: Any, which: np.ndarray | None = None) -> None:
         """Play one action at every table (or at the chosen ones).

@@ -1,9 +1,10 @@
-"""Start single tables in plain Python at once, while a child process compiles their kernels.
+"""Compile kernels in a child process while this one does something else.
 
 A kernel is a plain Python function, too: hundreds of times slower, and the same to the bit. So an
 environment of one table does not wait for the compiler. It plays its first decisions in plain
 Python; a child process fills the cache of kernels meanwhile, and a thread then loads them, and the
-table goes on compiled. A batch of many tables waits for the compiler, as it always did.
+table goes on compiled. A batch of many tables waits for the compiler; a child compiles its steps
+meanwhile.
 
 This needs a second core and a cache that can be written. Without them, or if the child fails,
 kernels are compiled when they are first called.
@@ -16,7 +17,7 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,8 @@ from kille_env.core.jit import Kernel, here
 
 SWITCH = "KILLE_PLAIN_START"
 """Environment variable; "0" compiles before the first step, as batches do."""
+STEPS = "kille_env.core.start:kernels_of_steps"
+"""What compiles longest of a batch."""
 KERNELS = "kille_env.core.start:kernels_of_one_table"
 """The default of `begin`: what one table by itself calls."""
 
@@ -50,6 +53,26 @@ def begin(game: Game, kernels: str = KERNELS, *arguments: str) -> None:
     _jobs[job] = threading.Thread(target=_run, args=job, name="kille-env-start", daemon=True)
     Kernel.starting = True
     _jobs[job].start()
+
+
+def compile_ahead(game: Game, kernels: str, *arguments: str) -> Callable[[], None]:
+    """Compile in a child process what this one will call later, unless the cache has it.
+
+    Args:
+        game: The game.
+        kernels: As in `begin`.
+        *arguments: As in `begin`.
+
+    Returns:
+        A function that waits until the child has ended.
+    """
+    job = kernels, game.module.__name__, *arguments
+    if here.compiled or not _possible() or _marker(job).exists():
+        return lambda: None
+    if job not in _jobs:
+        _jobs[job] = threading.Thread(target=_compile_in_child, args=(job,), daemon=True)
+        _jobs[job].start()
+    return _jobs[job].join
 
 
 def finish() -> None:
@@ -115,6 +138,13 @@ def kernels_of_one_table(game: str) -> Iterator[object]:
     yield batch.apply(batch.mask.argmax(axis=1))
     yield batch.full_state(0)
     yield batch.information_state(0)
+
+
+def kernels_of_steps(game: str) -> Iterator[object]:
+    """Call the step of many tables."""
+    from kille_env.core.batch import Batch
+
+    yield Batch(game_of(game), 2, seed=0).compile_step()
 
 
 def _marker(job: tuple[str, ...]) -> Path:

@@ -13,6 +13,7 @@ from kille_env.core.arguments import one_of
 from kille_env.core.batch import Batch
 from kille_env.core.floats import OBSERVATION, reading_of
 from kille_env.core.spec import Rules
+from kille_env.core.start import begin
 from kille_env.core.table import OVER
 from kille_env.errors import CardError, IllegalActionError
 from kille_env.records.notation import check_record, check_result, join, recorded_chance, refuse
@@ -170,6 +171,7 @@ class _Replayer:
         self.reading = reading_of(observation, game.spec, record["num_players"])
         self.record, self.look = record, look
         self.where = getattr(record, "source", "")
+        begin(game)
         self.batch = Batch(game, 1, record["num_players"], rules, 0, restart=False)
         self.table = self.batch.tables[0]
         self.out = Replay(record, rules)

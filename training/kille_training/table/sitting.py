@@ -6,12 +6,13 @@ from typing import Any
 import numpy as np
 
 from kille_env.core.spec import Rules
+from kille_env.core.start import begin
 from kille_env.core.table import OVER
 from kille_env.errors import IllegalActionError, KilleError, RulesError
 from kille_env.play.policy import Policy, name_of
 from kille_env.play.seating import SeatedPolicies
 from kille_env.records import Record, Recorder
-from kille_env.registry import make_batch
+from kille_env.registry import load_game, make_batch
 from kille_env.words.text import does, listed, signed
 from kille_training.names import names_at
 from kille_training.table.advice import Question
@@ -54,6 +55,7 @@ class Sitting:
         self.names = names_at(len(by_seat), self.person)
         self.decided, self.watch, self._seed = 0, watch, seed
         self._done: list[Record] = []
+        begin(load_game(game))
         self.batch = make_batch(game, 1, len(by_seat), rules=rules, seed=0, restart=False)
         names = [
             name if player is None else f"{name} ({name_of(player)})"
