@@ -164,6 +164,10 @@ class _Here(threading.local):
 here = _Here()
 
 
+before_compiling: list[Callable[[], None]] = []
+"""Called before a compilation is announced: `kille_env.core.start` waits for its child."""
+
+
 class Kernel:
     """A compiled function, in two forms that are made when they are first needed.
 
@@ -261,10 +265,8 @@ def announce_compilation(name: str) -> Iterator[None]:
     if PLAIN:
         yield
         return
-    if Kernel.starting:
-        from kille_env.core.start import finish  # what is announced needs compiled kernels
-
-        finish()
+    for wait in before_compiling:
+        wait()
     started: list[float] = []
     collecting = gc.isenabled()
 

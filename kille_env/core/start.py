@@ -82,6 +82,9 @@ def finish() -> None:
             thread.join()
 
 
+jit.before_compiling.append(finish)
+
+
 @cache
 def _possible() -> bool:
     """Return whether a child can compile beside this process."""

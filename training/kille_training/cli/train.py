@@ -34,7 +34,7 @@ def train(
     such folders.
     """
     from kille_training import train as train_policy  # says which extra is missing
-    from kille_training.learn.runs import seed_runs
+    from kille_training.learn.runs import Run, seed_runs
     from kille_training.progress import Bars
 
     seeds = seeds or len(seed_runs(Path(config))) or None
@@ -42,4 +42,9 @@ def train(
         found = train_policy(
             config, out=out, seed=seed, seeds=seeds, set=overrides, progress=progress
         )
-    command.report(found.as_dict(), [found], as_json)
+    shown: list[object] = [found]
+    if isinstance(found, Run) and not as_json:
+        from kille_training.learn.page import in_words  # loads matplotlib
+
+        shown += ["", *in_words(found)]
+    command.report(found.as_dict(), shown, as_json)

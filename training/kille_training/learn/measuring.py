@@ -5,8 +5,9 @@ Measuring touches no random generator of training.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
+from kille_env.core.game import game_of
 from kille_env.errors import ConfigError
 from kille_env.files import write_whole
 from kille_env.play.policy import Policy
@@ -90,6 +91,15 @@ class Measurements:
         measure = measure_of(self.rules.game, self.settings.table.episode)
         shown = (row for row in rows if row.play != "sampled")
         return f"{measure} against " + "   ".join(f"{row.against} {row.estimate}" for row in shown)
+
+
+def kernels_of_measuring(module: str) -> Iterator[object]:
+    """Call the kernels that measure a policy; see `kille_env.core.start.compile_ahead`."""
+    spec = game_of(module).spec
+    small = "tiny" if "tiny" in spec.presets else None
+    yield evaluate(
+        "uniform", spec.name, 2, rules=small, baselines="rule_of_thumb", deals=2, exact=True
+    )
 
 
 def measure_run(run: Run, progress: Progress | None = None) -> Evaluation:

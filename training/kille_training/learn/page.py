@@ -112,6 +112,31 @@ def _yardsticks(num_players: int, rules: Rules) -> dict[str, float]:
     return found
 
 
+def in_words(run: Run) -> list[str]:
+    """Return what a finished run has learned, and what to do next, in sentences."""
+    settings, evaluation = run.settings(), run.read_evaluation()
+    assert evaluation is not None
+    table, lines = settings.table, []
+    if evaluation.exact:
+        nearest = min(evaluation.exact, key=lambda row: row.nash_conv)
+        uniform = _yardsticks(table.num_players, table.resolve())[YARDSTICKS["uniform"]]
+        lines.append(
+            f"Distance from an equilibrium (NashConv): {_percent(nearest.stakes / uniform)} of "
+            "random play's. 0% is perfect: no seat could gain anything by playing otherwise."
+        )
+    if evaluation.rows:
+        lines.append(verdict(evaluation.rows, measure_of(table.game, table.episode)).text)
+    play = f"kille play {table.game} --players {table.num_players} --opponents {run.folder}"
+    if table.episode == "deal":
+        play += " --rules episode=deal"
+    return [*lines, f"Open {run.report} in a browser. Play against it: {play}"]
+
+
+def _percent(share: float) -> str:
+    """Return a share with two significant digits, as "1.4%"."""
+    return f"{max(100 * share, 0.0):.2g}%"
+
+
 def distance(exact: Sequence[ExactNashConv], yardsticks: Mapping[str, float]) -> Verdict:
     """Return NashConv of the policy's better way of playing, beside the baselines', in stakes."""
     nearest = min(exact, key=lambda row: row.nash_conv)

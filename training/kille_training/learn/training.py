@@ -24,8 +24,9 @@ from typing import TYPE_CHECKING, Any, overload
 from filelock import FileLock, Timeout
 
 from kille_agents.catalog import load_policy
+from kille_env.core.start import compile_ahead
 from kille_env.errors import ConfigError
-from kille_env.registry import spec
+from kille_env.registry import load_game, spec
 from kille_training.learn.method import (
     Learned,
     Learner,
@@ -51,6 +52,8 @@ from kille_training.settings import Overrides, build, plain
 if TYPE_CHECKING:
     from kille_training.learn.seeds import SeedRuns
 
+MEASURING = "kille_training.learn.measuring"
+"""Its kernels are compiled in a child process, beside those of training."""
 Tell = Callable[[str], None]
 """Called with a sentence."""
 
@@ -164,6 +167,7 @@ class Training:
         """Begins a run; `load` resumes one."""
         settings = settings.resolved()
         table, measure = settings.table, settings.measure
+        wait = compile_ahead(load_game(table.game), f"{MEASURING}:kernels_of_measuring")
         self.run, self.settings = run, settings
         self.learner = learner_of(settings)
         self.total = whole_updates(self.learner, settings.decisions)
@@ -181,6 +185,7 @@ class Training:
         if measure.every:
             from kille_training.learn.measuring import Measurements  # brings what evaluates
 
+            wait()
             self.measurements = Measurements(run, settings, baselines)
         self.progress = GrowingCSV(run.progress, (*PROGRESS, *self.learner.figures))
 
