@@ -62,8 +62,14 @@ setup: $(VENV)/.installed-dev ## install everything into .venv
 # The main job.
 
 .PHONY: demo
-demo: $(VENV)/.installed ## train a policy, measure it, write runs/demo/report.html
+demo: $(VENV)/.installed-measure ## train a policy, measure it, write runs/demo/report.html
+	@$(MAKE) --no-print-directory --jobs 2 $(VENV)/.demo-kernels $(VENV)/.installed
 	$(BIN)/kille train demo $(ARGS)
+
+# Its kernels are compiled while pip brings the library that trains.
+$(VENV)/.demo-kernels: | $(VENV)/.installed-measure
+	$(BIN)/python tests/kernels.py --processes 1 --games byteskille
+	@touch $@
 
 .PHONY: bench
 bench: $(VENV)/.installed ## measure the speed and print a table
