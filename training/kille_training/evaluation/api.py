@@ -137,5 +137,6 @@ def evaluate(
 
 
 def _listed(players: Any) -> list[Any]:
-    one = isinstance(players, (str, Path)) or not isinstance(players, Sequence)
-    return [players] if one else list(players)
+    if isinstance(players, (str, Path)) or not isinstance(players, Sequence):
+        return [players]
+    return list(players)

@@ -55,7 +55,7 @@ def measure_exactly(
     asked = strategies_of(_by_seat(policies), deal, asking)
     advance = part_of(progress, "measuring exactly", len(plays))
     rows = _rows(name, asked, deal, plays, advance)
-    found = list(policies)
+    found: list[Policy] = list(policies)
     if searches and len(policies) == 1:
         found = [policy_of(asked, deal, name)]
     played = greedy_of(asked, deal) if tuple(plays) == ("greedy",) else asked
