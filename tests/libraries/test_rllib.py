@@ -7,9 +7,11 @@ pytest.importorskip("lz4", reason='pip install "ray[rllib]" dm-tree')
 pytest.importorskip("ray.rllib", reason='pip install "ray[rllib]" dm-tree')
 
 import ray
+from ray import cloudpickle
 from ray.cluster_utils import Cluster
 
 from reference.recipes import check_recipe
+from reference.scripts import script
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # RLlib and Ray warn of their own insides
 
@@ -40,6 +42,8 @@ def test_the_recipe_learns_a_player(game, alone, monkeypatch):
 
 
 def test_runners_play_on_several_nodes(two_nodes, monkeypatch):
+    # A script that is run is pickled by value, a module that is imported is not.
+    cloudpickle.register_pickle_by_value(script("training/recipes/rllib_ppo.py"))
     check_recipe(
         "rllib_ppo", "byteskille", monkeypatch, seeds=1, TABLES=32, MINIBATCH=128, runners=2
     )
