@@ -10,6 +10,7 @@ import gc
 import hashlib
 import os
 import shutil
+import sys
 import tempfile
 import threading
 import time
@@ -201,6 +202,12 @@ class Kernel:
             finally:
                 here.plain = False
         return self.compiled(*arguments)
+
+    def __reduce__(self) -> Any:
+        name, module = self.py_func.__name__, self.py_func.__module__
+        if module != "__main__" and getattr(sys.modules.get(module), name, None) is self:
+            return name  # pickled by name, like a function
+        return Kernel, (self.py_func,)
 
     @cached_property
     def compiled(self) -> Any:
