@@ -204,7 +204,10 @@ def test_the_command_writes_the_page(kille, answer, recorded, tmp_path):
         (["--policies", "uniform"], "go with --html"),
         (["--html", "x.html", "--check"], "choose one of --check and --html"),
         (["--html", "x.html", "--policies", "unifrom"], "Did you mean 'uniform'"),
-        (["--html", "no/such/x.html"], "run the same command again, or name another place"),
+        (
+            ["--html", "no/such/x.html"],
+            "cannot be written: No such file or directory; name another place",
+        ),
         (["--html", "x.html", "--match", "4"], "has 3 lines"),
     ],
 )

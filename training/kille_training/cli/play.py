@@ -49,9 +49,9 @@ def play(
     leave.
     """
     # The rest takes seconds to load: say so first, and keep keys typed meanwhile off the screen.
-    click.echo(f"{spec(game).title}: setting the table ...", err=as_json)
     show_keys = _hide_keys()
     try:
+        click.echo(f"{spec(game).title}: setting the table ...", err=as_json)
         _play(game, num_players, opponents, seed, rules, web, out, trust, as_json, show_keys)
     finally:
         show_keys()
