@@ -9,11 +9,11 @@ sees what a seat must not know, so it is never part of a policy. It uses one cor
 
 import argparse
 
+import numpy as np
 import torch
 from torch import nn
 
 from kille_env import LiveOpponent, collect, make_batch
-from kille_env.core.spec import feature_scale
 from kille_training import evaluate
 
 PARTS, EPOCHS, RATE, ENTROPY, CLIP = 4, 4, 2e-3, 0.1, (0.8, 1.2)
@@ -30,7 +30,10 @@ def train(game="byteskille", num_players=3, decisions=2_700_000, seed=0, tables=
     torch.set_num_threads(1)
     torch.manual_seed(seed)
     batch = make_batch(game, tables, num_players, episode="deal", seed=seed)
-    scale = torch.as_tensor(feature_scale(batch.spec.full_state(num_players)))
+    parts = batch.spec.full_state(num_players)
+    scale = torch.as_tensor(
+        np.concatenate([np.full(p.size, 1 / p.high, np.float32) for p in parts])
+    )
     actor = network(batch.observation.shape[1], batch.spec.num_actions)
     critic = network(len(scale), 1)
     weights = [*actor.parameters(), *critic.parameters()]
