@@ -223,15 +223,6 @@ def test_advantages_of_what_does_not_fit_are_refused(
         Transitions(**{**columns, "following": np.array(following)}).advantages(values)
 
 
-def test_streams_go_on_with_more_open_decisions_than_tables() -> None:
-    credit = np.zeros((3, 2))
-    gone_on = SeatStreams(credit)
-    gone_on.load(np.arange(6).reshape(3, 2), np.ones((3, 2)))
-    credit += 1.0
-    gone_on.end(np.ones(3, np.bool_))
-    assert gone_on.completed()[1].tolist() == [2.0] * 6
-
-
 def test_an_action_from_outside_is_still_refused_as_one() -> None:
     with pytest.raises(IllegalActionError):
         tables().step(np.full(3, 99))

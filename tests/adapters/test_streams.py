@@ -363,7 +363,7 @@ def test_without_the_agents_names_are_refused(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setitem(sys.modules, "kille_agents", None)
     monkeypatch.delitem(sys.modules, "kille_agents.catalog", raising=False)
     rules = spec("byteskille").resolve()
-    with pytest.raises(PolicyError, match="not installed"):
+    with pytest.raises(PolicyError, match="no package that finds 'rule_of_thumb' is installed"):
         resolve("rule_of_thumb", "byteskille", 3, rules)
 
 
