@@ -42,7 +42,7 @@ RARE = 0.01
 
 
 def scores_of(players: Sequence[Policy], rules: Rules, deals: int, seed: int) -> np.ndarray:
-    """Play the first player among copies of the second and returns its scores, [D]."""
+    """Play the first player among copies of the second and return its scores, [D]."""
     found = []
     lineup = np.arange(SEATS) > 0
     for first in range(0, deals, BATCH):

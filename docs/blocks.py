@@ -36,7 +36,7 @@ def filled(page: Path, blocks: Mapping[str, Callable[[], str]], whole: bool = Tr
 
 
 def write(files: Mapping[Path, str], check: bool) -> int:
-    """Write the files that change, or (check) names them and returns 1."""
+    """Write the files that change, or (check) name them and return 1."""
     stale = False
     for path, new in files.items():
         if path.is_file() and path.read_text(encoding="utf-8") == new:

@@ -39,7 +39,7 @@ TABLE = table_dtype(
 
 @kernel
 def begin(table, rules, dealer):
-    """Begins a match."""
+    """Begin a match."""
     new_match(table, dealer)
     table["dealt"][:] = -1
     table["hand"][:] = -1
@@ -70,7 +70,7 @@ def legal_actions(table, rules, seat, out):
 
 @kernel
 def apply(table, rules, action):
-    """Plays an action of the seat to act."""
+    """Play an action of the seat to act."""
     seat = int(table["seat"])
     if action == DRAW:
         table["hand"][seat] = draw(table)
@@ -83,7 +83,7 @@ def apply(table, rules, action):
 
 @kernel
 def settle(table, rules):
-    """Pays the highest card and goes on to the next deal, or ends the match."""
+    """Pay the highest card and go on to the next deal, or end the match."""
     num_players = int(table["num_players"])
     highest, winners = -1, 0
     for seat in range(num_players):
@@ -101,7 +101,7 @@ def settle(table, rules):
 
 
 def observation_parts(num_players: int) -> tuple[Part, ...]:
-    """Returns the layout of the observation."""
+    """Return the layout of the observation."""
     return lay_out(
         Part("card", 21, "own card, from blaren to kille (one-hot)"),
         Part("to_come", num_players, "acts now or later; entry 0 is the seat itself"),
@@ -111,7 +111,7 @@ def observation_parts(num_players: int) -> tuple[Part, ...]:
 
 @kernel
 def observe(table, rules, seat, out):
-    """Writes the observation of a seat."""
+    """Write the observation of a seat."""
     out[:] = 0
     num_players = int(table["num_players"])
     if table["hand"][seat] >= 0:
@@ -131,7 +131,7 @@ def _position(table, seat):
 
 
 def information_state_parts(num_players: int) -> tuple[Part, ...]:
-    """Returns the layout of the information state."""
+    """Return the layout of the information state."""
     return lay_out(
         *observation_parts(num_players),
         Part("dealt", 1, "the card that the seat was dealt: 1 blaren to 21 kille, 0 none", 21),
@@ -143,7 +143,7 @@ def information_state_parts(num_players: int) -> tuple[Part, ...]:
 
 @kernel
 def information_state(table, rules, seat, out):
-    """Writes what a seat knows, with perfect recall of the deal."""
+    """Write what a seat knows, with perfect recall of the deal."""
     num_players = int(table["num_players"])
     at = 21 + 2 * num_players
     observe(table, rules, seat, out[:at])
@@ -160,14 +160,14 @@ def information_state(table, rules, seat, out):
 
 
 def full_state_parts(num_players: int) -> tuple[Part, ...]:
-    """Returns the layout of the full-information state."""
+    """Return the layout of the full-information state."""
     hands = Part("hands", num_players, "every seat's card: 1 blaren to 21 kille, 0 none", 21)
     return lay_out(*observation_parts(num_players), hands)
 
 
 @kernel
 def full_state(table, rules, seat, out):
-    """Writes everything, seen from a seat."""
+    """Write everything, seen from a seat."""
     num_players = int(table["num_players"])
     at = 21 + 2 * num_players
     observe(table, rules, seat, out[:at])
@@ -177,7 +177,7 @@ def full_state(table, rules, seat, out):
 
 @kernel
 def resample(table, rules, seat, cards):
-    """Draws an arrangement of the cards that a seat cannot tell from this one.
+    """Draw an arrangement of the cards that a seat cannot tell from this one.
 
     It knows the card that it was dealt and the one that it has; nothing is said of the others.
     """
@@ -188,14 +188,14 @@ def resample(table, rules, seat, cards):
 
 @kernel
 def relabel(table, rules, cards):
-    """Puts `cards[c]` everywhere in the table where card c is."""
+    """Put `cards[c]` everywhere in the table where card c is."""
     relabel_cards(table["dealt"], cards)
     relabel_cards(table["hand"], cards)
     relabel_cards(table["deck"], cards)
 
 
 def result(table: np.record, rules: Rules) -> dict[str, Any]:
-    """Returns the result of the hand that has just ended."""
+    """Return the result of the hand that has just ended."""
     seats = range(int(table["num_players"]))
     return {
         "final": [KILLE_PACK.code(table["hand"][seat]) for seat in seats],
@@ -228,7 +228,7 @@ def view(table: np.record, rules: Rules, seat: int | None, who: list[str]) -> Vi
 
 
 def reward_range(rules: Rules, num_players: int) -> tuple[float, float]:
-    """Returns bounds of an episode: a hand costs 1, or wins 1 of each other seat."""
+    """Return bounds of an episode: a hand costs 1, or wins 1 of each other seat."""
     hands = float(rules.number("deals")) if rules["episode"] != SINGLE_DEAL else 1.0
     return -hands, hands * (num_players - 1)
 

@@ -26,7 +26,7 @@ def built(name: str) -> dict[Path, str]:
 
 
 def main() -> int:
-    """Write or checks; returns the exit status."""
+    """Write or check; returns the exit status."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("names", nargs="*", help="scripts; all by default")
     parser.add_argument("--check", action="store_true")

@@ -358,7 +358,7 @@ def _name(game: str, preset: str, seats: int) -> str:
 
 
 def certify(name: str) -> None:
-    """Solve a table and writes its two files."""
+    """Solve a table and write its two files."""
     game, seats, rules = CERTIFIED[name]
     solution = kt.solve(game, seats, rules=rules, target=1e-6, method="pcfr+")
     exported = kt.export_efg(game, seats, CERTIFICATES / f"{name}.efg", rules=rules)

@@ -78,13 +78,7 @@ class MissingLibraryError(ModuleNotFoundError, KilleError):
 
 
 def illegal_choice(name: str, action: int, legal: Iterable[int]) -> PolicyError:
-    """Return the error for a policy whose kernel has chosen an illegal action.
-
-    Args:
-        name: The policy's name.
-        action: The action.
-        legal: The legal actions.
-    """
+    """Return the error for a policy whose kernel has chosen an illegal action."""
     return PolicyError(
         f"the kernel of policy {name!r} chose the illegal action {action}, "
         f"expected one of {list(legal)}"

@@ -37,25 +37,14 @@ def writing(path: Path) -> Iterator[None]:
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder and those above it, if they are missing.
-
-    Raises:
-        FileError: It cannot be made.
-    """
+    """Make a folder and those above it, if they are missing."""
     with writing(path):
         path.mkdir(parents=True, exist_ok=True)
 
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[BinaryIO]:
-    """Open a file for writing that appears at its place, whole, when the block ends without error.
-
-    Args:
-        path: Path of the file; its folder exists.
-
-    Raises:
-        FileError: The file cannot be written; one that was there before stays as it was.
-    """
+    """Open a file for writing that appears at its place, whole, if the block ends without error."""
     with writing(path):
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         try:
@@ -83,11 +72,7 @@ def write_arrays(path: Path, about: Mapping[str, Any], arrays: Mapping[str, Any]
 
 
 def read_arrays(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """Read a file of `write_arrays`; nothing in the file can run.
-
-    Raises:
-        Exception: One of `BROKEN`: the file is missing, too large, or holds something else.
-    """
+    """Read a file of `write_arrays`; nothing in the file can run."""
     # Read as a whole first: NumPy leaves a file open that it cannot read.
     data = io.BytesIO(read_bytes(path, MOST_ARRAYS))
     try:
@@ -108,37 +93,19 @@ def read_arrays(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
 
 
 def read_bytes(path: Path, most: int) -> bytes:
-    """Read a file of at most `most` bytes.
-
-    Raises:
-        KilleError: It is larger.
-        OSError: It cannot be read.
-    """
+    """Read a file of at most `most` bytes."""
     if path.stat().st_size > most:
         raise KilleError(f"it is larger than {most >> 20:,} MiB")
     return path.read_bytes()
 
 
 def read_json(path: Path) -> Any:
-    """Read a file of JSON; see `parse_json`.
-
-    Raises:
-        KilleError: It is too large, nested too deeply, or not JSON.
-        OSError: It cannot be read.
-    """
+    """Read a file of JSON; see `parse_json`."""
     return parse_json(read_bytes(path, MOST_JSON))
 
 
 def parse_json(text: str | bytes, **hooks: Any) -> Any:
-    """Parse JSON of any origin.
-
-    Args:
-        text: The text, in UTF-8 if it is bytes.
-        **hooks: As for `json.loads`.
-
-    Raises:
-        KilleError: It is too large, nested too deeply, or not JSON.
-    """
+    """Parse JSON of any origin."""
     if len(text) > MOST_JSON:
         raise KilleError(f"it is larger than {MOST_JSON >> 20:,} MiB")
     try:

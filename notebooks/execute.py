@@ -31,34 +31,34 @@ SECONDS = 240
 
 
 def notebooks() -> list[Path]:
-    """Returns the files of the notebooks, in their order."""
+    """Return the files of the notebooks, in their order."""
     return sorted(FOLDER.glob("*.ipynb"))
 
 
 def read(path: Path) -> Any:
-    """Returns a notebook."""
+    """Return a notebook."""
     return nbformat.read(path, as_version=4)
 
 
 def code(notebook: Any) -> list[Any]:
-    """Returns the cells with code."""
+    """Return the cells with code."""
     return [cell for cell in notebook.cells if cell.cell_type == "code"]
 
 
 def digest(notebook: Any) -> str:
-    """Returns a fingerprint of the code of a notebook."""
+    """Return a fingerprint of the code of a notebook."""
     return hashlib.sha256("\0".join(cell.source for cell in code(notebook)).encode()).hexdigest()
 
 
 def smaller(notebook: Any) -> Any:
-    """Returns a notebook with the values that stand after `# tests:`."""
+    """Return a notebook with the values that stand after `# tests:`."""
     for cell in code(notebook):
         cell.source = SMALLER.sub(r"\1 = \2", cell.source)
     return notebook
 
 
 def execute(notebook: Any, folder: Path) -> Any:
-    """Executes a notebook from top to bottom, in place.
+    """Execute a notebook from top to bottom, in place.
 
     Args:
         notebook: The notebook.
@@ -85,7 +85,7 @@ def execute(notebook: Any, folder: Path) -> Any:
 
 
 def main(names: list[str]) -> None:
-    """Executes and writes the notebooks whose names begin so, or all."""
+    """Execute and write the notebooks whose names begin so, or all."""
     os.environ["PYTHONPATH"] = os.pathsep.join(entry for entry in sys.path[1:] if entry)
     for path in notebooks():
         if names and not path.name.startswith(tuple(names)):

@@ -31,7 +31,7 @@ hypothesis.settings.load_profile("kille")
 
 @pytest.fixture(scope="session")
 def scale() -> Callable[..., int]:
-    """Returns `scale(n, least=1)`: n compiled, a fiftieth as plain Python, never below `least`."""
+    """Return `scale(n, least=1)`: n compiled, a fiftieth as plain Python, never below `least`."""
 
     def scaled(n: int, least: int = 1) -> int:
         return max(least, round(n * SHARE))
@@ -46,7 +46,7 @@ def game(request: pytest.FixtureRequest) -> str:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leaves out what is marked `compiled` when nothing is."""
+    """Leave out what is marked `compiled` when nothing is."""
     if PLAIN:
         skip = pytest.mark.skip(reason="needs compiled kernels to end in time")
         for item in items:

@@ -48,7 +48,7 @@ QUICK = (
 
 
 def main() -> int:
-    """Runs what the command line asks for; returns the exit status."""
+    """Run what the command line asks for; returns the exit status."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("what", choices=("libraries", "oldest", "pythons", "wheel"))
     what, rest = parser.parse_known_args()
@@ -96,7 +96,7 @@ def pythons(asked: Sequence[str]) -> int:
 
 
 def wheel(asked: Sequence[str]) -> int:
-    """Uses the wheel in dist/ as somebody would who has nothing else: `tests/smoke.py`."""
+    """Use the wheel in dist/ as somebody would who has nothing else: `tests/smoke.py`."""
     built = sorted((ROOT / "dist").glob("*.whl"))
     if not built:
         sys.exit("there is no wheel in dist/: build one with `make wheel`")
@@ -115,21 +115,21 @@ def wheel(asked: Sequence[str]) -> int:
 
 
 def interpreters(asked: Sequence[str]) -> list[tuple[str, str]]:
-    """Returns versions and names of the Pythons asked for, or of all that are found."""
+    """Return versions and names of the Pythons asked for, or of all that are found."""
     names = asked or [name for name in map("python3.{}".format, range(11, 20)) if works(name)]
     code = "import sys; print('.'.join(map(str, sys.version_info[:3])))"
     return [(output([name, "-c", code]), name) for name in names]
 
 
 def lowest() -> list[str]:
-    """Returns the lowest declared version of every dependency, but for `ELSEWHERE`."""
+    """Return the lowest declared version of every dependency, but for `ELSEWHERE`."""
     measure, (_, *train) = map(DECLARED["optional-dependencies"].get, ("measure", "train"))
     names = [*DECLARED["dependencies"], *measure, *train]  # the first of `train` is `measure`
     return [name for name in map(pinned, names) if name.partition("==")[0] not in ELSEWHERE]
 
 
 def pinned(requirement: str) -> str:
-    """Returns the lowest version that a requirement allows, "name==version"."""
+    """Return the lowest version that a requirement allows, "name==version"."""
     found = re.match(r"([\w.\[\]-]+)>=([\w.]+)", requirement)
     if found is None:
         sys.exit(f"{requirement!r} in pyproject.toml has no lowest version")
@@ -137,14 +137,14 @@ def pinned(requirement: str) -> str:
 
 
 def works(python: str) -> bool:
-    """Returns whether an interpreter is there and runs; a shim of a version manager may not."""
+    """Return whether an interpreter is there and run; a shim of a version manager may not."""
     return shutil.which(python) is not None and not subprocess.call(
         [python, "--version"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
 
 
 def environment(folder: Path, interpreter: str, *requirements: str) -> str:
-    """Makes an environment with this package, and torch at its pinned version if it trains.
+    """Make an environment with this package, and torch at its pinned version if it trains.
 
     Args:
         folder: Where it is.
@@ -172,27 +172,27 @@ def environment(folder: Path, interpreter: str, *requirements: str) -> str:
 
 
 def versions(python: str, names: Sequence[str]) -> None:
-    """Prints the versions of libraries; fails if one is not there."""
+    """Print the versions of libraries; fails if one is not there."""
     code = "import sys, importlib.metadata as m\nfor n in sys.argv[1:]: print(n, m.version(n))"
     run([python, "-c", code, *names])
 
 
 def pytest(python: str, arguments: Sequence[str]) -> int:
-    """Runs tests; returns the exit status."""
+    """Run tests; returns the exit status."""
     environ = {**os.environ, "OMP_NUM_THREADS": "1"}
     command = [python, "-m", "pytest", "-q", *arguments]
     return subprocess.call(command, cwd=ROOT, env=environ)
 
 
 def run(command: Sequence[str]) -> None:
-    """Runs a command, and ends with its status if it fails."""
+    """Run a command, and end with its status if it fails."""
     print("+", *command, flush=True)
     if status := subprocess.call(command, cwd=ROOT):
         sys.exit(status)
 
 
 def output(command: Sequence[str]) -> str:
-    """Returns what a command prints."""
+    """Return what a command prints."""
     return subprocess.check_output(command, text=True).strip()
 
 

@@ -16,7 +16,7 @@ import kille_training
 
 
 def compile_game(name: str) -> None:
-    """Calls every loop of a game once, what plays its seats, a search, and the solver if any."""
+    """Call every loop of a game once, what plays its seats, a search, and the solver if any."""
     batch = kille_env.make_batch(name, 1, seed=0)
     batch.reset()
     batch.step(batch.mask.argmax(axis=1))
@@ -38,7 +38,7 @@ def compile_game(name: str) -> None:
 
 
 def main() -> None:
-    """Shares the games out among the processes."""
+    """Share the games out among the processes."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--games", nargs="*", default=kille_env.list_games())

@@ -15,7 +15,7 @@ import kille_env
 
 
 def play() -> None:
-    """Tries each game in each form."""
+    """Try each game in each form."""
     for game in kille_env.list_games():
         api_test(kille_env.make(game), num_cycles=50)
         gymnasium.make(f"kille_env/{game}-v{kille_env.spec(game).version}").reset(seed=0)
@@ -28,7 +28,7 @@ def play() -> None:
 
 
 def train_and_measure() -> None:
-    """Tries one training run, one measurement, one exact one, one tournament."""
+    """Try one training run, one measurement, one exact one, one tournament."""
     import torch
 
     import kille_training as kt
@@ -45,7 +45,7 @@ def train_and_measure() -> None:
 
 
 def main() -> None:
-    """Tries what the installed extras allow."""
+    """Try what the installed extras allow."""
     checkout = Path(__file__).resolve().parents[1]
     assert checkout not in Path(kille_env.__file__).parents, "this is the checkout, not the wheel"
     play()

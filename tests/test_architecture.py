@@ -83,7 +83,7 @@ NAME = re.compile(rf"(?:{'|'.join(PACKAGES)})(?:\.\w+)+(?::\w+)?")
 
 
 def hidden_imports(module: str, tree: ast.AST) -> Iterator[str]:
-    """Yields what a module imports by a text, or by a name that its package's root gives away."""
+    """Yield what a module imports by a text, or by a name that its package's root gives away."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             if NAME.fullmatch(node.value):
@@ -95,7 +95,7 @@ def hidden_imports(module: str, tree: ast.AST) -> Iterator[str]:
 
 
 def module_behind(name: str, modules: set[str]) -> str | None:
-    """Returns the module that a dotted name leads to, through a lazy root if need be."""
+    """Return the module that a dotted name leads to, through a lazy root if need be."""
     if name in modules:
         return name
     parent, _, attribute = name.rpartition(".")

@@ -106,7 +106,7 @@ def test_formulas_of_the_layout_hold_for_all_tables(game: str) -> None:
 
 
 def _evaluate(formula: str, seats: int) -> int:
-    """Returns the value of "102 + 2P"."""
+    """Return the value of "102 + 2P"."""
     total = 0
     for term in formula.split(" + "):
         total += int(term.removesuffix("P") or 1) * (seats if term.endswith("P") else 1)

@@ -78,7 +78,7 @@ class Reached(BaseException):
 
 @pytest.fixture(scope="module")
 def examples(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str], Path]:
-    """Makes what commands name, each once: a run, a tournament, recorded matches."""
+    """Make what commands name, each once: a run, a tournament, recorded matches."""
     folder = tmp_path_factory.mktemp("examples")
 
     def run(game: str, path: Path) -> None:
@@ -108,7 +108,7 @@ def examples(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str], P
 def stage(
     examples: Callable[[str, str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[[list[str]], None]:
-    """Goes to a folder like a checkout, and puts there what the words of a command name."""
+    """Go to a folder like a checkout, and put there what the words of a command name."""
     for name in CHECKOUT:
         (tmp_path / name).symlink_to(ROOT / name)
     monkeypatch.chdir(tmp_path)
@@ -135,7 +135,7 @@ def stage(
 
 @contextmanager
 def to_the_point() -> Iterator[None]:
-    """Lets what takes long end at its beginning, if it is called as it wants to be, or in time."""
+    """Let what takes long end at its beginning, if it is called as it wants to be, or in time."""
 
     def late(*_: object) -> None:
         raise Reached
@@ -224,7 +224,7 @@ PROGRAMS: dict[str, Callable[[list[str]], None]] = {
 
 
 def _parts(text: str) -> list[list[str]]:
-    """Returns the commands of a line, each as its words."""
+    """Return the commands of a line, each as its words."""
     for name, value in STANDS_FOR.items():
         text = re.sub(rf"(?<![A-Z]){name}(?![A-Z=])", value, text)
     parts: list[list[str]] = [[]]

@@ -57,7 +57,7 @@ def test_every_public_name_has_an_example_that_runs(
 
 
 def sources() -> Iterator[tuple[str, str]]:
-    """Yields the Python of pages, notebooks and recipes, with where it stands."""
+    """Yield the Python of pages, notebooks and recipes, with where it stands."""
     for page in PAGES:
         for block in blocks(page):
             if block.language == "python":
@@ -72,7 +72,7 @@ def sources() -> Iterator[tuple[str, str]]:
 
 
 def imports(tree: ast.AST) -> Iterator[tuple[str, str]]:
-    """Yields what code takes from the packages: module and name, by `from` or as an attribute."""
+    """Yield what code takes from the packages: module and name, by `from` or as an attribute."""
     known: dict[str, str] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module:
@@ -91,7 +91,7 @@ def imports(tree: ast.AST) -> Iterator[tuple[str, str]]:
 
 @cache
 def listed(module: str) -> set[str]:
-    """Returns `__all__` of a module, or what it defines; outside libraries may be missing."""
+    """Return `__all__` of a module, or what it defines; outside libraries may be missing."""
     spec = importlib.util.find_spec(module)
     assert spec and spec.origin
     body = ast.parse(Path(spec.origin).read_text(encoding="utf-8")).body
@@ -102,7 +102,7 @@ def listed(module: str) -> set[str]:
 
 
 def is_public(module: str, name: str) -> bool:
-    """Returns whether a name is listed where it is imported from."""
+    """Return whether a name is listed where it is imported from."""
     known = module in (*ROOTS, *KITS)
     return known and (name in listed(module) or name == "sb3" or bool(VERSIONED.search(name)))
 

@@ -186,21 +186,7 @@ def load_policy(
     *,
     trust: bool = False,
 ) -> Policy:
-    """Return a player for a table by its name or path.
-
-    Args:
-        name_or_path: A name of `BASELINES`; a bot of the population, "game/habit"; the network that
-            comes for a game, "game/trained"; the folder of a run or of a solution, or one of its
-            policy files; a model that Stable-Baselines3 has saved (`.zip`); or "module:object",
-            which imports the module and so runs its code, see `kille_agents.objects`.
-        game: The game to be played.
-        num_players: Seats of the table.
-        rules: Its rules.
-        trust: Whether a file that can run code when it is loaded may be loaded.
-
-    Raises:
-        PolicyError: There is no such player, it was made for another table, or it needs `trust`.
-    """
+    """Return a player for a table by its name or path."""
     if rules.game != game:
         raise PolicyError(f"the rules are of {rules.game}, the game is {game}")
     name = str(name_or_path)
@@ -209,15 +195,7 @@ def load_policy(
 
 
 def describe_player(name: str, game: str | None = None) -> About:
-    """Return the description of a player that comes with the suite.
-
-    Args:
-        name: Its name.
-        game: The game; needed for the baselines, which play every game.
-
-    Raises:
-        PolicyError: There is no such player, or it plays another game.
-    """
+    """Return the description of a player that comes with the suite."""
     plays = game_of(name)
     if plays is not None and game not in (None, plays):
         raise PolicyError(f"{name} plays {plays}, not {game}")
@@ -261,12 +239,7 @@ class Kind(NamedTuple):
 
 
 def tables_of(name_or_path: str | Path, table: Table | None = None) -> tuple[Table, ...]:
-    """Return the tables that a player by name was made for; empty for one that plays at any.
-
-    Args:
-        name_or_path: As for `load_policy`.
-        table: Where an object of a module is made; None makes none.
-    """
+    """Return the tables that a player by name was made for; empty for one that plays at any."""
     name = str(name_or_path)
     return next((kind.tables(name, table) for kind in KINDS if kind.matches(name)), ())
 

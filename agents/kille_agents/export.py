@@ -144,15 +144,7 @@ def _exported(policy: Any, table: Table | None, name: str) -> NetworkPolicy:
 
 
 def perceptron_of(*modules: Any) -> tuple[list[Layer], list[str]]:
-    """Return the layers of torch modules, one after the other, and what comes between them.
-
-    Returns:
-        Weights [out, in] and biases [out] of each layer; names of `ACTIVATIONS`, one for each
-        hidden layer.
-
-    Raises:
-        PolicyError: There is something between them that no perceptron has.
-    """
+    """Return the layers of torch modules, one after the other, and what comes between them."""
     layers, activations = list[Layer](), list[str]()
     leaves = [
         leaf

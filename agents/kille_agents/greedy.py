@@ -17,11 +17,7 @@ PLAYS = ("greedy", "sampled")
 
 
 def with_action_selection(policy: Policy, play: str) -> Policy:
-    """Return a policy that selects actions in one of the ways of `PLAYS`.
-
-    Raises:
-        PolicyError: There is no such way.
-    """
+    """Return a policy that selects actions in one of the ways of `PLAYS`."""
     if play not in PLAYS:
         raise PolicyError(f"play is {play!r}, expected one of {', '.join(PLAYS)}")
     policy = as_decider(policy)

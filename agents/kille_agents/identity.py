@@ -36,14 +36,6 @@ def fingerprint(player: Policy, table: Table) -> str:
     Every decision is asked about alone, so that the numbers depend neither on the size of a batch
     nor on the process. If the player has an attribute `fingerprint`, a text or a method that
     returns one, only that counts, and nothing is asked.
-
-    Args:
-        player: The player, as `as_policy` returns it for this table.
-        table: The table.
-
-    Raises:
-        UnsteadyError: It answers otherwise when it is asked again.
-        PolicyError: It returned what is no distribution over the legal actions.
     """
     given = getattr(player, "fingerprint", None)
     given = given() if callable(given) else given
@@ -73,13 +65,6 @@ def is_steady(player: Policy, table: Table) -> bool:
 
     Every decision is asked about twice: alone, and later with others in another order. One that
     draws at random or keeps state of its own answers otherwise, by more than `TOLERANCE`.
-
-    Args:
-        player: The player, as `as_policy` returns it for this table.
-        table: The table.
-
-    Raises:
-        PolicyError: It returned what is no distribution over the legal actions.
     """
     return not any(_differ(*both) for both in _asked_twice(player, table))
 
@@ -88,10 +73,6 @@ def remarked(player: Policy, table: Table) -> Policy:
     """Return a player; one that does not answer the same twice, with a name that says so.
 
     Policys that look ahead draw by the keys of decisions, and kernels compute: they are not asked.
-
-    Args:
-        player: The player, as `as_policy` returns it for this table.
-        table: The table.
     """
     searches = not isinstance(player, ObservationPolicy)
     if searches or kernel_of(player) is not None or is_steady(player, table):

@@ -37,11 +37,7 @@ class Metadata:
 
     @classmethod
     def read(cls, content: Mapping[str, Any]) -> Self:
-        """Return the metadata in the content of a file.
-
-        Raises:
-            ValueError: Something is missing, or of another type; the message names it.
-        """
+        """Return the metadata in the content of a file."""
         for name, kind in cls.KINDS.items():
             value = content.get(name)
             if not isinstance(value, kind) or isinstance(value, bool):
@@ -50,11 +46,7 @@ class Metadata:
 
     @cached_property
     def tables(self) -> tuple[Table, ...]:
-        """The tables that it was made for; a switch that is younger has its default there.
-
-        Raises:
-            PolicyError: There is no such rule, or no such game, now.
-        """
+        """The tables that it was made for; a switch that is younger has its default there."""
         return (self._table(self.num_players, {}),)
 
     def _table(self, num_players: int, changes: Mapping[str, Any]) -> Table:

@@ -108,18 +108,7 @@ class NetworkPolicy(ObservationPolicy):
     def __init__(
         self, metadata: NetworkMetadata, weights: Mapping[str, np.ndarray], name: str = "network"
     ) -> None:
-        """Check the weights.
-
-        Args:
-            metadata: What it was made for.
-            weights: "weight.i" [out, in] and "bias.i" [out] of each layer i, the last one to the
-                actions; float32. The first layer of a network for tables of several sizes reads
-                what `kille_env.core.floats.SeatLayout.pooled_size` counts.
-            name: What tables and reports call it.
-
-        Raises:
-            PolicyError: A weight is missing, has another shape, or is no number.
-        """
+        """Check the weights."""
         self.metadata, self.name = metadata, name
         self._activations = _activations(metadata)
         if metadata.returns not in PLAYED:
@@ -168,17 +157,7 @@ class NetworkPolicy(ObservationPolicy):
         name: str,
         **metadata: Any,
     ) -> Self:
-        """Return a network as a policy of a table.
-
-        Args:
-            table: Where it has learned.
-            weights: As for the class.
-            layers: Units of each hidden layer.
-            activation: See `NetworkMetadata`.
-            made: How it was made.
-            name: What tables and reports call it.
-            **metadata: What else its metadata says.
-        """
+        """Return a network as a policy of a table."""
         game = spec(table.game)
         about = NetworkMetadata(
             game=table.game,
@@ -200,11 +179,7 @@ class NetworkPolicy(ObservationPolicy):
         return self.metadata.tables
 
     def at_table(self, game: str, num_players: int) -> "NetworkPolicy":
-        """Return the policy as it plays at a table; itself if it was made for one size alone.
-
-        Raises:
-            PolicyError: The table has other observations or actions.
-        """
+        """Return the policy as it plays at a table; itself if it was made for one size alone."""
         metadata, table = self.metadata, spec(game)
         if game == metadata.game and num_players != metadata.num_players:
             metadata = metadata.at(num_players)
@@ -234,9 +209,6 @@ class NetworkPolicy(ObservationPolicy):
         """Return the raw output, [N, A] float32, for observations [N, F].
 
         What a row gets does not depend on the others, to the last bit.
-
-        Raises:
-            PolicyError: It was made for other observations.
         """
         features = self.metadata.observation_width
         if np.ndim(observation) != 2 or observation.shape[1] != features:
@@ -283,15 +255,7 @@ def save_network(policy: NetworkPolicy, folder: Path) -> Path:
 
 
 def load_network(path: Path, name: str = "") -> NetworkPolicy:
-    """Read a policy of any table; `kille_env.play.policy.at_table` seats it.
-
-    Args:
-        path: A folder with the two files, or one of them by its own name.
-        name: What tables and errors call it; that of its folder by default.
-
-    Raises:
-        PolicyError: The files are missing, broken or do not belong together.
-    """
+    """Read a policy of any table; `kille_env.play.policy.at_table` seats it."""
     metadata, weights, folder = read_network(path)
     return NetworkPolicy(metadata, weights, name or folder)
 

@@ -66,20 +66,7 @@ def makes_players(thing: Any) -> bool:
 
 
 def make_player(name: str, make: Callable[..., Any], num_players: int, rules: Rules) -> Any:
-    """Call a class or function with (num_players, rules), or with nothing if it takes nothing.
-
-    Args:
-        name: What errors call it.
-        make: What is called.
-        num_players: Seats of the table.
-        rules: Its rules.
-
-    Returns:
-        What it made, which `player_of` takes.
-
-    Raises:
-        PolicyError: It raised an error.
-    """
+    """Call a class or function with (num_players, rules), or with nothing if it takes nothing."""
     try:
         return make(num_players, rules) if _takes_arguments(make) else make()
     except KilleError:
@@ -92,15 +79,7 @@ def make_player(name: str, make: Callable[..., Any], num_players: int, rules: Ru
 
 
 def player_of(thing: Any) -> Policy | None:
-    """Return a player, which does not sit at a table yet; None for a thing that cannot play.
-
-    Args:
-        thing: A player, a function, a torch module, a model of Stable-Baselines3, or a policy or
-            bot of OpenSpiel.
-
-    Raises:
-        PolicyError: It does not say how it is asked.
-    """
+    """Return a player, which does not sit at a table yet; None for a thing that cannot play."""
     name = type(thing).__name__
     if isinstance(thing, type):
         return None
@@ -149,14 +128,7 @@ def is_entry_point(name: str) -> bool:
 
 
 def find_object(name: str) -> Any:
-    """Import a module and returns an object of it. This runs the module's code.
-
-    Args:
-        name: "module:object"; either may have dots.
-
-    Raises:
-        PolicyError: There is no such module or object, or the module cannot be imported.
-    """
+    """Import a module and return an object of it. This runs the module's code."""
     match = _WORDS.fullmatch(name)
     if match is None:
         raise PolicyError(
@@ -195,17 +167,7 @@ def find_object(name: str) -> Any:
 
 
 def load_entry_point(name: str, num_players: int, rules: Rules) -> Policy:
-    """Return the player of an entry point; this runs its module's code.
-
-    Args:
-        name: "module:object".
-        num_players: Seats of the table.
-        rules: Its rules.
-
-    Raises:
-        PolicyError: There is no such module or object, it is neither a player nor makes one, or it
-            refuses this table.
-    """
+    """Return the player of an entry point; this runs its module's code."""
     thing, verb = find_object(name), "is"
     if makes_players(thing):
         thing, verb = make_player(name, thing, num_players, rules), "made something"

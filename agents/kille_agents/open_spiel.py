@@ -45,13 +45,7 @@ class OpenSpielPlayer:
     """
 
     def __init__(self, player: SpielPolicy | SpielBot | Sequence[SpielBot], name: str = "") -> None:
-        """Wrap a policy, a bot for all seats, or one bot for each seat.
-
-        Args:
-            player: The policy or the bots. OpenSpiel makes many bots for one seat alone: pass such
-                bots as a list, forehand's first.
-            name: Its name; the default is its class's.
-        """
+        """Wrap a policy, a bot for all seats, or one bot for each seat."""
         self._players = list(player) if isinstance(player, Sequence) else [player]
         if len(self._players) == 1 and type(player) is pyspiel.Bot:
             raise PolicyError(
@@ -63,11 +57,7 @@ class OpenSpielPlayer:
         self._games: dict[tuple[str, int, Rules], Any] = {}
 
     def decide(self, decisions: Decisions) -> np.ndarray:
-        """Return the probability of each action, [M, A]; see `kille_env.play.policy.Policy`.
-
-        Raises:
-            PolicyError: It returned what is no distribution, or an action that is not legal.
-        """
+        """Return the probability of each action, [M, A]; see `kille_env.play.policy.Policy`."""
         chances = np.zeros(decisions.mask.shape)
         tables = decisions.draw(1).tables
         table = decisions.game, decisions.num_players, decisions.rules

@@ -77,15 +77,7 @@ def _affine(inputs, weight, bias, out):
 
 
 def affine(inputs: np.ndarray, layer: Layer) -> np.ndarray:
-    """Return a layer's output, [N, out] float32.
-
-    Args:
-        inputs: [N, in] float32.
-        layer: Its weights and biases.
-
-    Raises:
-        PolicyError: They do not fit together.
-    """
+    """Return a layer's output, [N, out] float32."""
     weight, bias = layer
     if inputs.ndim != 2 or weight.shape != (inputs.shape[1], len(bias)):
         raise PolicyError(
@@ -100,13 +92,7 @@ def affine(inputs: np.ndarray, layer: Layer) -> np.ndarray:
 def forward(
     inputs: np.ndarray, layers: Sequence[Layer], activations: Sequence[Activation]
 ) -> np.ndarray:
-    """Return the output of the last layer, [N, out] float32.
-
-    Args:
-        inputs: [N, in] float32.
-        layers: The layers.
-        activations: What comes between two layers.
-    """
+    """Return the output of the last layer, [N, out] float32."""
     values = affine(inputs, layers[0])
     for layer, activation in zip(layers[1:], activations, strict=True):
         values = affine(activation(values, out=values), layer)

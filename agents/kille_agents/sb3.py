@@ -25,17 +25,7 @@ ALGORITHMS: dict[str, type[BaseAlgorithm]] = {
 
 
 def load_sb3(path: Path, table: Table, *, trust: bool) -> SB3Policy:
-    """Load a saved model. The file holds pickles: loading it can run any code in it.
-
-    Args:
-        path: The `.zip` file that `kille_env.sb3.save` or the model's own `save` has written.
-        table: The table that is named with it; a file of `kille_env.sb3.save` says its own.
-        trust: Whether the user trusts the file.
-
-    Raises:
-        PolicyError: Not trusted, no such model, or a file of the model's own `save` whose model did
-            not see the observations of this table.
-    """
+    """Load a saved model. The file holds pickles: loading it can run any code in it."""
     if not trust:
         raise PolicyError(
             f"{path} is a Stable-Baselines3 model, and loading one can run code hidden in it. "
@@ -60,11 +50,7 @@ def load_sb3(path: Path, table: Table, *, trust: bool) -> SB3Policy:
 
 
 def read_plain(path: Path) -> dict[str, Any]:
-    """Read the plain part of a saved model, which runs no code.
-
-    Raises:
-        PolicyError: It is not such a model.
-    """
+    """Read the plain part of a saved model, which runs no code."""
     try:
         with zipfile.ZipFile(path) as archive, archive.open("data") as file:
             data = parse_json(file.read(MOST_JSON + 1))
@@ -79,11 +65,7 @@ def read_plain(path: Path) -> dict[str, Any]:
 
 
 def algorithm_of(path: Path, data: dict[str, Any]) -> str:
-    """Return the algorithm of a saved model, from its plain part.
-
-    Raises:
-        PolicyError: It is of an algorithm that is not supported.
-    """
+    """Return the algorithm of a saved model, from its plain part."""
     kind = data.get("policy_class")
     module = str(kind.get("__module__", "")) if isinstance(kind, dict) else ""
     if module.startswith("sb3_contrib.common.maskable"):

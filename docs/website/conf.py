@@ -62,5 +62,5 @@ def mark_code(app: Any, what: str, name: str, obj: Any, options: Any, lines: lis
 
 
 def setup(app: Any) -> None:
-    """Lets `mark_code` see docstrings before Napoleon does."""
+    """Let `mark_code` see docstrings before Napoleon does."""
     app.connect("autodoc-process-docstring", mark_code, priority=400)

@@ -369,7 +369,7 @@ class KilleAEC(AECEnv[str, Any, int]):
         return self._batch.full_state(0)[0]
 
     def render(self) -> str | np.ndarray | None:  # type: ignore[override]
-        """Return the table as text ("ansi") or pixels ("rgb_array"), or shows it ("human").
+        """Return the table as text ("ansi") or pixels ("rgb_array"), or show it ("human").
 
         Raises:
             KilleError: No match has begun, or there is no screen.

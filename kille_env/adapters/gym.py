@@ -139,7 +139,7 @@ class KilleEnv(OneSeat, gymnasium.Env[Any, Any]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
-        """Begin a match and plays to the seat's first decision.
+        """Begin a match and play to the seat's first decision.
 
         Args:
             seed: Seed of this and the following matches, the opponents' choices included; None
@@ -210,7 +210,7 @@ class KilleEnv(OneSeat, gymnasium.Env[Any, Any]):
         return self.tables.recorder.record(names=names)
 
     def render(self) -> str | np.ndarray | None:  # type: ignore[override]
-        """Return the table as text ("ansi") or pixels ("rgb_array"), or shows it ("human").
+        """Return the table as text ("ansi") or pixels ("rgb_array"), or show it ("human").
 
         Raises:
             KilleError: No match has begun, or there is no screen.

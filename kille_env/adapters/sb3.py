@@ -80,11 +80,7 @@ class TableVecEnv(VecEnv):
         self._actions = arguments.actions(actions, self.num_envs)
 
     def seed(self, seed: int | None = None) -> Sequence[int | None]:
-        """Take the seed s of the next reset, for the seeds s, s + 1, ...; return these.
-
-        Raises:
-            RulesError: It is not a seed.
-        """
+        """Take the seed s of the next reset, for the seeds s, s + 1, ...; return these."""
         return super().seed(None if seed is None else arguments.seed(seed))
 
     def _take_seeds(self) -> list[int] | None:

@@ -15,11 +15,7 @@ from kille_env.play.functions import evaluating
 
 
 def meaning_of(model: Any) -> Literal["logits", "values"]:
-    """Return the kind of scores of a model's network.
-
-    Raises:
-        PolicyError: Neither logits nor values, or it is recurrent.
-    """
+    """Return the kind of scores of a model's network."""
     policy, name = getattr(model, "policy", None), type(model).__name__
     if hasattr(policy, "lstm_actor"):
         raise PolicyError(

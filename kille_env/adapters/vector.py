@@ -183,7 +183,7 @@ class SeatVectorEnv(OneSeat, VectorEnv[Any, Any, Any]):
         return self._observations.show(self.tables.observation(), self.tables.mask)
 
     def render(self, table: int | None = None) -> Any:
-        """Return tables as text ("ansi") or pixels ("rgb_array"), or shows one ("human").
+        """Return tables as text ("ansi") or pixels ("rgb_array"), or show one ("human").
 
         Args:
             table: The table; None returns a tuple of all N, as Gymnasium expects.

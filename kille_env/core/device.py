@@ -112,11 +112,6 @@ def on_device(template: Any, functions: dict[str, Any], name: str = "") -> Any:
     """Return a kernel of the GPU like `template` that finds its global names in `functions`.
 
     It is kept on disk like the CPU's, so only the first start compiles.
-
-    Args:
-        template: A plain function, called by each thread.
-        functions: The names that it reads: kernels and constants.
-        name: What to call it on standard error when it is compiled; "" says nothing.
     """
     function = filled(template, functions)
     if PLAIN:
@@ -286,15 +281,7 @@ def kernels_of(game: Game) -> dict[str, Any]:
 def launch(
     kernel: Any, threads: int, *arguments: Any, block: int = THREADS, shared: int = 0
 ) -> None:
-    """Start a kernel of `on_device`.
-
-    Args:
-        kernel: The kernel.
-        threads: Threads that have work; some more have none.
-        arguments: What it gets.
-        block: Threads of a block.
-        shared: Bytes of shared memory of a block.
-    """
+    """Start a kernel of `on_device`."""
     before = config.CUDA_LOW_OCCUPANCY_WARNINGS
     config.CUDA_LOW_OCCUPANCY_WARNINGS = 0  # few tables are no mistake
     try:
@@ -461,7 +448,7 @@ class DeviceBatch(Fixed):
             self.check()
 
     def check(self) -> None:
-        """Wait for the GPU and raises the error about an illegal action, if there was one.
+        """Wait for the GPU and raise the error about an illegal action, if there was one.
 
         Raises:
             IllegalActionError: An action was not legal. Nothing has been played since, and the next

@@ -45,11 +45,7 @@ KEPT_KERNELS = 1000
 
 @cache
 def source_digest(root: Path) -> str:
-    """Return a short digest of all Python files of a package, and of Numba's version.
-
-    Args:
-        root: Folder of the package.
-    """
+    """Return a short digest of all Python files of a package, and of Numba's version."""
     from importlib.metadata import version  # slow to import; commands that print need no digest
 
     digest = hashlib.sha256(version("numba").encode())
@@ -79,11 +75,7 @@ def cache_base() -> Path | None:
 
 
 def kernel_folder(key: str) -> Path | None:
-    """Return where a kernel is kept, None if nothing can be written.
-
-    Args:
-        key: The digest of what it is compiled from.
-    """
+    """Return where a kernel is kept, None if nothing can be written."""
     base = cache_base()
     if base is None:
         return None
@@ -236,10 +228,6 @@ def filled(template: F, functions: dict[str, Any]) -> F:
     """Return a plain function like `template` that finds its global names in `functions`.
 
     The core's loops call `deal`, `apply` or `observe` without knowing a game.
-
-    Args:
-        template: A plain function whose free names are the game's functions.
-        functions: The names that it reads: functions, and constants.
     """
     globals_ = {**template.__globals__, **functions}
     copy = types.FunctionType(template.__code__, globals_, template.__name__)

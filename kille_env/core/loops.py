@@ -46,14 +46,14 @@ def begin_tables(tables, rules, dealers, which):
 
 
 def open_tables(tables, rules, dealers, which, passes):
-    """Begin a new match at the chosen tables and deals, see `_open`."""
+    """Begin a new match at the chosen tables and deal, see `_open`."""
     for i in range(tables.shape[0]):
         if which[i]:
             _open(tables[i], rules[0], np.int64(dealers[i]), passes)
 
 
 def _open(table, rules, dealer, passes):
-    """Begin a match and deals, and the next one if cards decide it before any action.
+    """Begin a match and deal, and the next one if cards decide it before any action.
 
     This is the only place that passes over such matches at a table that begins by itself; without
     `passes` the table is over. After `MOST_PASSED` of them it is left so.
@@ -183,7 +183,7 @@ def _step(
 
 
 def apply_tables(tables, rules, actions, which):
-    """Play one action at the chosen tables that wait for one, and deals nothing."""
+    """Play one action at the chosen tables that wait for one, and deal nothing."""
     for i in range(tables.shape[0]):
         if which[i] and tables[i]["seat"] >= 0:
             apply(tables[i], rules[0], actions[i])

@@ -40,13 +40,7 @@ _stopping = threading.Event()
 
 
 def begin(game: Game, kernels: str = KERNELS, *arguments: str) -> None:
-    """Let the tables of a game run in plain Python until their kernels are compiled.
-
-    Args:
-        game: The game.
-        kernels: "module:function" of a generator that calls kernels and yields after each call.
-        *arguments: Its arguments after the name of the game's module.
-    """
+    """Let the tables of a game run in plain Python until their kernels are compiled."""
     job = kernels, game.module.__name__, *arguments
     if job in _jobs or here.compiled or game.is_compiled or not _possible():
         return
@@ -56,16 +50,7 @@ def begin(game: Game, kernels: str = KERNELS, *arguments: str) -> None:
 
 
 def compile_ahead(game: Game, kernels: str, *arguments: str) -> Callable[[], None]:
-    """Compile in a child process what this one will call later, unless the cache has it.
-
-    Args:
-        game: The game.
-        kernels: As in `begin`.
-        *arguments: As in `begin`.
-
-    Returns:
-        A function that waits until the child has ended.
-    """
+    """Compile in a child process what this one will call later, unless the cache has it."""
     job = kernels, game.module.__name__, *arguments
     if here.compiled or not _possible() or _marker(job).exists():
         return lambda: None

@@ -65,6 +65,6 @@ def new_match(table, dealer):
 
 @kernel
 def new_deal(table):
-    """Count a deal and moves the generator to its own stream."""
+    """Count a deal and move the generator to its own stream."""
     table["deals"] += 1
     table["rng"] = rng.derive(table["match_key"], table["deals"])

@@ -70,12 +70,6 @@ def symbols(codes: Iterable[str]) -> str:
 
     A page or picture holds them once, with `style`, and shows a card by
     `<use href="#card-L5" x="-32" y="-46" width="64" height="92"/>`, the back by `#card-back`.
-
-    Args:
-        codes: Codes of cards of any pack of the suite: "L5", "KI", "TD".
-
-    Raises:
-        CardError: A code has no drawing.
     """
     drawn = {f"card-{code}": _face(code) for code in codes} | {"card-back": _drawn("back")}
     return "\n".join(

@@ -25,25 +25,7 @@ def frame(
     seat: int | None,
     names: Sequence[str] | None = None,
 ) -> dict[str, Any]:
-    """Return one deal or one action as a seat sees it, for JSON.
-
-    Args:
-        game: The game.
-        before: The table before it; None for the first frame.
-        after: The table after it.
-        rules: Their rules.
-        seat: Who looks; None sees every card.
-        names: [P] names of the seats; None is "seat 0" and on.
-
-    Returns:
-        By name: "title", the deal and the pot; "dealer" and "turn", seats, -1 none; "seats", each
-        with "cards" [[place, code or None, word, faded], ...], "status", "chips", "present" and
-        "tricks"; "piles" [[place, count, code or None], ...]; "strip", the cards in the middle
-        [[seat, place, code or None, word, best], ...]; "moves" [[from, to], ...]; "calls" [[seat,
-        words, meaning], ...]; "lines", what happened; "verdict", why a deal ended as it did;
-        "beat", milliseconds that it is worth; and "dealt", whether a deal begins with it, or
-        nothing is known of what came before.
-    """
+    """Return one deal or one action as a seat sees it, for JSON."""
     view = game.view(after, rules, seat, names)
     change, lines = Change(), []
     if before is not None:

@@ -63,13 +63,7 @@ class Scene(NamedTuple):
 
 
 def arrange(view: View, spec: GameSpec, *, names: Sequence[str] | None = None) -> Scene:
-    """Return the scene of a view, 960 x 600 units.
-
-    Args:
-        view: What is to be seen; who looks sits below in the middle, seat 0 where nobody looks.
-        spec: The game.
-        names: [P] names of the seats; None is "seat 0" and on, with "(you)" for who looks.
-    """
+    """Return the scene of a view, 960 x 600 units."""
     seats = len(view.seats)
     plan = layout(seats)
     who = labels(names, seats)

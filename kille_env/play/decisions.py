@@ -78,25 +78,12 @@ class History:
     """Past decisions of the deals in progress at the tables of a batch."""
 
     def __init__(self, batch: Batch) -> None:
-        """Start empty.
-
-        Args:
-            batch: The tables; pass every action to `note` before it is played there.
-        """
+        """Start empty."""
         self._batch = batch
         self._steps: list[Steps] = []
 
     def note(self, actions: np.ndarray, which: np.ndarray | None = None) -> None:
-        """Keep the decisions that are about to be played, and forget deals that are over.
-
-        Args:
-            actions: [N], as `Batch.step` takes them.
-            which: [N] bool, the tables that are stepped; None is all of them.
-
-        Raises:
-            IllegalActionError: An action is not legal; nothing is kept.
-            RulesError: An impossible choice of tables.
-        """
+        """Keep the decisions that are about to be played, and forget deals that are over."""
         batch, tables = self._batch, self._batch.tables
         actions = batch.check_legal(actions, which)
         self._steps = [step for step in self._steps if self._in_progress(step).any()]
@@ -106,11 +93,7 @@ class History:
             self._steps.append((rows, tables[rows].copy(), actions[rows]))
 
     def forget(self, which: np.ndarray) -> None:
-        """Forget the chosen tables, [N] bool, whose matches are begun again from a seed.
-
-        Raises:
-            RulesError: An impossible choice of tables.
-        """
+        """Forget the chosen tables, [N] bool, whose matches are begun again from a seed."""
         which = arguments.which(which, self._batch.num_tables)
         kept = ((~which[rows], rows, then, actions) for rows, then, actions in self._steps)
         self._steps = [(rows[k], then[k], actions[k]) for k, rows, then, actions in kept]

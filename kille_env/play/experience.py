@@ -193,7 +193,7 @@ class Collector:
             self._ends.append((rows, self.batch.truncated[tables], seen))
 
     def _gather(self) -> Transitions:
-        """Return the complete decisions, and keeps the open ones."""
+        """Return the complete decisions, and keep the open ones."""
         rows, reward, next_rows, following = self._streams.completed()
         columns = [np.concatenate(parts) for parts in zip(*self._blocks, strict=True)]
         ends, cut_off, after_end = map(np.concatenate, zip(*self._ends, strict=True))
@@ -249,7 +249,7 @@ def collect(
     seating: np.ndarray | None = None,
     full_state: bool = False,
 ) -> Transitions:
-    """Begin matches at all tables and plays each to its end.
+    """Begin matches at all tables and play each to its end.
 
     Example:
         >>> import kille_env

@@ -89,28 +89,7 @@ class Network(ObservationPolicy):
         features: Callable[..., Any] | None = None,
         name: str = "",
     ) -> None:
-        """Take a function or module, and its kinds of inputs and outputs.
-
-        Args:
-            function: From observations [N, F] and masks [N, A] int8 to [N, A], a NumPy array or a
-                torch tensor on any device, with or without gradients; or a torch module.
-            observation: What it is shown. "box": uint8 features; "float": float32 in 0 to 1, as
-                from an environment with this option, and "seats" likewise. How to read features
-                follows from the table: environments, evaluations and
-                `kille_env.play.policy.resolve` say at which one it plays; by yourself you say it
-                with `at_table`.
-            returns: What it returns. "probabilities": these, 0 for illegal actions. "logits": the
-                softmax over the legal actions is played. "values": the legal action of the highest
-                value is played.
-            features: A function from these observations and the masks to features [N, K], which are
-                shown instead: that of the environment with this option where it learned.
-            name: What tables and reports call it; the default is the function's own name.
-
-        Raises:
-            PolicyError: `function` cannot be called like that, or `observation` or `returns` is not
-                said.
-            RulesError: An option that does not exist.
-        """
+        """Take a function or module, and its kinds of inputs and outputs."""
         kind = self._door
         if not callable(function):
             raise PolicyError(
@@ -137,12 +116,7 @@ class Network(ObservationPolicy):
         self._reading: Reading | None = None
 
     def at_table(self, game: str, num_players: int) -> Self:
-        """Return the policy for a table, which determines the scale of features.
-
-        Raises:
-            PolicyError: A module refuses the observations of this table, or returns other than
-                [N, A].
-        """
+        """Return the policy for a table, which determines the scale of features."""
         settled, table = copy.copy(self), spec(game)
         settled._reading = reading_of(self.observation, table, num_players)
         if self._is_module:  # asked once
@@ -156,12 +130,7 @@ class Network(ObservationPolicy):
         return tables_of(getattr(self.function, "__self__", None))
 
     def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
-        """Return the probability of each action, [N, A] float64.
-
-        Raises:
-            PolicyError: The function returns another shape or no finite number for a legal action,
-                or logits that are probabilities; or a module's probabilities do not sum to 1.
-        """
+        """Return the probability of each action, [N, A] float64."""
         returned = self.returned(observation, mask)
         if self.returns == "values":
             return masked_best(self.name, returned, mask)
@@ -186,21 +155,13 @@ class Network(ObservationPolicy):
         return legal / total
 
     def shown(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
-        """Return the inputs of the function for observations [N, F] uint8 and masks [N, A].
-
-        Raises:
-            PolicyError: Nobody has said at which table they are to be read.
-        """
+        """Return the inputs of the function for observations [N, F] uint8 and masks [N, A]."""
         in_floats = self.observation in READINGS
         shown = read(self.name, observation, self._reading) if in_floats else observation
         return shown if self.features is None else self.features(shown, mask)
 
     def returned(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
-        """Return the outputs of the function for observations, [N, A] float64.
-
-        Raises:
-            PolicyError: That is no array of numbers, or of another shape.
-        """
+        """Return the outputs of the function for observations, [N, A] float64."""
         shown = self.shown(observation, mask)
         ask = self._forward if self._is_module else self.function
         found = as_numbers(self.name, ask(shown, mask), self.returns)

@@ -44,11 +44,7 @@ class PolicyKernel:
     deterministic: bool = False
 
     def __post_init__(self) -> None:
-        """Copy the numbers.
-
-        Raises:
-            PolicyError: They are no array of int64.
-        """
+        """Copy the numbers."""
         given = self.numbers
         fits = isinstance(given, np.ndarray) and given.dtype == np.int64 and given.ndim == 1
         if not fits or not given.size or not callable(self.choose):
@@ -202,11 +198,7 @@ def choices(
     mask: np.ndarray,
     uniforms: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Return the legal choices of a kernel, [N] int64, for observations [N, F] and masks [N, A].
-
-    Raises:
-        PolicyError: A choice is illegal; `name` is that of the policy.
-    """
+    """Return the legal choices of a kernel, [N] int64, for observations [N, F] and masks [N, A]."""
     actions = np.empty(len(mask), dtype=np.int64)
     seen = np.array(observation, dtype=np.uint8, order="C")  # a read-only one is compiled for anew
     legal = np.array(mask, dtype=np.int8, order="C")

@@ -59,12 +59,7 @@ class SeatOptions(TableOptions, total=False):
 
 
 def check_names(form: type, given: Iterable[str], game: str) -> None:
-    """Check that an environment class takes the given options.
-
-    Raises:
-        UnknownGameError: No such game.
-        UnknownOptionError: The message suggests a similar option.
-    """
+    """Check that an environment class takes the given options."""
     parameters = inspect.signature(form.__init__, eval_str=True).parameters
     known: dict[str, Any] = {name: parameters[name] for name in parameters if name != "self"}
     if "options" in known:  # Unpack[SeatOptions], say
@@ -100,9 +95,6 @@ def reset_options(options: Mapping[str, Any] | None, known: tuple[str, ...]) -> 
     """Return the options of a reset that are ours.
 
     Others are ignored, as PettingZoo and Gymnasium expect, unless they resemble one of ours.
-
-    Raises:
-        RulesError: A misspelled option, options that are not a mapping, or another table.
     """
     if not isinstance(options, (Mapping, type(None))):
         raise RulesError(f"options are a mapping such as {{'dealer': 0}}, got {shortened(options)}")

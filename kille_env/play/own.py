@@ -22,11 +22,7 @@ class Features:
     """
 
     def __init__(self, function: Function) -> None:
-        """Take a function.
-
-        Raises:
-            RulesError: It cannot be called, or not with two arguments.
-        """
+        """Take a function."""
         if not callable(function):
             raise RulesError(
                 f"features is {shortened(function)}, expected a function of observations [N, F] "
@@ -50,11 +46,7 @@ class Features:
         return given if given is None or isinstance(given, Features) else cls(given)
 
     def __call__(self, seen: np.ndarray, mask: np.ndarray) -> np.ndarray:
-        """Return features of observations [N, F] and masks [N, A]: float32 [N, ...], fresh.
-
-        Raises:
-            RulesError: The function returns no finite numbers, or not a row for each observation.
-        """
+        """Return features of observations [N, F] and masks [N, A]: float32 [N, ...], fresh."""
         returned = self.function(seen.copy(), mask.copy())
         try:
             found = as_numbers(self.name, returned, "features").astype(np.float32)
@@ -78,11 +70,7 @@ class Features:
 
     @property
     def place(self) -> str:
-        """The module and name under which another process finds the function, "module:name".
-
-        Raises:
-            PolicyError: Nobody would find it there.
-        """
+        """The module and name under which another process finds the function, "module:name"."""
         module = str(getattr(self.function, "__module__", ""))
         name = str(getattr(self.function, "__qualname__", ""))
         if module in ("", "__main__") or "<" in name or not name:
@@ -94,11 +82,7 @@ class Features:
 
 
 def check_reward_function(given: Any) -> Function | None:
-    """Return the option `reward`.
-
-    Raises:
-        RulesError: It cannot be called.
-    """
+    """Return the option `reward`."""
     if given is not None and not callable(given):
         raise RulesError(
             f"reward is {shortened(given)}, expected a function of the units that every seat has "
@@ -108,15 +92,7 @@ def check_reward_function(given: Any) -> Function | None:
 
 
 def paid(reward: Function, units: np.ndarray) -> np.ndarray:
-    """Return the rewards of finished episodes by a function of the user, float64 [N, P].
-
-    Args:
-        reward: The function.
-        units: [N, P] what every seat has earned in each.
-
-    Raises:
-        RulesError: It returns other than finite numbers [N, P].
-    """
+    """Return the rewards of finished episodes by a function of the user, float64 [N, P]."""
     try:
         found = as_numbers("reward", reward(units.copy()), "rewards")
     except PolicyError as error:

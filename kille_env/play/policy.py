@@ -50,15 +50,7 @@ class Policy(Protocol):
     name: str
 
     def decide(self, decisions: "Decisions") -> np.ndarray:
-        """Return the probability of each action.
-
-        Args:
-            decisions: M decisions.
-
-        Returns:
-            [M, A] float64; each row sums to 1, is 0 where the mask is 0, and depends on nothing but
-            its decision and that decision's key.
-        """
+        """Return the probability of each action, [M, A] float64."""
         ...
 
 
@@ -74,15 +66,7 @@ class ObservationPolicy:
     kernel: PolicyKernel | None = None
 
     def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
-        """Return the probability of each action, [N, A] float64.
-
-        Args:
-            observation: [N, F] uint8, as `Batch.observation`.
-            mask: [N, A] int8, 1 for each legal action; every row has one.
-
-        Raises:
-            PolicyError: The arrays do not have the shape that the policy was made for.
-        """
+        """Return the probability of each action, [N, A] float64."""
         raise NotImplementedError
 
     def decide(self, decisions: "Decisions") -> np.ndarray:
@@ -131,11 +115,7 @@ def answers(thing: Any) -> bool:
 
 
 def as_decider(policy: Any) -> Policy:
-    """Return an object that answers as a `Policy`: itself, or wrapped if it has `probabilities`.
-
-    Raises:
-        PolicyError: It has neither `decide` nor `probabilities`.
-    """
+    """Return an object that answers as a `Policy`: itself, or wrapped if it has `probabilities`."""
     if isinstance(policy, ObservationPolicy):
         return cast(Policy, policy)
     if callable(getattr(policy, "decide", None)):
@@ -207,20 +187,7 @@ def resolve(
     *,
     trust: bool = False,
 ) -> Policy:
-    """Return a policy for a table.
-
-    Args:
-        player: "uniform"; an object with `probabilities` or `decide`; or anything else that
-            `kille_agents.as_policy` takes: a name, a path, a function, a torch module, a model of
-            Stable-Baselines3.
-        game: The game to be played.
-        num_players: P, seats of the table.
-        rules: Its rules.
-        trust: Whether to load a file that can run code when it is loaded.
-
-    Raises:
-        PolicyError: There is no such policy, or it was made for another table.
-    """
+    """Return a policy for a table."""
     if isinstance(player, str) and player == "uniform":
         return cast(Policy, UniformPolicy())
     if answers(player) and not isinstance(player, type):
@@ -240,15 +207,6 @@ def at_table(player: Any, game: str, num_players: int, rules: Rules) -> Policy:
     Every policy enters here: no kernel then reads an observation that it was not made for, no
     policy plays at a table of another kind unless it has an attribute `transferred` that is true,
     and one whose forms contradict each other is refused.
-
-    Args:
-        player: An object with `decide` or `probabilities`.
-        game: The game to be played.
-        num_players: P, seats of the table.
-        rules: Its rules.
-
-    Raises:
-        PolicyError: It was made for another table, or its forms contradict each other.
     """
     moved, tables = getattr(player, "transferred", False), tables_of(player)
     table = Table(game, num_players, rules, spec(game).version)
@@ -266,11 +224,7 @@ def at_table(player: Any, game: str, num_players: int, rules: Rules) -> Policy:
 
 
 def kernel_of(policy: Any) -> PolicyKernel | None:
-    """Return the compiled form of a policy, or None.
-
-    Raises:
-        PolicyError: Its attribute `kernel` is something else.
-    """
+    """Return the compiled form of a policy, or None."""
     own = getattr(policy, "kernel", None)
     if own is not None and not isinstance(own, PolicyKernel):
         raise PolicyError(
@@ -421,11 +375,7 @@ def name_of(player: Any) -> str:
 
 
 def decide(policy: Policy, decisions: "Decisions") -> np.ndarray:
-    """Return the checked answers of a policy to decisions, [M, A].
-
-    Raises:
-        PolicyError: An answer is no distribution over the legal actions.
-    """
+    """Return the checked answers of a policy to decisions, [M, A]."""
     legal = decisions.mask.copy()  # the policy may write into the mask
     probabilities = policy.decide(decisions)
     check_probabilities(name_of(policy), probabilities, legal)
@@ -445,11 +395,7 @@ def check_shapes(
 
 
 def check_probabilities(name: str, probabilities: np.ndarray, mask: np.ndarray) -> None:
-    """Refuse an answer to masks [N, A] that is no distribution over the legal actions.
-
-    Raises:
-        PolicyError: The message names the first wrong row and the fault.
-    """
+    """Refuse an answer to masks [N, A] that is no distribution over the legal actions."""
     if not hasattr(probabilities, "shape") or np.asarray(probabilities).dtype.kind not in "fiub":
         raise PolicyError(
             f"policy {name!r} returned {shortened(probabilities)}, expected probabilities as an "
@@ -529,12 +475,7 @@ def read(name: str, observation: np.ndarray, reading: Reading | None) -> np.ndar
 
 
 def pick_actions(probabilities: np.ndarray, uniforms: np.ndarray) -> np.ndarray:
-    """Return the actions that random numbers in [0, 1) select, [N] int64.
-
-    Args:
-        probabilities: [N, A]; an action of probability 0 is never selected.
-        uniforms: [N].
-    """
+    """Return the actions that random numbers in [0, 1) select, [N] int64."""
     cumulative = np.cumsum(probabilities, axis=1, dtype=np.float64)
     drawn = uniforms * cumulative[:, -1]
     actions = (cumulative <= drawn[:, None]).sum(axis=1)

@@ -231,21 +231,7 @@ def earnings(
     deals: int | None,
     policies: tuple[Policy, Policy],
 ) -> np.ndarray:
-    """Return the earnings of copies of tables, each played to the end from an action, [n, P].
-
-    Args:
-        batch: [N] tables.
-        origins: [n] tables to copy.
-        actions: [n] int64, the first actions.
-        searchers: [n] int64, the seats of the first policy.
-        deals: Deals to be played, the present one included; None plays matches to the end.
-        policies: Two with one deterministic kernel: for the searcher's seat, and for all others.
-
-    Raises:
-        IllegalActionError: An action is not legal at its table.
-        PolicyError: The policies have no such kernel, or it chose an illegal action.
-        RulesError: There is no such table, or not an action for each.
-    """
+    """Return the earnings of copies of tables, each played to the end from an action, [n, P]."""
     origins = arguments.rows(origins, batch.num_tables)
     actions = arguments.actions(actions, len(origins))
     searchers = arguments.seats(searchers, batch.num_players, len(origins)).astype(np.int64)
@@ -278,22 +264,7 @@ def agreement(
     number: int,
     policy: Policy,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return whether earlier actions of other seats are those of a policy, in determinizations.
-
-    Args:
-        batch: The tables.
-        decisions: [M] rows, seats and keys.
-        earlier: [X] decision that each belongs to, table at that time, action; sorted by decision.
-        number: K, determinizations of each decision.
-        policy: The assumed policy of the other seats, with a deterministic kernel.
-
-    Returns:
-        [X, K] bool, and [X, K] the number of legal actions; 0 where a table was impossible.
-
-    Raises:
-        PolicyError: The policy has no such kernel, or it chose an illegal action.
-        RulesError: Rows, seats and keys do not fit the tables.
-    """
+    """Return whether earlier actions of other seats are those of a policy, in determinizations."""
     rows = arguments.rows(decisions[0], batch.num_tables)
     seats = arguments.seats(decisions[1], batch.num_players, len(rows)).astype(np.int64)
     own = arguments.words("keys", decisions[2], len(rows), "decisions")

@@ -62,21 +62,7 @@ class SeatedPolicies(Fixed):
         recorder: Recorder | None = None,
         watch: Watch | None = None,
     ) -> None:
-        """Seat policies.
-
-        Args:
-            batch: The tables.
-            players: The policies, or objects with `probabilities(observation, mask)`.
-            seating: [N, P], or [P] for the same one at every table.
-            step: A function that plays actions [N] at the tables, such as that of a `Recorder`;
-                None is `batch.step`.
-            recorder: Recorder of a batch of one table.
-            watch: Called with each answer of a policy.
-
-        Raises:
-            PolicyError: A policy was made for another table.
-            RulesError: The seating has another shape, or a number of no policy.
-        """
+        """Seat policies."""
         self.batch, shape = batch, (batch.num_tables, batch.num_players)
         game, seats = batch.spec.name, batch.num_players
         self.players = tuple(at_table(player, game, seats, batch.rules) for player in players)
@@ -109,11 +95,7 @@ class SeatedPolicies(Fixed):
         return None if which is None else arguments.which(which, self.batch.num_tables)
 
     def run(self, which: np.ndarray | None = None) -> None:
-        """Play one decision at each table.
-
-        Args:
-            which: [N] bool, the tables to play at; None is all at which a seat is to act.
-        """
+        """Play one decision at each table."""
         which = self._chosen(which)
         due = self._due(which)
         self._step_at(due, self._choose(due), which)
@@ -157,15 +139,7 @@ class SeatedPolicies(Fixed):
         return probabilities
 
     def step(self, actions: np.ndarray, which: np.ndarray | None = None) -> None:
-        """Play actions of policies or of seats from outside.
-
-        Args:
-            actions: [N].
-            which: [N] bool, the tables to play at; None is all of them.
-
-        Raises:
-            IllegalActionError: An action is not legal; nothing has been played.
-        """
+        """Play actions of policies or of seats from outside."""
         which = self._chosen(which)
         actions = arguments.actions(actions, self.batch.num_tables)
         self._step_at(self._due(which), actions, which)
@@ -179,18 +153,7 @@ class SeatedPolicies(Fixed):
         earn(self.batch.arrays.shown.reward, self.credit, self.returns)
 
     def answer(self, actions: np.ndarray, which: np.ndarray) -> bool:
-        """Play actions of seats from outside, then by kernels until it is not their turn.
-
-        Args:
-            actions: [N] int64, legal at the chosen tables.
-            which: [N] bool, the tables to play at.
-
-        Returns:
-            Whether policies may be to act now, for `go_on`.
-
-        Raises:
-            RulesError: An array has another shape.
-        """
+        """Play actions of seats from outside, then by kernels until it is not their turn."""
         if not self.compiled:
             self.step(actions, which)
             return True
@@ -201,11 +164,7 @@ class SeatedPolicies(Fixed):
         return len(self.players) > 1
 
     def go_on(self) -> bool:
-        """Play where policies are to act: each once, or by kernels until it is not their turn.
-
-        Returns:
-            Whether to call it again: policies may be to act still, or a match may have ended.
-        """
+        """Play where policies are to act: each once, or by kernels until it is not their turn."""
         batch, played = self.batch, False
         if self.compiled:
             idle, nothing = np.zeros(len(batch.seat), np.bool_), np.zeros(len(batch.seat), np.int64)
@@ -267,11 +226,7 @@ class SeatedPolicies(Fixed):
 
 
 def play_out(seated: SeatedPolicies) -> np.ndarray:
-    """Play every table to the end of its match and return the earnings of seats, [N, P] units.
-
-    Args:
-        seated: Policies in all seats of a batch that was made with `restart=False` and reset.
-    """
+    """Play every table to the end of its match and return the earnings of seats, [N, P] units."""
     batch, seated.returns[:] = seated.batch, 0.0
     while seated.go_on():
         pass

@@ -68,19 +68,6 @@ def sit_down(tables, chosen, passed, where, distances, seating, accounts, credit
     """Seat everybody for the new matches of the chosen tables.
 
     Where the one before was `passed` over, it is counted; else the count begins at 0.
-
-    Args:
-        tables: The batch's.
-        chosen: [N] bool.
-        passed: Whether their last matches ended without a decision of the outside's seat.
-        where: The outside's seat, `ROTATE` or `RANDOM`.
-        distances: [P] who sits so far to the left of it.
-        seating: [N, P] is filled.
-        accounts: Begin a match.
-        credit: [N, P] what seats have earned in the one before.
-
-    Returns:
-        The most matches that were passed over at a table.
     """
     num_players, most = seating.shape[1], np.int64(0)
     for i in range(tables.shape[0]):
@@ -119,10 +106,6 @@ def judge(seats, masks, actions, chosen, lenient, accounts):
 
     Unless there are some and that is an error (not `lenient`), the other tables then show that
     nothing came of the step.
-
-    Returns:
-        How many there are; or -1 less a table at which nothing can be played: a chosen one whose
-        match is over, or any that an error has stopped before the outside's decision.
     """
     wrong = 0
     for i in range(actions.shape[0]):
@@ -166,15 +149,7 @@ def pay(seats, terminated, truncated, chosen, lost, accounts, credit):
 
 
 def each_opponent(opponents: Any, num_players: int) -> list[PlayerLike]:
-    """Return the players of the other seats, clockwise from the left neighbour.
-
-    Args:
-        opponents: One player for all other seats, or P - 1 players.
-        num_players: P.
-
-    Raises:
-        PolicyError: Not as many players as seats.
-    """
+    """Return the players of the other seats, clockwise from the left neighbour."""
     if isinstance(opponents, (str, Path)) or not isinstance(opponents, Sequence):
         return [cast(PlayerLike, opponents)] * (num_players - 1)
     if len(opponents) != num_players - 1:
@@ -188,15 +163,7 @@ def each_opponent(opponents: Any, num_players: int) -> list[PlayerLike]:
 def seat_opponents(
     opponents: Any, game: str, num_players: int, rules: Rules
 ) -> tuple[list[Policy], np.ndarray]:
-    """Return the policies of the other seats, and their places.
-
-    Returns:
-        The different players, so that each is asked once for all tables; and [P] index into them by
-        distance to the left of the caller's seat, -1 for that seat itself.
-
-    Raises:
-        PolicyError: Not as many players as seats, or a player that does not fit.
-    """
+    """Return the policies of the other seats, and their places."""
     numbers: dict[Any, int] = {}
     players: list[Policy] = []
     distances = [-1]
@@ -262,19 +229,7 @@ class SeatTables(Fixed):
         num_players: int | None = None,
         **options: Unpack[SeatOptions],
     ) -> None:
-        """Set up the tables; call `begin` first.
-
-        Args:
-            game: Name of the game.
-            num_tables: N.
-            num_players: P, the game's default for None.
-            **options: See `SeatOptions`; an illegal action raises and seats rotate by default.
-
-        Raises:
-            UnknownGameError: No such game.
-            RulesError: An option, switch or number of seats that does not exist.
-            PolicyError: A player that does not exist or does not fit.
-        """
+        """Set up the tables; call `begin` first."""
         shared: Any = {name: options[name] for name in options.keys() & _SHARED}
         self.batch = make_batch(game, num_tables, num_players, restart=False, **shared)
         self.rules = self.batch.rules
@@ -326,21 +281,7 @@ class SeatTables(Fixed):
         start: Any = None,
         seat: int | None = None,
     ) -> None:
-        """Begin matches and plays each to the seat's first decision.
-
-        Args:
-            seed: Seed of the tables, or [N] seeds, each as if its table were alone; None goes on.
-            which: [N] bool; None is all of them.
-            deck: As in `Batch.reset`, like `dealer` and `start`.
-            dealer: See `deck`.
-            start: See `deck`.
-            seat: The caller's seat in these matches; None is as the tables were made.
-
-        Raises:
-            RulesError: A seat, dealer, seed or start that is not possible; nothing has changed.
-            CardError: A deck that is not possible, and nothing has changed; or one with which a
-                match ends before its seat has a decision, and these tables have to begin again.
-        """
+        """Begin matches and play each to the seat's first decision."""
         chosen = self._chosen(which)
         if not self.batch.began and not chosen.all():
             raise RulesError("the first reset begins matches at all tables, got some of them")
@@ -373,7 +314,7 @@ class SeatTables(Fixed):
         )
 
     def _start(self, chosen: np.ndarray, seat: int | None = None, **options: Any) -> None:
-        """Deal new matches, and plays nothing."""
+        """Deal new matches, and play nothing."""
         (self.recorder or self.batch).reset(which=chosen, **options)
         self._sit_down(chosen, seat)
 
@@ -408,22 +349,7 @@ class SeatTables(Fixed):
         which: np.ndarray | None = None,
         again: Callable[[np.ndarray], object] | None = None,
     ) -> None:
-        """Play the seat's action at each table, and on to its next decision or the end.
-
-        Args:
-            actions: [N] whole numbers.
-            which: [N] bool, the tables to play at; None is all of them.
-            again: Called with [N] bool, tables whose matches have just ended, to read what they
-                show; then these begin their next match, and it is played to the seat's first
-                decision beside those that go on, so that players are asked once for both. None
-                leaves them over.
-
-        Raises:
-            IllegalActionError: An action is not legal (with `illegal="raise"`); nothing has been
-                played.
-            KilleError: A match is over and has not been begun again, or an error (of an opponent,
-                or about a deck) has stopped one before the seat's decision.
-        """
+        """Play the seat's action at each table, and on to its next decision or the end."""
         self._check_began()
         actions = arguments.actions(actions, self.num_tables)
         unpaid = self._chosen(which)
@@ -451,7 +377,7 @@ class SeatTables(Fixed):
     def _play_and_begin(
         self, unpaid: np.ndarray, lost: float, again: Callable[[np.ndarray], object]
     ) -> None:
-        """Play on, and begins again where a match ends; pays these tables, and no others."""
+        """Play on, and begin again where a match ends; pays these tables, and no others."""
         fresh = np.zeros_like(unpaid)
         going = True
         while going:
@@ -486,11 +412,7 @@ class SeatTables(Fixed):
                 self._accounts["reward"][rows] = found[np.arange(len(rows)), own]
 
     def observation(self, which: np.ndarray | None = None) -> np.ndarray:
-        """Return observations of the seat, after the end too, [M, F] uint8 (a copy).
-
-        Args:
-            which: [N] bool, at which tables; None is all of them.
-        """
+        """Return observations of the seat, after the end too, [M, F] uint8 (a copy)."""
         self._check_began()
         seen = self.batch.observation.copy()
         ended = self.batch.seat < 0

@@ -73,16 +73,6 @@ class Transitions(NamedTuple):
         """Return generalized advantage estimates along each seat's stream, [D] float64.
 
         Returns to learn values from are these plus `values`.
-
-        Args:
-            values: [D] value of each observation, in units.
-            next_values: [D] value of each next observation. It counts only where the match goes on
-                and the next decision is not among these; `collect` leaves no such decisions.
-            gamma: Discount from one decision of a seat to its next.
-            gae_lambda: From 0 (one-step estimates) to 1 (what was earned in the end).
-
-        Raises:
-            KilleError: `next_values` are needed, or these are not [D] numbers.
         """
         shape = self.reward.shape
         own, following = _checked("values", values, shape), _later(self.following, shape)
@@ -106,19 +96,7 @@ def advantages(
     gamma: float,
     gae_lambda: float,
 ) -> np.ndarray:
-    """Return generalized advantage estimates, [D] float64.
-
-    Args:
-        reward: [D] float64.
-        values: [D] float64.
-        next_values: [D] float64, 0 where nothing follows.
-        following: [D] int64, index of the next decision of the stream, further back; or negative.
-        gamma: Discount.
-        gae_lambda: From 0 to 1.
-
-    Raises:
-        RulesError: The arrays are not [D], or `following` points at no later decision.
-    """
+    """Return generalized advantage estimates, [D] float64."""
     shape = np.shape(reward)[:1]
     reward, values, next_values = (
         _checked(name, value, shape)
@@ -190,11 +168,7 @@ class SeatStreams:
     """
 
     def __init__(self, credit: np.ndarray) -> None:
-        """Begin without a decision.
-
-        Args:
-            credit: [N, P] float64; whoever plays the tables adds to it what seats earn.
-        """
+        """Begin without a decision."""
         self._count = 0
         self._open = np.full_like(credit, -1, dtype=np.int64)
         self._credit, self._undecided = credit, np.zeros_like(credit)
@@ -205,11 +179,7 @@ class SeatStreams:
     open, credit, undecided = map(_shown, ("_open", "_credit", "_undecided"))
 
     def decide(self, tables: np.ndarray, seats: np.ndarray) -> None:
-        """Open the decisions of seats, [M] int64 each, and completes those before them.
-
-        Raises:
-            RulesError: No such tables or seats, or not a seat for each table.
-        """
+        """Open the decisions of seats, [M] int64 each, and complete those before them."""
         num_tables, num_players = self._open.shape
         tables = arguments.rows(tables, num_tables)
         seats = arguments.numbers("seats", seats, np.int64, tables.shape)
@@ -227,22 +197,13 @@ class SeatStreams:
             self._next = np.concatenate([self._next, np.full_like(self._next, OPEN)])
 
     def end(self, ended: np.ndarray) -> None:
-        """Complete the decisions of matches that have ended, [N] bool.
-
-        Raises:
-            RulesError: It has another shape.
-        """
+        """Complete the decisions of matches that have ended, [N] bool."""
         ended = arguments.which(ended, len(self._open))
         streams = (self._open, self._credit, self._undecided, self._reward, self._next)
         end_decisions(ended, *streams)
 
     def completed(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Return the decisions that are complete.
-
-        Returns:
-            [D] rows; [D] float64 rewards; [D] rows of the next decisions, complete or not, or END;
-            [D] index into these arrays of the next decision, -1 where it is not complete or none.
-        """
+        """Return the decisions that are complete, [D]."""
         following = self._next[: self._count]
         rows = np.flatnonzero(following != OPEN)
         index = np.full(self._count + 1, -1, dtype=np.int64)  # the last one is that of END
@@ -262,7 +223,7 @@ class SeatStreams:
 
 @kernel
 def open_decisions(tables, seats, first, open_, credit, reward, following):
-    """Open decisions, rows `first` and on, and completes those before them."""
+    """Open decisions, rows `first` and on, and complete those before them."""
     for number in range(tables.shape[0]):
         table, seat, row = tables[number], seats[number], first + number
         before = open_[table, seat]

@@ -58,7 +58,7 @@ class TensorTransitions(Transitions):
 def collect(
     batch: DeviceBatch, policy: Policy, *, observation: str = "float", seed: int | None = None
 ) -> TensorTransitions:
-    """Begin matches at all tables and plays each to its end, on the GPU.
+    """Begin matches at all tables and play each to its end, on the GPU.
 
     Args:
         batch: The tables; their matches are over afterwards.
@@ -233,7 +233,7 @@ def _open(
     tables, first, num_players, decided, opened, credit, rows, seats, uniforms, position, reward,
     following,
 ):  # fmt: skip
-    """Open the decision of a seat, and draws its random number."""
+    """Open the decision of a seat, and draw its random number."""
     number = cuda.grid(1)
     if number < rows.shape[0]:
         row, seat = rows[number], seats[number]

@@ -239,7 +239,7 @@ class _Replayer:
         return Step(deal, seat, phase, legal, action, None, shown, mask)
 
     def _move(self, move: Callable[[], None], deal: Mapping[str, Any], where: str) -> None:
-        """Deal or plays, and checks that no card was drawn beyond the recorded ones."""
+        """Deal or play, and check that no card was drawn beyond the recorded ones."""
         move()
         drawn = self.batch.drawn_cards()
         if len(drawn) > len(deal["deck"]):
@@ -307,7 +307,7 @@ def describe(record: Mapping[str, Any], look: Look | None = None) -> tuple[Repla
 def narrate(
     record: Mapping[str, Any], names: Sequence[str] | None = None, look: Look | None = None
 ) -> tuple[Replay, list[list[str]]]:
-    """Replay a record, and returns the lines about each deal and each action; see `describe`."""
+    """Replay a record, and return the lines about each deal and each action; see `describe`."""
     game, rules = check_record(record)
     moves: list[list[str]] = []
     before: list[np.record] = []

@@ -173,7 +173,7 @@ def check_rules(spec: GameSpec) -> None:
 
 
 def check_play(name: str, players: int, rules: Rules, decisions: int, seed: int) -> None:
-    """Check masks, bounds, rewards and ends in random games."""
+    """Check masks, bounds, rewards and end in random games."""
     batch = make_batch(name, TABLES, players, rules=rules, seed=seed)
     batch.reset()
     spec, rng = batch.spec, np.random.default_rng(seed)

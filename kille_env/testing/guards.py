@@ -46,7 +46,7 @@ class _GuardedBatch(Batch):
 
 
 def check_guards(name: str, players: int, rules: Rules, decisions: int, seed: int) -> None:
-    """Play one table, looks at it from all seats and draws determinizations, between guards."""
+    """Play one table, looks at it from all seats and draw determinizations, between guards."""
     rng = np.random.default_rng(seed)
     after = "reset"
     try:

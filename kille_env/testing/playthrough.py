@@ -130,12 +130,7 @@ def _ending(played: Replay) -> list[str]:
 
 
 def check_playthrough(path: Path) -> None:
-    """Replay a playthrough and compares it line by line.
-
-    Raises:
-        AssertionError: A line differs; the message shows both and says how to write the file again.
-        KilleError: The playthrough cannot be replayed.
-    """
+    """Replay a playthrough and compare it line by line."""
     text = path.read_text(encoding="utf-8")
     comment, record = read_playthrough(text, path.name)
     lines, expected = text.splitlines(), write_playthrough(record, comment).splitlines()

@@ -38,7 +38,7 @@ def check_views(name: str, players: int, rules: Rules, decisions: int, seed: int
 
 
 def _play(batch: Batch, action: np.ndarray | None) -> None:
-    """Deal, or plays an action."""
+    """Deal, or play an action."""
     if action is None:
         batch.deal()
     else:

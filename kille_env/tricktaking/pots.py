@@ -77,7 +77,7 @@ def pay_out(table, seat, amount):
 
 @kernel
 def settle(table, rules):
-    """Pay a pot that is won, moves the deal on, and ends the match if it is at its end."""
+    """Pay a pot that is won, moves the deal on, and end the match if it is at its end."""
     table["shown_pot"] = table["pot"]
     won = table["winner"] >= 0
     if won:

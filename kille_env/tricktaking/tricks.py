@@ -163,7 +163,7 @@ def clear_discards(table):
 
 @kernel
 def deal_hands(table, first, number, without):
-    """Take a pack without some cards and deals `number` each, one by one from `first` on."""
+    """Take a pack without some cards and deal `number` each, one by one from `first` on."""
     take_pack(table)
     if without != 0:
         leave_out(table, without)

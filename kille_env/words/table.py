@@ -12,15 +12,7 @@ PILES = {"talon": "in the stock", "aside": "laid aside", "turned up": "turned up
 def text_of(
     view: View, names: Sequence[str], write: Callable[[int], str], *, brief: bool = False
 ) -> str:
-    """Return a view as text.
-
-    Args:
-        view: A table as a seat sees it.
-        names: [P] names of the seats.
-        write: Returns the text of a card: its code, or its word.
-        brief: Whether the reader has followed the deal: the history, the verdict and the question
-            are left out, and gains and losses stand beside the seats.
-    """
+    """Return a view as text."""
     lines = [_heading(view, names, write)]
     rows = [
         (name, _cards(view, seat, write), _deeds(name, seat), _score(seat, brief))

@@ -30,14 +30,7 @@ class Texts:
         seat: int | None,
         names: Sequence[str] | None = None,
     ) -> str:
-        """Return a table as text, as a seat sees it or (None) with every card.
-
-        Args:
-            table: The table.
-            rules: Its rules.
-            seat: The seat that looks; None sees everything.
-            names: Names of the seats; None is "seat 0" and on, and "(you)" for the seat that looks.
-        """
+        """Return a table as text, as a seat sees it or (None) with every card."""
         who = labels(names, int(table["num_players"]))
         if seat is not None and names is None:
             who[seat] += " (you)"
@@ -54,18 +47,7 @@ class Texts:
         names: Sequence[str] | None = None,
         seat: int | None = None,
     ) -> list[str]:
-        """Return the events between two tables; by default, the table after them as text.
-
-        Args:
-            before: The table before one deal or one action (`Batch.deal`, `Batch.apply`).
-            after: The same table after it.
-            rules: Their rules.
-            names: Names of the seats; None is "seat 0" and on.
-            seat: The seat that reads it, and learns no more than it may; None learns everything.
-
-        Returns:
-            Lines; lines that belong to the one above begin with two blanks.
-        """
+        """Return the events between two tables; by default, the table after them as text."""
         if "narrate" in self._game.own:
             who = labels(names, int(after["num_players"]))
             return self._game.own["narrate"](before, after, rules, who, seat)
@@ -78,14 +60,7 @@ class Texts:
         seat: int | None,
         names: Sequence[str] | None = None,
     ) -> View:
-        """Return a table as a seat sees it, for texts and pictures.
-
-        Args:
-            table: The table.
-            rules: Its rules.
-            seat: The seat that looks, and sees no more than it may; None sees everything.
-            names: Names of the seats where the view speaks of them; None is "seat 0" and on.
-        """
+        """Return a table as a seat sees it, for texts and pictures."""
         return self._view(table, rules, seat, labels(names, int(table["num_players"])))
 
     def _view(self, table: np.record, rules: "Rules", seat: int | None, who: list[str]) -> View:
@@ -110,7 +85,7 @@ class Texts:
         seat: int | None = None,
         names: Sequence[str] | None = None,
     ) -> Change:
-        """Return the moves and calls between two tables, and the verdict on a deal that ended.
+        """Return the moves and call between two tables, and the verdict on a deal that ended.
 
         The arguments are those of `narrate`; a seat learns no more than it may.
         """
@@ -121,14 +96,7 @@ class Texts:
     def choice(
         self, table: np.record, rules: "Rules", action: int, names: Sequence[str] | None = None
     ) -> str:
-        """Return the text of a button that plays an action; by default the action's text.
-
-        Args:
-            table: The table.
-            rules: Its rules.
-            action: An action of the seat to act.
-            names: Names of the seats; None is "seat 0" and on.
-        """
+        """Return the text of a button that plays an action; by default the action's text."""
         if "choice" in self._game.own:
             who = labels(names, int(table["num_players"]))
             return self._game.own["choice"](table, rules, action, who)

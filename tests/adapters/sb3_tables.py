@@ -27,6 +27,6 @@ def self_play(num_tables: int = 16, num_players: int = 3, **options: Any) -> Sel
 
 
 def step(venv: Any, actions: Any) -> Any:
-    """Steps tables of either form by hand."""
+    """Step tables of either form by hand."""
     with venv.crediting() if hasattr(venv, "crediting") else nullcontext():
         return venv.step(actions)

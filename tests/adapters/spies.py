@@ -52,13 +52,13 @@ class SeatSpy:
         batch.step, batch.reset = spying_step, spying_reset  # type: ignore[method-assign]
 
     def take(self) -> np.ndarray:
-        """Returns what the last decisions have brought, and begins to count anew."""
+        """Return what the last decisions have brought, and begin to count anew."""
         due, self.due = self.due, np.zeros_like(self.due)
         return due
 
 
 def standing(env: KilleAEC) -> Any:
-    """Returns how a game stands: its tables, what it has paid and what was played."""
+    """Return how a game stands: its tables, what it has paid and what was played."""
     paid = env.rewards, env._cumulative_rewards, env.terminations
     return env._batch.tables.tobytes(), copy.deepcopy(paid), env.agent_selection, env.record()
 
@@ -87,7 +87,7 @@ def legal(env: KilleAEC, rng: np.random.Generator) -> int | None:
 
 
 def play_aec(env: KilleAEC, seed: int, steps: int = 10_000) -> list[Any]:
-    """Plays on with random legal actions; returns everything that was to be seen."""
+    """Play on with random legal actions; returns everything that was to be seen."""
     rng = np.random.default_rng(seed)
     seen: list[Any] = []
     for agent in env.agent_iter(steps):

@@ -115,7 +115,9 @@ NOT_WHOLE = [0.0, "0", None, float("nan"), True, np.True_, np.array([0.0]), [0, 
 
 
 @pytest.mark.parametrize(
-    "value", [*NOT_WHOLE, np.array([True]), [True], 2**70, np.uint64(2**64 - 1)], ids=repr
+    "value",
+    [*NOT_WHOLE, np.array([True]), [True], 2**70, np.uint64(2**64 - 1)],
+    ids=lambda value: type(value).__name__,
 )
 def test_everything_else_is_an_error_and_never_a_loss(form: str, value: Any) -> None:
     played = Form(form, **({"illegal": "lose"} if form in LENIENT else {}))

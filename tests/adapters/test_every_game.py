@@ -109,7 +109,7 @@ def test_gymnasiums_checker(game: str, episode: str, shown: str, most: int) -> N
 
 
 def play_gym(env: Any, episodes: int) -> list[Any]:
-    """Plays on with random legal actions; returns everything that was to be seen."""
+    """Play on with random legal actions; returns everything that was to be seen."""
     rng = np.random.default_rng(1)
     seen: list[Any] = []
     for number in range(episodes):

@@ -29,7 +29,7 @@ SMALL = ["BL", "L4", "SV", "VH", "GO", "KI", "KI"]
 
 
 def play(game, rng: np.random.Generator, state=None):
-    """Yields every state of an episode in which everything is random."""
+    """Yield every state of an episode in which everything is random."""
     state = state or game.new_initial_state()
     while not state.is_terminal():
         yield state

@@ -47,7 +47,7 @@ def streams() -> SeatStreams:
 
 
 def arrays_of(made: Any) -> dict[str, np.ndarray]:
-    """Copies of what must not change."""
+    """Copy of what must not change."""
     names = ("decided", "match", "returns", "credit", "own", "decisions", "open", "count")
     return {name: np.array(getattr(made, name)) for name in names if hasattr(made, name)}
 

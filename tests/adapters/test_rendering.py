@@ -36,7 +36,7 @@ def no_screen(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def playing(game: str, seats: int, decisions: int, seed: int = 3) -> Batch:
-    """Returns a table in the middle of a deal."""
+    """Return a table in the middle of a deal."""
     batch = kille_env.make_batch(game, 1, seats, seed=seed, restart=False)
     batch.reset()
     rng = np.random.default_rng(seed)

@@ -56,7 +56,7 @@ class Ledger:
                 self.closed.append(stream)
 
     def of_rollout(self, rollout: int, gamma: float, lam: float) -> dict[int, tuple[float, float]]:
-        """Returns reward and advantage of the decisions that were completed in a rollout."""
+        """Return reward and advantage of the decisions that were completed in a rollout."""
         found: dict[int, tuple[float, float]] = {}
         streams = [(s, True) for s in self.closed] + [(s, False) for s in self.open.values()]
         for stream, ended in streams:

@@ -33,7 +33,7 @@ class First:
 
 
 def play(tables: SeatTables, steps: int, seed: int = 0) -> list[Any]:
-    """Plays on at random; returns everything that was to be seen."""
+    """Play on at random; returns everything that was to be seen."""
     rng = np.random.default_rng(seed)
     seen: list[Any] = []
     for _ in range(steps):

@@ -30,7 +30,7 @@ class Counting:
 
 
 def rounds_of(venv: SeatVectorEnv) -> list[int]:
-    """Counts the steps of the tables: each plays one decision at every table that is due."""
+    """Count the steps of the tables: each plays one decision at every table that is due."""
     rounds, step = [0], venv.tables.batch.step
 
     def counted(*args: Any) -> None:

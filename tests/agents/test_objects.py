@@ -22,7 +22,7 @@ FEATURES = width(GAME.observation(3))
 
 
 def first_legal(observation, mask):
-    """Does the first thing that is legal."""
+    """Do the first thing that is legal."""
     return np.eye(mask.shape[1])[mask.argmax(axis=1)]
 
 

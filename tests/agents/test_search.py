@@ -47,7 +47,7 @@ def keys_for(number, seed=0):
 
 
 def play(player, batch, steps, asked=None):
-    """Plays some steps and returns the history; `asked` says something beside it every time."""
+    """Play some steps and return the history; `asked` says something beside it every time."""
     rng = np.random.default_rng(3)
     history = History(batch)
     for step in range(steps):
@@ -129,7 +129,7 @@ def test_policies_of_different_kernels_play_through_python():
 
 
 def assert_alike(one, other):
-    """Compares mean answers over keys, [D, R, A], with what chance explains."""
+    """Compare mean answers over keys, [D, R, A], with what chance explains."""
     spread = np.sqrt((one.var(axis=1) + other.var(axis=1)) / one.shape[1]) + 1e-9
     assert (np.abs(one.mean(axis=1) - other.mean(axis=1)) <= 5.0 * spread + 0.02).all()
 

@@ -31,7 +31,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def open_page(browser: Browser) -> Iterator[Callable[..., Page]]:
-    """Opens pages, each in a browser of its own; in none of them an error may be logged."""
+    """Open pages, each in a browser of its own; in none of them an error may be logged."""
     contexts: list[BrowserContext] = []
     errors: list[str] = []
 

@@ -10,19 +10,19 @@ FAULTS = Path(__file__).with_name("looks.js").read_text(encoding="utf-8")
 
 
 def still(page: Page) -> None:
-    """Waits until nothing moves."""
+    """Wait until nothing moves."""
     page.evaluate("Promise.all(document.getAnimations().map((one) => one.finished))")
 
 
 def faults(page: Page) -> list[str]:
-    """Returns what is wrong with what is seen."""
+    """Return what is wrong with what is seen."""
     still(page)
     found: list[Any] = page.evaluate(f"({FAULTS.partition('*/')[2]})()")
     return list(dict.fromkeys(map(str, found)))
 
 
 def hardships(page: Page) -> list[str]:
-    """Returns what axe-core finds serious for people who cannot see or point well."""
+    """Return what axe-core finds serious for people who cannot see or point well."""
     still(page)
     found = Axe().run(page).response["violations"]
     return [one["id"] for one in found if one["impact"] in ("serious", "critical")]

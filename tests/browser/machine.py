@@ -16,14 +16,14 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stab
 
 @contextmanager
 def serving(keep: Path | None = None, port: int = 0) -> Iterator[tuple[str, str]]:
-    """Runs a server beside this thread, and yields its address and the token."""
+    """Run a server beside this thread, and yield its address and the token."""
     with served(keep, port) as (address, house):
         yield address, house.token
 
 
 @contextmanager
 def chromium() -> Iterator[Browser]:
-    """Yields the machine's Chromium, without a window.
+    """Yield the machine's Chromium, without a window.
 
     Raises:
         KilleError: There is none.

@@ -17,7 +17,7 @@ ASKED = """() => document.querySelector('#choices > :is(button, a)') !== null
 
 
 def open_table(page: Page, site: tuple[str, str], speed: str = "0", **order: Any) -> None:
-    """Opens a table in the order's words, and goes there."""
+    """Open a table in the order's words, and go there."""
     url, token = site
     page.goto(f"{url}/?token={token}")
     page.goto(f"{url}/")
@@ -26,7 +26,7 @@ def open_table(page: Page, site: tuple[str, str], speed: str = "0", **order: Any
 
 
 def phase(page: Page) -> str:
-    """Waits until something can be done, and returns what: "asked", "end", "out" or "result"."""
+    """Wait until something can be done, and return what: "asked", "end", "out" or "result"."""
     page.wait_for_function(ASKED)
     if page.locator("#strip.results").count():
         return "result"
@@ -35,7 +35,7 @@ def phase(page: Page) -> str:
 
 
 def click(page: Page) -> None:
-    """Makes the first choice with the pointer, or a finger: with a card where that is possible."""
+    """Make the first choice with the pointer, or a finger: with a card where that is possible."""
     button = page.locator("#choices > :is(button, a)")
     if button.count() == 0:
         card = page.locator(".hand .card:not(.no)").first
@@ -48,7 +48,7 @@ def click(page: Page) -> None:
 
 
 def press(page: Page) -> None:
-    """Makes a choice with the keyboard alone."""
+    """Make a choice with the keyboard alone."""
     if page.locator("#choices > .go").count():
         page.keyboard.press("Enter")
     elif page.locator(".hand [aria-pressed]").count() == 0:
@@ -62,7 +62,7 @@ def press(page: Page) -> None:
 
 
 def phases(page: Page, choose: Callable[[Page], None], most: int = 400) -> Iterator[str]:
-    """Plays until the match is over; yields at every stop, before anything is chosen."""
+    """Play until the match is over; yields at every stop, before anything is chosen."""
     for _ in range(most):
         now = phase(page)
         yield now
@@ -75,5 +75,5 @@ def phases(page: Page, choose: Callable[[Page], None], most: int = 400) -> Itera
 
 
 def signed(text: str) -> float:
-    """Returns an amount as a page writes it: "+6", "−0.67"."""
+    """Return an amount as a page writes it: "+6", "−0.67"."""
     return float(text.replace("−", "-"))

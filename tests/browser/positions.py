@@ -15,13 +15,13 @@ SEEDS, DECISIONS = 300, 30
 
 
 def phases_of(game: str) -> list[str]:
-    """Returns the names of the phases in which somebody decides."""
+    """Return the names of the phases in which somebody decides."""
     phases = import_module(f"kille_env.games.{game}.rules").Phase
     return [phase.name for phase in phases if phase > OVER]
 
 
 def sizes_of(game: str, phase: str) -> list[int]:
-    """Returns 2, 4 and the most seats, and others where the phase needs them."""
+    """Return 2, 4 and the most seats, and others where the phase needs them."""
     others = {
         ("byteskille", "ANSWER_DEALER"): [2, 3],
         ("byteskille", "ANSWER_THIRD"): [3],
@@ -39,7 +39,7 @@ POSITIONS = [
 
 
 def keep(folder: Path, game: str, phase: str, seats: int) -> None:
-    """Writes the first table at which the person has a choice in a phase.
+    """Write the first table at which the person has a choice in a phase.
 
     Args:
         folder: Where a server keeps its table.

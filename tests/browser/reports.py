@@ -36,14 +36,14 @@ ENTRANTS = {
 
 
 def training(folder: Path) -> Path:
-    """Trains for seconds, and returns the report of the run."""
+    """Train for seconds, and return the report of the run."""
     settings = folder / "example.yaml"
     settings.write_text(RUN)
     return kt.train(settings, out=folder).report
 
 
 def tournament(folder: Path) -> Path:
-    """Plays a tournament, and returns its page."""
+    """Play a tournament, and return its page."""
     return kt.play_tournament(ENTRANTS, "byteskille", num_players=3, deals=200, out=folder).report
 
 
@@ -61,7 +61,7 @@ MAKERS: dict[str, Callable[[Path], Path]] = {
 
 
 def main() -> None:
-    """Reads the arguments, makes the examples and takes the pictures."""
+    """Read the arguments, makes the examples and take the pictures."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--only", nargs="+", default=list(MAKERS), choices=list(MAKERS))
     parser.add_argument("--colors", nargs="+", default=["light", "dark"], choices=["light", "dark"])
@@ -78,7 +78,7 @@ def main() -> None:
 
 
 def take(browser: Browser, file: Path, name: str, colors: str) -> None:
-    """Takes the whole page at every width, and says where it is wider than the screen."""
+    """Take the whole page at every width, and say where it is wider than the screen."""
     for width, (across, down) in SCREENS.items():
         context = browser.new_context(
             viewport={"width": across, "height": down}, color_scheme=colors

@@ -33,7 +33,7 @@ DOCS = {
 
 
 def main() -> None:
-    """Reads the arguments and takes the pictures."""
+    """Read the arguments and take the pictures."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--games", nargs="+", default=list_games(), choices=list_games())
     parser.add_argument("--colors", nargs="+", default=["light"], choices=["light", "dark"])
@@ -57,12 +57,12 @@ def main() -> None:
 
 
 def shrink(taken: Path, file: Path) -> None:
-    """Writes a picture with 128 colors, which suffice."""
+    """Write a picture with 128 colors, which suffice."""
     Image.open(taken).convert("RGB").quantize(128).save(file, optimize=True)
 
 
 def take_replay(browser: Browser) -> Path:
-    """Takes the picture of the page of recorded matches, at its largest mistake."""
+    """Take the picture of the page of recorded matches, at its largest mistake."""
     file = FOLDER / "replay.html"
     names = ["Astrid", "Bertil", "Cecilia", "David"]
     played = matches("byteskille", 4, "deal", 12, names, "byteskille/tipsy")
@@ -78,7 +78,7 @@ def take(
     browser: Browser, site: tuple[str, str], game: str, seats: int, screen: str, color: str,
     stops: int,
 ) -> list[Path]:  # fmt: skip
-    """Takes the pictures of the first stops of a match."""
+    """Take the pictures of the first stops of a match."""
     across, down = SCREENS[screen]
     context = browser.new_context(
         viewport={"width": across, "height": down}, color_scheme=color, bypass_csp=True,

@@ -36,7 +36,7 @@ PHASES = [
 
 
 def read(page: Page) -> None:
-    """Checks what holds at every stop of a match, for everybody."""
+    """Check what holds at every stop of a match, for everybody."""
     assert faults(page) == [], page.locator("#event").inner_text()
     assert hardships(page) == []
 

@@ -24,7 +24,7 @@ def choose(mask, step, table):
 
 
 def step(tables, number, first=0):
-    """Steps every table by `choose`; `first` is the number of the batch's first table."""
+    """Step every table by `choose`; `first` is the number of the batch's first table."""
     tables.step([choose(mask, number, first + i) for i, mask in enumerate(tables.mask)])
 
 

@@ -37,7 +37,7 @@ class Position:
     def __init__(
         self, hand: Hand, viewer: int, *, discards: bool = True, talon: bool = False
     ) -> None:
-        """Looks at a hand.
+        """Look at a hand.
 
         Args:
             hand: The hand.
@@ -105,7 +105,7 @@ class Position:
         return Counter(dict(zip(map(tuple, rows.tolist()), numbers.tolist(), strict=True)))
 
     def each(self, counts: Counter[Kinds]) -> list[Counter[Kinds]]:
-        """Counts each group alone."""
+        """Count each group alone."""
         alone, first = list[Counter[Kinds]](), 0
         for group in self.groups:
             alone.append(Counter())
@@ -115,7 +115,7 @@ class Position:
         return alone
 
     def check(self, number: int = NUMBER) -> Counter[Kinds]:
-        """Compares what is drawn with what is possible, all at once and group by group."""
+        """Compare what is drawn with what is possible, all at once and group by group."""
         expected, counts = self.possible(), self.drawn(number)
         assert p_value(expected, counts) > BY_CHANCE
         for one, other in zip(self.each(expected), self.each(counts), strict=True):
@@ -124,7 +124,7 @@ class Position:
 
 
 def seen_by(hand: Hand, viewer: int) -> set[int]:
-    """Returns the cards that a seat has held, that lie open, and that are left out."""
+    """Return the cards that a seat has held, that lie open, and that are left out."""
     batch = hand.states[-1]
     table = batch.tables[0]
     seen = {*batch.spec.left_out(batch.rules)}
@@ -138,12 +138,12 @@ def seen_by(hand: Hand, viewer: int) -> set[int]:
 
 
 def cards_of(field: Any) -> list[int]:
-    """Returns the cards of a field: of a set, or the one or none whose number it is."""
+    """Return the cards of a field: of a set, or the one or none whose number it is."""
     return members(field) if field.dtype == np.uint64 else [int(field)] * int(field >= 0)
 
 
 def _lay(free: Counter[int], sizes: Sequence[int]) -> Iterator[tuple[Kinds, int]]:
-    """Yields the kinds of cards that groups can get, one after the other, and in how many ways."""
+    """Yield the kinds of cards that groups can get, one after the other, and in how many ways."""
     if not sizes:
         yield (), 1
         return
@@ -156,14 +156,14 @@ def _lay(free: Counter[int], sizes: Sequence[int]) -> Iterator[tuple[Kinds, int]
 
 
 def draw(batch: Batch, seat: int, number: int) -> tuple[Batch, np.ndarray]:
-    """Returns determinizations of the first table, [number, pack] which card lies where c lay."""
+    """Return determinizations of the first table, [number, pack] which card lies where c lay."""
     drawn = batch.take(np.zeros(number, dtype=np.int64))
     keys = np.random.default_rng(number).integers(2**63, size=number, dtype=np.uint64)
     return drawn, drawn.resample(seat, keys)
 
 
 def p_value(expected: Counter[Any], drawn: Iterable[Hashable]) -> float:
-    """Returns how likely draws are to fit their chances no better, by chi-square.
+    """Return how likely draws are to fit their chances no better, by chi-square.
 
     Args:
         expected: How likely each outcome is, up to a factor.

@@ -13,7 +13,7 @@ from kille_env.play.streams import END, OPEN, SeatStreams
 
 
 def play_the_same(game, tables, steps, num_players=None, seed=1, **settings):
-    """Plays random matches on both, and compares all that can be seen after every step.
+    """Play random matches on both, and compare all that can be seen after every step.
 
     Returns the batch on the GPU, and the actions that come next, on the GPU.
     """
@@ -37,7 +37,7 @@ def play_the_same(game, tables, steps, num_players=None, seed=1, **settings):
 
 
 def credit_the_same(game, steps=30):
-    """Gives both the same decisions and rewards, and compares all that is kept of them."""
+    """Give both the same decisions and rewards, and compare all that is kept of them."""
     from kille_env.core.device import cuda, launch
     from kille_env.play import torch_experience
 

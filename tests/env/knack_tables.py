@@ -45,7 +45,7 @@ class Table(trick_tables.Table):
         return self._deal(deck + [code for code in pack if code not in deck])
 
     def act(self, script: str) -> "Table":
-        """Plays decisions like "0 knock, 1 fold, 0 AH, 1 *7C"."""
+        """Play decisions like "0 knock, 1 fold, 0 AH, 1 *7C"."""
         cards = [
             f"{seat} play {text}" if "*" in text else f"{seat} {text}"
             for seat, text in (
@@ -55,7 +55,7 @@ class Table(trick_tables.Table):
         return super().act(", ".join(cards))
 
     def knock(self, *seats: int) -> "Table":
-        """Lets the seats knock, and everybody else who is asked fold."""
+        """Let the seats knock, and everybody else who is asked fold."""
         while self.phase == "join":
             self.act(f"{self.seat} {'knock' if self.seat in seats else 'fold'}")
         return self
@@ -75,6 +75,6 @@ def play(
     start: dict[str, Any] | None = None,
     **rules: Any,
 ) -> Table:
-    """Returns a table after the first deal's cards and decisions; see `Table`."""
+    """Return a table after the first deal's cards and decisions; see `Table`."""
     table = Table(hands.count("|") + 1, dealer, start, **rules)
     return table.deal(hands, turn_up).act(script)

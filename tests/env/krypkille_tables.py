@@ -14,12 +14,12 @@ _RISING = ("L5", "L6", "L7", "L8", "L9", "L10", "L11", "L12", "VH", "KA", "SV", 
 
 
 def play(hands: str = FOUR, script: str = "", talon: str = "", **more: Any) -> Table:
-    """Returns a table of this game after its first deal's cards and decisions."""
+    """Return a table of this game after its first deal's cards and decisions."""
     return play_game("krypkille", hands, script, talon, **more)
 
 
 def end(lasts: str, script: str = "", table: Table | None = None, **more: Any) -> Table:
-    """Plays a deal up to its guessing round, and then what a test says.
+    """Play a deal up to its guessing round, and then what a test says.
 
     In every trick the cards rise, each heading the one before, so that everybody keeps the card
     that they are to have in the end. The tricks go to the players one after another, anticlockwise:

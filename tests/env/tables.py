@@ -19,12 +19,12 @@ EVENTS = {event.value: event.name.lower() for event in Event}
 
 
 def seats(bits: Any) -> set[int]:
-    """Returns the seats of a bit set."""
+    """Return the seats of a bit set."""
     return set(members(bits))
 
 
 def code(card: Any) -> str:
-    """Returns the code of a card, "-" for none."""
+    """Return the code of a card, "-" for none."""
     return SPEC.pack.code(card) if card >= 0 else "-"
 
 
@@ -129,5 +129,5 @@ class Table(trick_tables.Table):
 def play(
     hands: str, script: str = "", talon: str = "", *, dealer: int | None = None, **rules: Any
 ) -> Table:
-    """Returns a table after the first hand's cards and decisions; see `Table`."""
+    """Return a table after the first hand's cards and decisions; see `Table`."""
     return Table(len(hands.split()), dealer, **rules).deal(hands, talon).act(script)

@@ -163,7 +163,7 @@ def test_dtypes_and_shapes():
 
 
 def play_out(tables, steps=300):
-    """Steps until every table is over (or some steps) and returns the summed rewards."""
+    """Step until every table is over (or some steps) and return the summed rewards."""
     returns = np.zeros(tables.reward.shape)
     for number in range(steps):
         if tables.over.all():

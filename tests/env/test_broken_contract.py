@@ -31,7 +31,7 @@ Bend = Callable[[Batch, Any, np.ndarray], None]
 
 
 def bend(name: str, how: Bend) -> Callable[[pytest.MonkeyPatch], None]:
-    """Returns what bends the views that the method `name` of every batch gives."""
+    """Return what bends the views that the method `name` of every batch gives."""
 
     def patch(monkeypatch: pytest.MonkeyPatch) -> None:
         real = getattr(Batch, name)
@@ -71,7 +71,7 @@ def no_events(batch: Batch, seats: Any, out: np.ndarray) -> None:
 
 
 def gok_asked(batch: Batch, seats: Any, out: np.ndarray) -> None:
-    """Tells everybody that a gok holder is asked."""
+    """Tell everybody that a gok holder is asked."""
     (asked,) = (part.offset for part in SPEC.observation(PLAYERS) if part.name == "asked")
     out[:, asked] |= (batch.tables["phase"] == 3).astype(np.uint8)
 
@@ -146,7 +146,7 @@ def tell_everything(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def bent_determinizations(bend: Callable[..., np.ndarray]) -> Callable[[pytest.MonkeyPatch], None]:
-    """Returns what bends the determinizations that every batch draws."""
+    """Return what bends the determinizations that every batch draws."""
 
     def patch(monkeypatch: pytest.MonkeyPatch) -> None:
         real = Batch.resample
@@ -273,7 +273,7 @@ BROKEN: dict[Callable[..., None], dict[str, tuple[Callable[[pytest.MonkeyPatch],
 
 @cache
 def holds(check: Callable[..., None], rules: Rules) -> None:
-    """Runs a check on the game as it is, once for all that break it."""
+    """Run a check on the game as it is, once for all that break it."""
     check(GAME, PLAYERS, rules, 3000, 0)
 
 

@@ -25,7 +25,7 @@ LEAST = 15.0
 
 
 def pixels(code: str | None, width: int) -> Image.Image:
-    """Returns a card as a renderer without a browser shows it."""
+    """Return a card as a renderer without a browser shows it."""
     symbols, face = cards.symbols([code] if code else []), code or "back"
     document = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 92" width="{width}" '
@@ -36,7 +36,7 @@ def pixels(code: str | None, width: int) -> Image.Image:
 
 
 def difference(a: Image.Image, b: Image.Image) -> float:
-    """Returns how far two pictures are apart without their colours."""
+    """Return how far two pictures are apart without their colours."""
     grey, other = (np.asarray(picture.convert("L"), dtype=float) for picture in (a, b))
     return float(np.sqrt(np.mean((grey - other) ** 2)))
 

@@ -164,7 +164,7 @@ def test_some_of_the_determinizations_can_be_passed_over():
 
 
 def played(table, script: str, number: int = 400):
-    """Plays on at a table; returns determinizations of the next decision, and their past."""
+    """Play on at a table; returns determinizations of the next decision, and their past."""
     history = History(table.batch)
     for line in script.split(", "):
         seat, text = line.split()

@@ -37,7 +37,7 @@ BOUNDED = (
 
 
 def position(game: str, viewer: int, case: str, *, talon: bool = False) -> Position:
-    """Returns a position of the tables of rules."""
+    """Return a position of the tables of rules."""
     return Position(play(game, case).hand_so_far, viewer, talon=talon)
 
 
@@ -182,7 +182,7 @@ def alike(one: np.ndarray, other: np.ndarray) -> float:
 
 
 def check_alike(one: Batch, other: Batch, seat: int) -> None:
-    """Compares every field of 1000 determinizations each of two tables that look the same."""
+    """Compare every field of 1000 determinizations each of two tables that look the same."""
     samples = [table.take(np.zeros(1000, dtype=np.int64)) for table in (one, other)]
     for number, batch in enumerate(samples):
         batch.resample(seat, np.arange(1000) + 1000 * number)

@@ -134,7 +134,7 @@ def allowed(table: Table, places: Places) -> np.ndarray:
 def check_full_table(
     table: Table, seat: int, places: Places, pairs: Sequence[tuple[int, int]], number: int = 30_000
 ) -> None:
-    """Checks how often cards were drawn for pairs of places; that it can fail is checked, too.
+    """Check how often cards were drawn for pairs of places; that it can fail is checked, too.
 
     Args:
         table: The table; none of its discards are hidden.

@@ -43,7 +43,7 @@ class Pair(NamedTuple):
 
 
 def reader(value):
-    """Returns a function that reads a value."""
+    """Return a function that reads a value."""
 
     def read():
         return value
@@ -124,7 +124,7 @@ def test_a_kernel_without_a_key_is_compiled_and_not_kept():
 
 
 def modules_with_kernels():
-    """Yields the modules of the suite that define or bind kernels."""
+    """Yield the modules of the suite that define or bind kernels."""
     for package in ("kille_env", "kille_agents", "kille_training"):
         folders = importlib.import_module(package).__path__
         for module in pkgutil.walk_packages(folders, f"{package}."):
@@ -137,7 +137,7 @@ def modules_with_kernels():
 
 
 def functions_read(module, tree):
-    """Yields the functions and kernels that the functions of a module read by name."""
+    """Yield the functions and kernels that the functions of a module read by name."""
     for node in ast.walk(tree):
         names = [word.id for word in ast.walk(node) if isinstance(word, ast.Name)]
         for name in {*names} if isinstance(node, ast.FunctionDef) else ():
@@ -167,7 +167,7 @@ def code_file(kernel):
 
 
 def policies(game):
-    """Yields the players of a game that are kernels."""
+    """Yield the players of a game that are kernels."""
     rules, players = kille_env.spec(game).resolve(), kille_env.spec(game).default_players
     for name in players_of(game):
         if getattr(player := as_policy(name, game, players, rules), "kernel", None) is not None:
@@ -209,7 +209,7 @@ def test_every_loop_has_a_key_with_the_files_of_all_that_is_bound(game):
 
 
 def run(code, *paths, **environment):
-    """Runs code in a process of its own; returns what it prints, as JSON."""
+    """Run code in a process of its own; returns what it prints, as JSON."""
     done = subprocess.run(
         [sys.executable, "-c", code],
         capture_output=True,

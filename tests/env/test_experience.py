@@ -90,7 +90,7 @@ class Ledger:
         self.done.setdefault(stream, []).append([*self.open.pop(stream), *after])
 
     def check(self, parts: list[Transitions]) -> None:
-        """Compares what was collected, call by call, with what has been noted since."""
+        """Compare what was collected, call by call, with what has been noted since."""
         found: dict[tuple[int, int], list[list[Any]]] = {}
         for part in parts:
             for row in range(len(part.action)):
@@ -138,7 +138,7 @@ def test_every_decision_comes_once_and_complete(
 
 
 def credited(batch: Batch, parts: list[Transitions]) -> np.ndarray:
-    """Returns the rewards by table and seat, [N, P]."""
+    """Return the rewards by table and seat, [N, P]."""
     total = np.zeros((batch.num_tables, batch.num_players))
     for part in parts:
         np.add.at(total, (part.table, part.seat), part.reward)
@@ -146,7 +146,7 @@ def credited(batch: Batch, parts: list[Transitions]) -> np.ndarray:
 
 
 def earned(batch: Batch) -> np.ndarray:
-    """Returns an array that counts what each seat earns from now on, [N, P]."""
+    """Return an array that counts what each seat earns from now on, [N, P]."""
     total, step = np.zeros((batch.num_tables, batch.num_players)), batch.step
 
     def counting(*args: Any) -> None:

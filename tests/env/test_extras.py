@@ -108,7 +108,7 @@ print(main(["train", "nowhere"]), main(["games"]), sep="; ")
 
 
 def imports_inside_functions() -> list[tuple[str, int, str, bool]]:
-    """Returns (file, line, module, whether `needs` names the extra) of optional libraries."""
+    """Return (file, line, module, whether `needs` names the extra) of optional libraries."""
     found = []
     for package in ("kille_env", "agents/kille_agents"):
         for path in sorted((ROOT / package).rglob("*.py")):

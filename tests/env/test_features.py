@@ -13,7 +13,7 @@ WORDS = [int(word) for word in np.random.default_rng(5).integers(1, 2**63, 12)]
 
 
 def written(width: int, write, *arguments) -> list[int]:
-    """Returns what a kernel writes at offset 3 of an array; everything around must stay."""
+    """Return what a kernel writes at offset 3 of an array; everything around must stay."""
     out = np.full(width + 6, 9, dtype=np.uint8)
     write(*arguments, out, 3)
     assert set(out[:3]) == set(out[width + 3 :]) == {9}

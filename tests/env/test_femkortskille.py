@@ -13,7 +13,7 @@ def play(hands=FOUR, script="", talon="", **more):
 
 
 def play_lowest(table):
-    """Plays the rest of a deal; everybody plays the lowest card that they may."""
+    """Play the rest of a deal; everybody plays the lowest card that they may."""
     while table.seat is not None:
         table.act(f"{table.seat} {table.legal.split(', ')[0]}")
     return table

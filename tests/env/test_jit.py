@@ -329,7 +329,7 @@ def test_ctrl_c_ends_with_a_whole_kernel(base):
 
 @pytest.fixture
 def full_disk(monkeypatch):
-    """Lets every attempt to keep compiled code fail; returns how often that was."""
+    """Let every attempt to keep compiled code fail; returns how often that was."""
     tries = []
 
     def save(*_):

@@ -42,7 +42,7 @@ def test_every_card_lies_in_one_place(game, scale):
 
 
 def lying(batch: Batch) -> list[int]:
-    """Returns the cards of a table: in hands, played, thrown away, in the talon, left out."""
+    """Return the cards of a table: in hands, played, thrown away, in the talon, left out."""
     table, names = batch.tables[0], set(batch.tables.dtype.names)
     cards = [card for hand in table["hand"] for card in cards_of(hand)]
     cards += [*table["deck"][table["drawn"] :].tolist(), *batch.spec.left_out(batch.rules)]
@@ -75,7 +75,7 @@ class Case(NamedTuple):
     deck: tuple[str, ...]
 
     def batch(self, num_tables: int = 1, **options: Any) -> Batch:
-        """Begins it."""
+        """Begin it."""
         batch = kille_env.make_batch(
             "byteskille", num_tables, self.num_players, rules=self.rules, seed=self.seed, **options
         )
@@ -114,7 +114,7 @@ def random_actions(batch: Batch, rng: np.random.Generator) -> np.ndarray:
 
 
 def play(batch: Batch, seed: int, steps: int = STEPS) -> Iterator[None]:
-    """Plays at random and stops at every position."""
+    """Play at random and stops at every position."""
     rng = np.random.default_rng(seed)
     for _ in range(steps):
         yield

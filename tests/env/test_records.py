@@ -240,7 +240,7 @@ def test_what_is_recorded_beyond_the_end_is_a_difference():
 
 
 def change(path, value):
-    """Returns a function that puts `value` at `path`; leaves it out for `...`."""
+    """Return a function that puts `value` at `path`; leaves it out for `...`."""
 
     def changed(record):
         inner = record

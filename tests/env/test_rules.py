@@ -32,7 +32,7 @@ CHECK = re.compile(r"([a-z_.]+)(?:[([](-?\d+)[])])? (.*)")
 
 
 def rows(path: Path) -> Iterator[tuple[str, list[str]]]:
-    """Yields sentences, each with its cases."""
+    """Yield sentences, each with its cases."""
     constants, sentence, cases = {}, "", []
     for line in path.read_text(encoding="utf-8").splitlines():
         text = line.partition("# ")[0].rstrip()
@@ -50,12 +50,12 @@ def rows(path: Path) -> Iterator[tuple[str, list[str]]]:
 
 
 def named(constants: dict[str, str]) -> Any:
-    """Returns what puts constants in the place of their names."""
+    """Return what puts constants in the place of their names."""
     return lambda name: constants[name[0]]
 
 
 def each(case: str) -> Iterator[str]:
-    """Yields a case with the first, the second ... of the words in angle brackets."""
+    """Yield a case with the first, the second ... of the words in angle brackets."""
     for words in zip(*(group.split() for group in CHOICE.findall(case)), strict=True):
         chosen = iter(words)
         yield CHOICE.sub(lambda group, chosen=chosen: next(chosen), case)
@@ -64,7 +64,7 @@ def each(case: str) -> Iterator[str]:
 
 
 def value(text: str) -> Any:
-    """Returns a switch's value."""
+    """Return a switch's value."""
     if text[0] in "[{":
         return json.loads(text)
     known = {"yes": True, "no": False}
@@ -72,7 +72,7 @@ def value(text: str) -> Any:
 
 
 def shown(found: Any) -> str:
-    """Returns a value as the tables of rules have it."""
+    """Return a value as the tables of rules have it."""
     if isinstance(found, (set, frozenset, list, tuple)):
         inner = [shown(each) for each in (sorted(found) if isinstance(found, set) else found)]
         return (" / " if any(" " in text for text in inner) else " ").join(inner) or "none"
@@ -84,7 +84,7 @@ def shown(found: Any) -> str:
 
 
 def by_card(values: list[int], codes: tuple[str, ...]) -> str:
-    """Returns a part of what a seat sees: as cards where it has places for them."""
+    """Return a part of what a seat sees: as cards where it has places for them."""
     blocks = [values[i : i + len(codes)] for i in range(0, len(values), len(codes))]
     if len(blocks[-1]) < len(codes):
         return shown(values)
@@ -93,7 +93,7 @@ def by_card(values: list[int], codes: tuple[str, ...]) -> str:
 
 
 def look(table: Any, name: str, place: str | None) -> str:
-    """Returns what is to be seen at a table under a name."""
+    """Return what is to be seen at a table under a name."""
     kind, _, field = name.partition(".")
     if kind == "result":
         return shown(table.result[field])
@@ -116,7 +116,7 @@ def look(table: Any, name: str, place: str | None) -> str:
 
 
 def laid(game: str, text: str) -> tuple[Any, str]:
-    """Returns a table under the switches that a text begins with, and the cards for it."""
+    """Return a table under the switches that a text begins with, and the cards for it."""
     words = text.split(" ")
     options = dict(word[1:].split("=", 1) for word in words if word.startswith("@"))
     settings: dict[str, Any] = {name: value(text) for name, text in options.items()}
@@ -131,7 +131,7 @@ def laid(game: str, text: str) -> tuple[Any, str]:
 
 
 def play(game: str, case: str) -> Any:
-    """Plays a case, compares what is seen with what is written, and returns the table."""
+    """Play a case, compares what is seen with what is written, and return the table."""
     if " <> " in case:
         both, _, seats = case.partition(" => differ ")
         found = shown(differ(*(play(game, one) for one in both.split(" <> "))))

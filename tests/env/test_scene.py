@@ -17,7 +17,7 @@ MANY = 11  # with more seats a hand is one card, which lies in the hand or open
 
 
 def full_view(game: str, seats: int, viewer: int | None) -> View:
-    """Returns a table with as much on it as there can be."""
+    """Return a table with as much on it as there can be."""
     spec = kille_env.spec(game)
     rng = np.random.default_rng(seats)
     face = lambda: int(rng.integers(spec.pack.size))  # noqa: E731
@@ -38,7 +38,7 @@ def full_view(game: str, seats: int, viewer: int | None) -> View:
 
 
 def zone(item: Item) -> str:
-    """Returns what an item may overlap: the other cards of its hand."""
+    """Return what an item may overlap: the other cards of its hand."""
     return item.key.rpartition(" ")[0] if item.key.startswith("hand") else item.key
 
 

@@ -80,7 +80,7 @@ class Pair:
     """A kernel's table and its twin, played side by side."""
 
     def __init__(self, game, num_players, rules, first_dealer, next_deck, start=None):
-        """Begins the same match twice."""
+        """Begin the same match twice."""
         twin = importlib.import_module(f"reference.{game}").Match
         more = {"start": start} if start else {}
         self.decks = []
@@ -112,7 +112,7 @@ class Pair:
         moved[:] = 0
 
     def note_result(self):
-        """Keeps the result of a hand that has just ended."""
+        """Keep the result of a hand that has just ended."""
         if self.batch.at_chance[0] or self.batch.over[0]:
             self.results.append(self.batch.result())
 
@@ -124,7 +124,7 @@ class Pair:
         self.catch_up()
 
     def check(self):
-        """Compares what both say about the position."""
+        """Compare what both say about the position."""
         table, twin = self.batch.tables[0], self.twin
         assert bool(self.batch.over[0]) == twin.over
         assert self.returns == pytest.approx([float(value) for value in twin.returns], abs=1e-9)

@@ -21,12 +21,12 @@ from kille_env.words.view import Change, Move, View, change_of
 
 
 def seen(table: Any, seat: int | None = None) -> View:
-    """Returns the view of a seat."""
+    """Return the view of a seat."""
     return table.batch.game.view(table.record, table.rules, seat)
 
 
 def changed(table: Any, script: str, seat: int | None = None) -> Change:
-    """Plays decisions and returns what the last one has changed."""
+    """Play decisions and return what the last one has changed."""
     *first, last = script.split(", ")
     table.act(", ".join(first))
     before = table.record.copy()
@@ -43,7 +43,7 @@ def calls(change: Change) -> list[tuple[int, str]]:
 
 
 def faces(table: Any, cards: Any) -> str:
-    """Returns the codes of cards, "?" for each that is face down."""
+    """Return the codes of cards, "?" for each that is face down."""
     pack = table.spec.pack
     return " ".join("?" if card.face is None else pack.code(card.face) for card in cards)
 
@@ -52,7 +52,7 @@ def faces(table: Any, cards: Any) -> str:
 
 
 def random_steps(game: str, players: int, episode: str, steps: int) -> Any:
-    """Plays at random; yields the table before and after each deal and each decision."""
+    """Play at random; yields the table before and after each deal and each decision."""
     rng = np.random.default_rng(players)
     rules = kille_env.spec(game).resolve(episode=episode)
     batch = kille_env.make_batch(game, 1, players, rules=rules, seed=1, restart=False)
@@ -135,7 +135,7 @@ def test_words_are_the_same_whatever_is_hidden(game: str, scale: Any) -> None:
 
 
 def leaks(view: View, table: Any) -> View:
-    """Turns up the first hidden card of every hand, a card of the seat that holds it."""
+    """Turn up the first hidden card of every hand, a card of the seat that holds it."""
     seats = []
     for number, seat in enumerate(view.seats):
         held = int(np.atleast_1d(table["hand"][number])[0])
@@ -150,7 +150,7 @@ def one_move_less(change: Change) -> Change:
 
 
 def crossed(change: Change) -> Change:
-    """Lets two cards change their targets."""
+    """Let two cards change their targets."""
     if len(change.moves) < 2 or not change.moves[0].target.startswith(("hand", "trick", "open")):
         return change
     one, two, *rest = change.moves
@@ -282,7 +282,7 @@ def test_what_is_laid_aside_its_owner_knows() -> None:
 
 
 def first_trick() -> Any:
-    """Returns a table of Femkortskille at which seat 0 leads with L1 L5 L9 HU GO."""
+    """Return a table of Femkortskille at which seat 0 leads with L1 L5 L9 HU GO."""
     return trick_tables.play(
         "femkortskille", "L1 L5 L9 | L2 L6 KI", "0 knock, 1 knock", talon="GO HU L7 L8"
     )

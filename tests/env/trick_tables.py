@@ -85,7 +85,7 @@ class Table:
         return self
 
     def act(self, script: str) -> Any:
-        """Plays decisions like "0 knock, 1 fold, 0 L5": the seat that is to act, what it does."""
+        """Play decisions like "0 knock, 1 fold, 0 L5": the seat that is to act, what it does."""
         for line in filter(None, (part.strip() for part in script.split(","))):
             seat, text = line.split(" ", 1)
             assert self.seat == int(seat), f"{line!r}, but seat {self.seat} is to act"
@@ -99,7 +99,7 @@ class Table:
         return self
 
     def _look(self) -> None:
-        """Notes the result of a hand that has ended, and compares where kernel and twin stand."""
+        """Note the result of a hand that has ended, and compare where kernel and twin stand."""
         if self.seat is None:
             self.results.append(self.batch.result())
         self._compare(self._twin())
@@ -154,12 +154,12 @@ class Table:
         return [self.spec.pack.code(card) if card >= 0 else "-" for card in cards]
 
     def part(self, name: str, seat: int) -> list[int]:
-        """Returns a part of a seat's observation."""
+        """Return a part of a seat's observation."""
         part = next(p for p in self.spec.observation(self.players) if p.name == name)
         return self.batch.observe(seat)[0][part.slice].tolist()
 
     def information(self, name: str, seat: int) -> list[int]:
-        """Returns a part of a seat's information state."""
+        """Return a part of a seat's information state."""
         part = next(p for p in self.spec.information_state(self.players) if p.name == name)
         return self.batch.information_state(seat)[0][part.slice].tolist()
 
@@ -170,7 +170,7 @@ class Table:
         return True
 
     def views(self, seat: int) -> tuple[bytes | str, ...]:
-        """Returns all that a seat is given to see: numbers, mask and words."""
+        """Return all that a seat is given to see: numbers, mask and words."""
         return (
             self.batch.observe(seat).tobytes(),
             self.batch.information_state(seat).tobytes(),
@@ -181,18 +181,18 @@ class Table:
     def told(
         self, script: str, seat: int | None = None, names: list[str] | None = None
     ) -> list[str]:
-        """Plays decisions and returns the words about the last one, as a seat is told them."""
+        """Play decisions and return the words about the last one, as a seat is told them."""
         before = self._last(script)
         return self.batch.game.narrate(before, self.record.copy(), self.rules, names, seat)
 
     def verdict(self, script: str, seat: int | None = None) -> str:
-        """Plays decisions and returns how the deal ended, as "You" in a seat are told."""
+        """Play decisions and return how the deal ended, as "You" in a seat are told."""
         before = self._last(script)
         names = ["You" if other == seat else f"seat {other}" for other in range(self.players)]
         return self.batch.game.change(before, self.record, self.rules, seat, names).verdict
 
     def _last(self, script: str) -> Any:
-        """Plays decisions, and returns the table before the last one."""
+        """Play decisions, and return the table before the last one."""
         *first, last = script.split(", ")
         self.act(", ".join(first))
         before = self.record.copy()
@@ -219,7 +219,7 @@ class Table:
             assert not held or sorted(held) == sorted(self.hand(seat).split())
 
     def _twin(self) -> Any:
-        """Returns the twin where it stands; with a deal to come, before its cards."""
+        """Return the twin where it stands; with a deal to come, before its cards."""
         match = importlib.import_module(f"reference.{self.game}").Match
         decks, twin = iter(self.decks), match.__new__(match)
         more: dict[str, Any] = {"start": self.start} if self.start else {}
@@ -249,13 +249,13 @@ def play(
     start: dict[str, Any] | None = None,
     **rules: Any,
 ) -> Table:
-    """Returns a table after the first deal's cards and decisions; see `Table`."""
+    """Return a table after the first deal's cards and decisions; see `Table`."""
     table = Table(game, hands.count("|") + 1, dealer, start, **rules)
     return table.deal(hands, talon).act(script)
 
 
 def differ(one: Table, other: Table) -> set[int]:
-    """Returns the seats that see a difference between two tables; all of it must be recalled."""
+    """Return the seats that see a difference between two tables; all of it must be recalled."""
     seats = {seat for seat in range(one.players) if one.views(seat) != other.views(seat)}
     for seat in seats:
         states = [table.batch.information_state(seat).tobytes() for table in (one, other)]
@@ -264,15 +264,15 @@ def differ(one: Table, other: Table) -> set[int]:
 
 
 def relative(values: Iterable[int], viewer: int) -> list[int]:
-    """Turns a list by seat into one that begins with the viewer and goes on clockwise."""
+    """Turn a list by seat into one that begins with the viewer and go on clockwise."""
     return np.roll(list(values), -viewer).tolist()
 
 
 def of(*members: int, players: int = 4) -> list[int]:
-    """Returns a part by seat with 1 for the members."""
+    """Return a part by seat with 1 for the members."""
     return [int(seat in members) for seat in range(players)]
 
 
 def number(bits: Iterable[int]) -> int:
-    """Returns the number that bits stand for, lowest first."""
+    """Return the number that bits stand for, lowest first."""
     return sum(bit << place for place, bit in enumerate(bits))

@@ -73,12 +73,12 @@ class Command:
 
 
 def named(path: Path) -> str:
-    """Returns the name of a file of the checkout."""
+    """Return the name of a file of the checkout."""
     return path.relative_to(ROOT).as_posix()
 
 
 def blocks(page: Path) -> list[Block]:
-    """Returns the fenced blocks of a page."""
+    """Return the fenced blocks of a page."""
     text, found = page.read_text(encoding="utf-8"), []
     for match in _FENCE.finditer(text):
         line = text.count("\n", 0, match.start("text"))
@@ -90,7 +90,7 @@ def blocks(page: Path) -> list[Block]:
 
 
 def commands() -> list[Command]:
-    """Returns what stands on lines of its own: in shell blocks, settings and examples of help."""
+    """Return what stands on lines of its own: in shell blocks, settings and examples of help."""
     found: dict[str, Command] = {}
     for command in (*_in_blocks(), *_in_settings(), *_in_help()):
         found.setdefault(command.text, command)
@@ -120,7 +120,7 @@ def _in_help() -> Iterator[Command]:
 
 
 def every_command() -> Iterator[tuple[str, click.Command]]:
-    """Yields `kille` and all its commands, by their names."""
+    """Yield `kille` and all its commands, by their names."""
     waiting: list[tuple[str, click.Command]] = [("kille", kille)]
     while waiting:
         name, command = waiting.pop(0)
@@ -134,7 +134,7 @@ def every_command() -> Iterator[tuple[str, click.Command]]:
 
 
 def mentions() -> list[Command]:
-    """Returns what is named in the middle of texts and sources, between backticks."""
+    """Return what is named in the middle of texts and sources, between backticks."""
     found: dict[str, Command] = {}
     for where, text in _texts():
         for mention in _NAMED.findall(text):

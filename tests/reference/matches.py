@@ -21,7 +21,7 @@ def match(
     names: Sequence[str] | None = None,
     player: Any = "uniform",
 ) -> Record:
-    """Plays the first match of a seed, with one player in every seat, and returns its record."""
+    """Play the first match of a seed, with one player in every seat, and return its record."""
     rules = load_game(game).spec.resolve(episode=episode)
     batch = Batch(load_game(game), 1, seats, rules, 0, restart=False)
     recorder = Recorder(batch, names)
@@ -34,5 +34,5 @@ def match(
 
 
 def matches(game: str, seats: int, episode: str, number: int, *more: Any) -> list[Numbered]:
-    """Plays the first matches of the seeds 0, 1, ..., and numbers them as lines of a file."""
+    """Play the first matches of the seeds 0, 1, ..., and numbers them as lines of a file."""
     return [Numbered(seed + 1, match(game, seats, episode, seed, *more)) for seed in range(number)]

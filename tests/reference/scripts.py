@@ -9,7 +9,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def script(name: str) -> Any:
-    """Returns a script, named by its path from the root, as a module of its own name."""
+    """Return a script, named by its path from the root, as a module of its own name."""
     path = ROOT / name
     if str(path.parent) not in sys.path:
         sys.path.append(str(path.parent))  # of what scripts of a folder share

@@ -13,7 +13,7 @@ from kille_training.table import server
 def served(
     keep: Path | None = None, port: int = 0, heartbeat: float = 15.0
 ) -> Iterator[tuple[str, server.House]]:
-    """Runs a server; yields its address and its house, which has the token."""
+    """Run a server; yields its address and its house, which has the token."""
     house, up = server.House(keep, "kille_test"), threading.Event()
     house.heartbeat = heartbeat
     listening = server.listen(port)

@@ -18,16 +18,16 @@ def _resolved(rules: Rules | str | Mapping[str, Any] | None) -> Rules:
 
 
 def build_deal(num_players: int, rules: Any = None, **grown: Any) -> DealStages:
-    """Returns the trees of a deal; see `solving.grow`."""
+    """Return the trees of a deal; see `solving.grow`."""
     return grow.build_deal(num_players, _resolved(rules), **grown)
 
 
 def build_stage(num_players: int, rules: Any = None, **grown: Any) -> Stage:
-    """Returns the tree of its first hand."""
+    """Return the tree of its first hand."""
     return grow.grow_stage(num_players, _resolved(rules), **grown)
 
 
 def numbered(tree: FlatTree) -> EfgTree:
-    """Returns a tree whose information sets have numbers for names, and so have the actions."""
+    """Return a tree whose information sets have numbers for names, and so have the actions."""
     places = np.arange(tree.num_sequences) - np.repeat(tree.first[:-1], np.diff(tree.first))
     return EfgTree(tree, list(map(str, places)), list(map(str, range(tree.num_infosets))))

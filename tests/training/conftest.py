@@ -14,7 +14,7 @@ from kille_training.learn.settings import (
 
 @pytest.fixture(scope="session")
 def tiny():
-    """Makes the settings of a run of five updates; `learner` and `table` change them.
+    """Make the settings of a run of five updates; `learner` and `table` change them.
 
     It has two seats: of three, measuring exactly takes most of the time.
     """
@@ -41,7 +41,7 @@ def tiny():
 
 @pytest.fixture
 def kille(capsys, tmp_path, monkeypatch):
-    """Runs `kille` with some words in an empty folder, and returns what it prints, `out` and `err`.
+    """Run `kille` with some words in an empty folder, and return what it prints, `out` and `err`.
 
     It has to end with the status `ends`.
     """
@@ -58,13 +58,13 @@ def kille(capsys, tmp_path, monkeypatch):
 
 @pytest.fixture
 def answer(kille):
-    """Runs `kille` with some words and `--json`, and returns the one object that it prints."""
+    """Run `kille` with some words and `--json`, and return the one object that it prints."""
     return lambda *words: json.loads(kille(*words, "--json").out)
 
 
 @pytest.fixture
 def refused(kille):
-    """Runs `kille` with words that it has to refuse, and returns why, on one line."""
+    """Run `kille` with words that it has to refuse, and return why, on one line."""
 
     def run(*words):
         printed = kille(*words, ends=1)

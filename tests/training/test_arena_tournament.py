@@ -318,7 +318,7 @@ def test_the_bots_of_a_game_take_part():
 
 
 def command(folder, *words, **content):
-    """Runs `kille tournament` with these settings."""
+    """Run `kille tournament` with these settings."""
     file = folder / "t.yaml"
     usual = {"name": "t", "table": {"num_players": 3}, "entrants": TRIO, "workers": 0}
     file.write_text(yaml.safe_dump({**usual, **content}))

@@ -68,12 +68,12 @@ def _one_thread() -> Iterator[None]:
 
 
 def begun(name: str, table: Table, seed: int) -> Learner:
-    """Returns a learner before its first update."""
+    """Return a learner before its first update."""
     return method_named(name).Learner(table, seed, settings_of(name, TRIALS[name].settings))
 
 
 def learn(name: str, table: Table, seed: int, decisions: int) -> Learned:
-    """Returns the policy after a number of decisions."""
+    """Return the policy after a number of decisions."""
     learner, done = begun(name, table, seed), 0
     while done < decisions:
         learner.update(lambda: 1.0 - min(1.0, done / decisions))  # noqa: B023
@@ -83,7 +83,7 @@ def learn(name: str, table: Table, seed: int, decisions: int) -> Learned:
 
 
 def tables_of(table: Table, count: int) -> Batch:
-    """Returns tables at the beginning of some matches."""
+    """Return tables at the beginning of some matches."""
     rules = table.rules
     batch = make_batch(table.game, count, table.num_players, rules=rules, seed=3)
     batch.reset()
@@ -91,7 +91,7 @@ def tables_of(table: Table, count: int) -> Batch:
 
 
 def answers(policy: Policy, table: Table) -> np.ndarray:
-    """Returns what a policy does at the beginning of some matches, [N, A], checked."""
+    """Return what a policy does at the beginning of some matches, [N, A], checked."""
     batch = tables_of(table, 64)
     odds = policy.probabilities(batch.observation, batch.mask)
     check_probabilities(policy.name, odds, batch.mask)

@@ -18,7 +18,7 @@ from kille_training.table.terminal import _meant
 
 @pytest.fixture
 def play(kille, monkeypatch):
-    """Plays with typed lines, and returns what is printed."""
+    """Play with typed lines, and return what is printed."""
 
     def run(lines: str, *words: object, game: str = "byteskille", ends: int = 0):
         typed = "".join(f"{line.strip()}\n" for line in lines.split(",") if lines)

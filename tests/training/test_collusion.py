@@ -18,7 +18,7 @@ PACK = ("BL", "L2", "L6", "GO", "L9", "KI")
 
 
 def brute_force(policy, pair, deciding):
-    """Returns what a pair earns at best where `deciding` choose by what they know together.
+    """Return what a pair earns at best where `deciding` choose by what they know together.
 
     All orders of the pack are tables of their own, so nothing is left to chance but lots.
     """

@@ -9,7 +9,7 @@ from kille_training.progress import Bars
 
 
 def standard_error(monkeypatch, terminal):
-    """Puts a file in its place, which may say that it is a terminal."""
+    """Put a file in its place, which may say that it is a terminal."""
     monkeypatch.setattr("kille_training.progress.SECONDS_BEFORE_BAR", 0)
     monkeypatch.setattr("kille_training.progress.SECONDS_BETWEEN", (0, 0))
     file = io.StringIO()

@@ -39,7 +39,7 @@ def found_commands(text):
 
 
 def untrained(folder, game):
-    """Saves what `kille train GAME` would leave, before it has learnt anything."""
+    """Save what `kille train GAME` would leave, before it has learnt anything."""
     table = load_settings(find_settings(game, "train")).table
     save_network(random_network(table.num_players, table.resolve()), folder)
 

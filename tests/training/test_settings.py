@@ -49,7 +49,7 @@ class Whole:
 
 @pytest.fixture
 def written(tmp_path):
-    """Writes a file of settings."""
+    """Write a file of settings."""
 
     def write(text):
         path = tmp_path / "settings.yaml"

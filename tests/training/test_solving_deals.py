@@ -54,7 +54,7 @@ FEW = ["BL", "L4", "SV", "VH", "GO", "KI", "KI"]
 
 
 def a_strategy(stage: Stage, seed: int) -> np.ndarray:
-    """Returns a random strategy; some actions are never taken."""
+    """Return a random strategy; some actions are never taken."""
     rng = np.random.default_rng(seed)
     rows = rng.random(stage.masks.shape) ** 4 * (rng.random(stage.masks.shape) < 0.8) + 1e-9
     rows *= stage.masks
@@ -62,7 +62,7 @@ def a_strategy(stage: Stage, seed: int) -> np.ndarray:
 
 
 def matched(small: Stage, large: Stage, strategy: np.ndarray) -> np.ndarray:
-    """Returns a strategy of one tree for another tree with the same information sets."""
+    """Return a strategy of one tree for another tree with the same information sets."""
     numbers = {
         (int(seat), row.tobytes()): i
         for i, (seat, row) in enumerate(zip(small.tree.player, small.states, strict=True))
@@ -123,7 +123,7 @@ def test_deals_without_calls_and_questions_have_the_known_number_of_information_
 
 
 def played(rules, seats: int, num_tables: int) -> tuple[np.ndarray, np.ndarray]:
-    """Plays deals at random in the environment: what each seat earned, and the standard error."""
+    """Play deals at random in the environment: what each seat earned, and the standard error."""
     batch = kille_env.make_batch(
         "byteskille", num_tables, num_players=seats, rules=rules, seed=3, restart=False
     )
@@ -432,7 +432,7 @@ RULES = spec("byteskille").resolve(None, episode="deal")
 
 @cache
 def known() -> Stage:
-    """Returns a hand of a small pack."""
+    """Return a hand of a small pack."""
     return build_stage(2, RULES, cards=["L1", "L1", "L2", "VH", "KI"])
 
 

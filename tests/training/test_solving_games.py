@@ -36,7 +36,7 @@ FEW = ("BL", "L4", "L4", "KA", "HU", "SV", "VH", "GO", "KI", "KI")
 
 
 def a_strategy(stage: Stage, seed: int) -> dict[tuple[int, bytes], np.ndarray]:
-    """Returns a random strategy by what the seats know; some actions are never taken."""
+    """Return a random strategy by what the seats know; some actions are never taken."""
     found = {}
     for seat, state, mask in zip(stage.tree.player, stage.states, stage.masks, strict=True):
         rng = np.random.default_rng([seed, seat, *state])
@@ -46,7 +46,7 @@ def a_strategy(stage: Stage, seed: int) -> dict[tuple[int, bytes], np.ndarray]:
 
 
 def in_tree(stage: Stage, strategy: dict[tuple[int, bytes], np.ndarray]) -> np.ndarray:
-    """Returns it for a tree, [S]; sets without a choice may be missing in it."""
+    """Return it for a tree, [S]; sets without a choice may be missing in it."""
     rows = [
         strategy.get((int(seat), state.tobytes()), mask)
         for seat, state, mask in zip(stage.tree.player, stage.states, stage.masks, strict=True)
@@ -55,7 +55,7 @@ def in_tree(stage: Stage, strategy: dict[tuple[int, bytes], np.ndarray]) -> np.n
 
 
 def keys_of(stage: Stage) -> list[tuple[int, bytes]]:
-    """Returns who decides in each information set, and what it knows."""
+    """Return who decides in each information set, and what it knows."""
     seats = stage.tree.player.tolist()
     return [(s, k.tobytes()) for s, k in zip(seats, stage.states, strict=True)]
 
@@ -90,7 +90,7 @@ def assert_same_game(one: Stage, other: Stage) -> None:
 
 
 def summed(keys: list[tuple[int, bytes]], numbers: np.ndarray) -> dict[tuple[int, bytes], float]:
-    """Returns the sum of the numbers of each key."""
+    """Return the sum of the numbers of each key."""
     found = defaultdict[tuple[int, bytes], float](float)
     for key, number in zip(keys, numbers.tolist(), strict=True):
         found[key] += number
@@ -112,7 +112,7 @@ def assert_same_worth(
 
 
 def walked(num_players: int, rules: Rules, cards: tuple[str, ...] = ()) -> Stage:
-    """Returns a deal's tree with nodes, by a plain walk over the positions of OpenSpiel's adapter.
+    """Return a deal's tree with nodes, by a plain walk over the positions of OpenSpiel's adapter.
 
     What cannot be divided is left on the table, and a seat's share of it is added here.
     """
@@ -241,7 +241,7 @@ class ReadsDraws:
 
 
 def by_draws(tables: np.ndarray, mask: np.ndarray) -> np.ndarray:
-    """Returns what it does at tables, [N, A]: later actions the more, the higher its draw."""
+    """Return what it does at tables, [N, A]: later actions the more, the higher its draw."""
     drawn = tables["drawn_cards"][np.arange(len(tables)), tables["seat"]].astype(np.float64)
     weight = mask * (1.0 + np.log2(1.0 + drawn)[:, None] * np.arange(mask.shape[1]))
     return weight / weight.sum(axis=1, keepdims=True)

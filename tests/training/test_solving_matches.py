@@ -111,7 +111,7 @@ class Brute:
         return key + ((int(table["deals"]),) if self.capped else ())
 
     def nodes(self, batch: Batch, before: np.ndarray) -> list[tuple]:
-        """Plays every action at every table of a batch until its hand is over."""
+        """Play every action at every table of a batch until its hand is over."""
         got = (batch.tables["reward"] - before)[:, : self.num_players]
         nodes: list[tuple] = []
         for row in range(batch.num_tables):
@@ -213,7 +213,7 @@ class Brute:
 
 
 def apart(found: list) -> np.ndarray:
-    """Merges no states; for `matches.bisimilar`."""
+    """Merge no states; for `matches.bisimilar`."""
     return np.arange(len(found))
 
 

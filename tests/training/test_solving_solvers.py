@@ -68,7 +68,7 @@ def flat(name):
 
 
 def spiel_policy(name, strategy):
-    """Returns a strategy as OpenSpiel's table of the same game."""
+    """Return a strategy as OpenSpiel's table of the same game."""
     tree, names = flat(name)
     policy = TabularPolicy(pyspiel.load_game(name))
     for number, (label, actions) in enumerate(names):
@@ -79,7 +79,7 @@ def spiel_policy(name, strategy):
 
 
 def random_strategy(tree, rng):
-    """Returns probabilities of all sizes, exact zeros among them."""
+    """Return probabilities of all sizes, exact zeros among them."""
     return normalised(tree, np.maximum(rng.random(tree.num_sequences) ** 3 - 0.02, 0.0))
 
 

@@ -33,7 +33,7 @@ def bank():
 
 
 def tilted(bank, mean):
-    """Returns scores of the bank, each as often as an exponential tilt to another mean has it."""
+    """Return scores of the bank, each as often as an exponential tilt to another mean has it."""
     low, high, chances = -50.0, 50.0, np.empty(0)
     for _ in range(100):
         middle = (low + high) / 2
@@ -45,14 +45,14 @@ def tilted(bank, mean):
 
 
 def draws(heap, seed):
-    """Yields deals of the heap's scores by lot, 500 at a time."""
+    """Yield deals of the heap's scores by lot, 500 at a time."""
     rng = np.random.default_rng(seed)
     while True:
         yield heap[rng.integers(len(heap), size=500)]
 
 
 def played(heap, hypotheses, seed):
-    """Returns a test that has been fed until it was decided."""
+    """Return a test that has been fed until it was decided."""
     test = SequentialTest(hypotheses)
     for scores in draws(heap, seed):
         if test.feed(scores) != GOING:
@@ -67,7 +67,7 @@ def fed(scores, hypotheses):
 
 
 def most_errors(chance, runs):
-    """Returns a share of errors that a test with this chance exceeds once in a thousand times."""
+    """Return a share of errors that a test with this chance exceeds once in a thousand times."""
     return stats.binom.ppf(0.999, runs, chance) / runs
 
 
@@ -118,7 +118,7 @@ def test_verdict_and_interval_never_disagree(bank, alpha, beta):
 
 
 def wealth(scores, mean, gap, least, greatest):
-    """Yields the wealth of the bets against "at most `mean`", deal by deal, in plain Python."""
+    """Yield the wealth of the bets against "at most `mean`", deal by deal, in plain Python."""
     bets, stakes, ends = [0.86, 0.06, 0.05, 0.03], [0.0] * 4, 100
     for number, score in enumerate(scores):
         if number == ends:

@@ -14,7 +14,7 @@ from kille_training.table.rules import faces, rules_for
 
 
 def tables(game: str, count: int, **rules) -> list[Batch]:
-    """Returns tables at random decisions."""
+    """Return tables at random decisions."""
     batch = make_batch(game, 1, 4, rules={"episode": "match", **rules}, seed=5)
     batch.reset()
     rng, found = np.random.default_rng(7), []

@@ -20,7 +20,7 @@ def order(game="byteskille", **more):
 
 
 def at_a_table(play, made=None, keep=None, kept=None, players=None):
-    """Runs `play` with an open table, once its person is asked or its match is over."""
+    """Run `play` with an open table, once its person is asked or its match is over."""
 
     async def run():
         wanted = made or order()
@@ -207,7 +207,7 @@ def test_a_player_that_fails_ends_the_match_with_a_sentence():
 
 
 def asks_first(game, seed):
-    """Returns the match of a seed at its first question; None if the person is not asked first."""
+    """Return the match of a seed at its first question; None if the person is not asked first."""
     made = order(game, rules={"episode": "match"}, seed=seed)
     sitting = Sitting(made.game, made.rules, [None, *players_for(made)], seed=seed)
     sitting.begin()
@@ -226,7 +226,7 @@ class DealtOtherwise(Sitting):
     key = 0
 
     def begin(self):
-        """Begins it, and tells of the other deal."""
+        """Begin it, and tells of the other deal."""
         told, steps = self.watch, []
         self.watch = lambda before, after: steps.append(before.copy())
         super().begin()

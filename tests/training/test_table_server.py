@@ -34,7 +34,7 @@ def test_the_start_page_says_how_long_a_match_is(game):
 
 @contextmanager
 def at_home(*options):
-    """Runs a server beside this thread; yields its house and a browser that has the token."""
+    """Run a server beside this thread; yields its house and a browser that has the token."""
     with (
         served(*options) as (url, house),
         httpx.Client(base_url=url, headers={"origin": url}, timeout=120) as browser,
@@ -51,7 +51,7 @@ def table():
 
 
 def news(browser, since="", most=400):
-    """Yields the states of a stream."""
+    """Yield the states of a stream."""
     with browser.stream("GET", f"/events{since}") as stream:
         for line in stream.iter_lines():
             if line.startswith("data: {"):

@@ -16,7 +16,7 @@ from kille_training.table.sitting import Sitting
 
 
 def sitting(person=0, game="byteskille", seats=4, player="rule_of_thumb", **switches) -> Sitting:
-    """Returns a table that has begun, with a person in one seat and the player in the others."""
+    """Return a table that has begun, with a person in one seat and the player in the others."""
     rules = spec(game).resolve(**{"episode": "deal", **switches})
     who = as_policy(player, game, seats, rules)
     by_seat = [None if seat == person else who for seat in range(seats)]
@@ -26,7 +26,7 @@ def sitting(person=0, game="byteskille", seats=4, player="rule_of_thumb", **swit
 
 
 def finish(table: Sitting, rng: np.random.Generator) -> None:
-    """Plays to the end of the match; the person decides at random."""
+    """Play to the end of the match; the person decides at random."""
     while not table.over:
         if table.waits:
             table.act(int(rng.choice(np.flatnonzero(table.batch.mask[0]))))

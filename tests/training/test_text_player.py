@@ -26,7 +26,7 @@ LOW = 9
 
 
 def by_rule(prompt):
-    """Stands with a card from `LOW` on; swaps with a lower one where that is possible."""
+    """Stand with a card from `LOW` on; swaps with a lower one where that is possible."""
     own = re.search(r"^  seat \d \(you\) +(.+)", prompt, re.MULTILINE)
     assert own is not None
     legal = re.findall(r"^\d+\. (\w+)", prompt, re.MULTILINE)

@@ -173,7 +173,7 @@ def whole_runs(folder, learning, seeds):
 
 
 def killed(run, settings, moments):
-    """Trains a run that is killed at some moments; returns what each kill has lost."""
+    """Train a run that is killed at some moments; returns what each kill has lost."""
     lost = []
     for moment in moments:
         with pytest.raises(Killed):

@@ -33,7 +33,7 @@ def table(num_players, preset, episode="deal", **options):
 
 
 def played(batch, actions):
-    """Plays an action by name at all tables."""
+    """Play an action by name at all tables."""
     for action in actions:
         batch.apply([int(Action[action])] * batch.num_tables)
     return batch

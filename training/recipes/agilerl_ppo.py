@@ -29,7 +29,7 @@ NETWORK = {"hidden_size": [64], "activation": "Tanh", "layer_norm": False}
 def train(
     game: str = "byteskille", num_players: int = 3, decisions: int = 2_300_000, seed: int = 0
 ) -> LiveOpponent:
-    """Returns the trained policy, a player."""
+    """Return the trained policy, a player."""
     torch.set_num_threads(1)
     torch.manual_seed(seed)
     np.random.seed(seed)  # AgileRL shuffles with it

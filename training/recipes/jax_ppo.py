@@ -20,7 +20,7 @@ TABLES, UPDATES, PART, RATE, ENTROPY, CLIP = 1024, 16, 4096, 3e-3, 0.05, (0.8, 1
 
 
 def train(game="byteskille", num_players=3, decisions=8_000_000, seed=0):
-    """Trains on single deals; returns a function from observations and masks to probabilities."""
+    """Train on single deals; returns a function from observations and masks to probabilities."""
     batch = make_batch(game, TABLES, num_players, episode="deal", seed=seed)
     longest = batch.spec.max_decisions(batch.rules, num_players)
     parts, rows = batch.spec.observation(num_players), np.arange(TABLES)

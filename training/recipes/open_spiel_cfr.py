@@ -19,7 +19,7 @@ from kille_training import evaluate, export_efg
 def train(
     game: str = "byteskille", num_players: int = 2, decisions: int = 2_000_000, seed: int = 0
 ):
-    """Returns a tabular policy."""
+    """Return a tabular policy."""
     with tempfile.TemporaryDirectory() as folder:
         exported = export_efg(game, num_players, Path(folder) / "deal.efg")
         solver = pyspiel.CFRPlusSolver(exported.load())

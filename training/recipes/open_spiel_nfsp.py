@@ -25,7 +25,7 @@ class Average(policy.Policy):
         self.agents = agents
 
     def action_probabilities(self, state, player_id=None):
-        """Returns the probability of each legal action."""
+        """Return the probability of each legal action."""
         seat, legal = state.current_player(), state.legal_actions()
         seen = {
             "info_state": {seat: state.information_state_tensor(seat)},
@@ -39,7 +39,7 @@ class Average(policy.Policy):
 
 
 def train(game: str = "byteskille", num_players: int = 3, decisions: int = 150_000, seed: int = 0):
-    """Returns the average policy."""
+    """Return the average policy."""
     torch.set_num_threads(1)
     environment = rl_environment.Environment(load(game, num_players))
     environment.seed(seed)

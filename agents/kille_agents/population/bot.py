@@ -84,16 +84,7 @@ def draft(
     made: str = BY_HAND,
     **changes: Any,
 ) -> Draft:
-    """Return a function that makes a bot of a game's rule of thumb and a name.
-
-    Args:
-        split: "train" or "held_out".
-        what: What it does.
-        make: Makes its policy; None is the rule of thumb but for the changes.
-        noise: In which share of its decisions it does anything legal.
-        made: How it was made.
-        changes: Habits by phase, and what else the rule of thumb takes.
-    """
+    """Return a function that makes a bot of a game's rule of thumb and a name."""
 
     def bot(usual: type[RuleOfThumb], habit: str) -> Bot:
         def policy(num_players: int, rules: Rules) -> ObservationPolicy:

@@ -36,7 +36,7 @@ def another_passed(seen: Seen) -> np.ndarray | np.bool_:
 
 
 def lead_second(seen: Seen) -> np.ndarray:
-    """Lead its second highest card and keeps the highest for the next trick."""
+    """Lead its second highest card and keep the highest for the next trick."""
     held = np.sort(ranks(seen), axis=1)[:, ::-1]
     second = np.where(held[:, 1] >= 0, held[:, 1], held[:, 0])
     return seen.wishes_from("play BL", np.eye(TYPES)[second])

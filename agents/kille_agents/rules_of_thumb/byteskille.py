@@ -223,11 +223,7 @@ class ByteskilleRuleOfThumb(RuleOfThumb):
         thresholds: np.ndarray = THRESHOLDS,
         **instead: Habit,
     ) -> None:
-        """Set thresholds [2, 21, 20] in place of `THRESHOLDS`; see `RuleOfThumb`.
-
-        Raises:
-            PolicyError: They have another shape, or as `RuleOfThumb`.
-        """
+        """Set thresholds [2, 21, 20] in place of `THRESHOLDS`; see `RuleOfThumb`."""
         given = np.asarray(thresholds)
         if given.shape != THRESHOLDS.shape or given.dtype.kind not in "iu":
             raise PolicyError(

@@ -29,12 +29,7 @@ def has_skitkort(seen: Seen) -> np.ndarray:
 
 
 def play_cards(lead: int, follow: int) -> Habit:
-    """Return the habit of playing high or low cards.
-
-    Args:
-        lead: 1 leads the highest card, -1 the lowest.
-        follow: 1 heads with the highest card that does, -1 with the lowest.
-    """
+    """Return the habit of playing high or low cards."""
 
     def habit(seen: Seen) -> np.ndarray:
         leads = seen["highest"].sum(axis=1) == 0
@@ -69,12 +64,7 @@ def exchange_from(lowest_thrown: int) -> Habit:
 
 
 def exchange_as_many(kept_from: int) -> Habit:
-    """Return the habit of exchanging as many cards as the seat before it.
-
-    Args:
-        kept_from: What it exchanges when no seat has before it, as for `exchange_below`; and which
-            cards it picks.
-    """
+    """Return the habit of exchanging as many cards as the seat before it."""
 
     def habit(seen: Seen) -> np.ndarray:
         steps = seen.before("in_play")

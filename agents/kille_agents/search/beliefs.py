@@ -19,19 +19,7 @@ _WEIGHING = np.uint64(0xBE11EF)
 def likely_determinizations(
     decisions: Decisions, number: int, candidates: int, policy: ObservationPolicy, doubt: float
 ) -> Batch:
-    """Draw determinizations as likely as the others' actions make them.
-
-    Args:
-        decisions: M decisions.
-        number: K, determinizations per decision.
-        candidates: Determinizations that are drawn for each that is kept.
-        policy: Who the others are assumed to be.
-        doubt: The probability with which they are assumed to act at random.
-
-    Returns:
-        [M * K] tables, those of a decision beside each other; a likely one can occur more than
-        once.
-    """
+    """Draw determinizations as likely as the others' actions make them, [M * K]."""
     drawn = None
     if deterministic_kernel(policy) is not None:
         logs = _log_agreements(decisions, number * candidates, policy, doubt)

@@ -25,18 +25,6 @@ def earnings(
 
     Money that moved since the last step, but has not been paid out yet, is part of it. Policies
     that share a kernel are not asked: a table is played to its end by compiled code.
-
-    Args:
-        drawn: [N] tables.
-        origins: [n] which of them is copied.
-        actions: [n] int64, the first actions.
-        searchers: [n] int64, the seat of each that is searched for.
-        policies: The base, which plays in that seat, and who plays in all others.
-        deals: Deals to be played, the present one included; None plays matches to the end. What
-            lies on the table then belongs to nobody.
-
-    Raises:
-        PolicyError: A player returned what is no distribution over the legal actions.
     """
     base, opponents = policies
     if rollouts.share_a_kernel(deterministic_kernel(base), deterministic_kernel(opponents)):

@@ -43,15 +43,7 @@ def write_arrays(path: Path, about: Mapping[str, Any], arrays: Mapping[str, Any]
 def read_arrays(
     path: Path, wanted: Mapping[str, Sequence[str]]
 ) -> tuple[dict[str, Any], Metadata, dict[str, np.ndarray]]:
-    """Read the header of a file, its metadata, and its arrays, all of numbers.
-
-    Args:
-        path: The file.
-        wanted: Names of the arrays by format.
-
-    Raises:
-        PolicyError: It is no such file, or cannot be read.
-    """
+    """Read the header of a file, its metadata, and its arrays, all of numbers."""
     try:
         about, found = files.read_arrays(path)
         if about["format"] not in wanted:
@@ -68,16 +60,7 @@ class Index:
     """Find rows of bytes."""
 
     def __init__(self, rows: np.ndarray, name: str, where: str) -> None:
-        """Sort the rows.
-
-        Args:
-            rows: [K, F] uint8, each once.
-            name: What errors call the policy.
-            where: Where all that can be asked about occurs, for errors.
-
-        Raises:
-            PolicyError: A row occurs twice.
-        """
+        """Sort the rows."""
         keys = _row_keys(rows)
         self.order, self._name, self._where = np.argsort(keys), name, where
         self._keys = keys[self.order]
@@ -85,11 +68,7 @@ class Index:
             raise PolicyError(f"a row occurs twice in the tabular policy {name}")
 
     def find(self, rows: np.ndarray) -> np.ndarray:
-        """Return the number of each row [N, F].
-
-        Raises:
-            PolicyError: A row is unknown.
-        """
+        """Return the number of each row [N, F]."""
         if not len(rows):
             return np.zeros(0, dtype=np.int64)
         keys = _row_keys(rows)

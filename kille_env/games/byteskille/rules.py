@@ -219,7 +219,7 @@ def _clear_hand(table):
 
 @kernel
 def deal(table, rules):
-    """Pay antes, deals one card each and gives forehand the word."""
+    """Pay antes, deals one card each and give forehand the word."""
     if table["redeal"] == Redeal.NONE:
         new_pot = table["new_pot"] != 0
         if new_pot:
@@ -670,7 +670,7 @@ def eliminated(table, rules):
 
 @kernel
 def go_out(table, rules, out):
-    """End a hand at its showdown: these seats are out; pays, or opens the buying in."""
+    """End a hand at its showdown: these seats are out; pay, or open the buying in."""
     table["showdown"] = 1
     table["out"] = out
     table["in_pot"] = table["in_pot"] & ~table["out"]
@@ -809,7 +809,7 @@ def _finish_deal(table, rules):
 
 @kernel
 def _next_hand(table, rules):
-    """Go on to the next hand, or ends a match that has reached its cap (D-E26)."""
+    """Go on to the next hand, or end a match that has reached its cap (D-E26)."""
     if table["deals"] < rules["max_deals"]:
         table["phase"] = Phase.DEAL
         table["seat"] = -1

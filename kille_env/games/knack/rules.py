@@ -184,7 +184,7 @@ def _clear_deal(table, rules):
 
 @kernel
 def deal(table, rules):
-    """Deal "först ett varv med två kort och sedan ett varv med ett kort", and turns up trumps."""
+    """Deal "först ett varv med två kort och sedan ett varv med ett kort", and turn up trumps."""
     table["dealer"] = table["next_dealer"]
     new_deal(table)
     _clear_deal(table, rules)
@@ -388,7 +388,7 @@ def _take_trick(table, rules):
 
 @kernel
 def settle(table, rules):
-    """Pay for the tricks, sets the bets, and goes on to the next deal or ends the party.
+    """Pay for the tricks, set the bets, and go on to the next deal or end the party.
 
     A running bet of `size` stakes of three units is worth `size` units per trick, beside the unit
     from the dealer; a new bet is the three units and "värdet av den bet man spelade om".

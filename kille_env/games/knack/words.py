@@ -80,17 +80,7 @@ def bets_of(table: Any, rules: Rules) -> list[int]:
 
 
 def set_up(table: Any, rules: Rules, start: Mapping[str, Any]) -> None:
-    """Put a party that has just begun where `start` says; a key that is missing changes nothing.
-
-    Args:
-        table: The table.
-        rules: Its rules.
-        start: "bets", the bets on the table; "remainder_to", the seat that will draw the chips that
-            cannot be divided at the end.
-
-    Raises:
-        RulesError: It cannot start like that; nothing has changed.
-    """
+    """Put a party that has just begun where `start` says; a key that is missing changes nothing."""
     check_keys(start, ("bets", "remainder_to"))
     piles = _parse_bets(start["bets"], rules) if "bets" in start else {}
     if "remainder_to" in start:

@@ -99,7 +99,7 @@ def _clear_deal(table, rules):
 
 @kernel
 def deal(table, rules):
-    """Deal the hands card by card, and asks the first player for discards (D-R07)."""
+    """Deal the hands card by card, and ask the first player for discards (D-R07)."""
     new_deal(table)
     _clear_deal(table, rules)
     players = still_in(table, rules)
@@ -203,7 +203,7 @@ def still_in(table, rules):
 
 @kernel
 def settle(table, rules):
-    """Show the last cards, writes the points down, and ends the match if it is at its end."""
+    """Show the last cards, write the points down, and end the match if it is at its end."""
     _write_points(table, rules)
     for seat in range(table["num_players"]):
         table["face_up"] |= table["hand"][index(seat)]

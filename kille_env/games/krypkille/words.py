@@ -53,12 +53,7 @@ def _code(card: Any) -> str | None:
 
 
 def set_up(table: Any, rules: Rules, start: Mapping[str, Any]) -> None:
-    """Put a match that has just begun where it stands: `{"scores": [12, 49, 0, 30]}`.
-
-    Raises:
-        RulesError: An unknown key; scores that are no whole numbers from 0, one per seat; or fewer
-            than two seats that are in.
-    """
+    """Put a match that has just begun where it stands: `{"scores": [12, 49, 0, 30]}`."""
     check_keys(start, ("scores",))
     scores = amounts(start, "scores", int(table["num_players"]))
     if scores is None:

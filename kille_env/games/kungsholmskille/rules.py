@@ -127,7 +127,7 @@ def _clear_deal(table, rules):
 
 @kernel
 def deal(table, rules):
-    """Take the antes, deals the hands card by card, and gives forehand the word."""
+    """Take the antes, deal the hands card by card, and give forehand the word."""
     table["dealer"] = table["next_dealer"]
     new_deal(table)
     _clear_deal(table, rules)

@@ -48,11 +48,7 @@ def _last_shown(table: Any, seat: int) -> str | None:
 
 
 def set_up(table: Any, rules: Rules, start: Mapping[str, Any]) -> None:
-    """Put a match that has just begun where it stands: `{"pot": 6, "owed": [2, 2, 2]}`.
-
-    Raises:
-        RulesError: An unknown key, or amounts that are no whole numbers from 0, one per seat.
-    """
+    """Put a match that has just begun where it stands: `{"pot": 6, "owed": [2, 2, 2]}`."""
     num_players = int(table["num_players"])
     check_keys(start, ("pot", "owed"))
     pot, owed = amount(start, "pot"), amounts(start, "owed", num_players)

@@ -48,16 +48,7 @@ FIELD = (
 
 
 def write_tournament_page(folder: Folder, remarks: Mapping[str, str] | None = None) -> Path:
-    """Write the page of a tournament, complete or not, and return its path.
-
-    Args:
-        folder: The tournament's folder; commands on the page name its path as it is.
-        remarks: Remarks on entrants, by name.
-
-    Raises:
-        KilleError: Nothing has been played, the results cannot be read, or the page cannot be
-            written.
-    """
+    """Write the page of a tournament, complete or not, and return its path."""
     settings = folder.settings()
     with Store(folder.results, readonly=True) as store:
         found, versions = TournamentResult.of(store, remarks), store.made_with

@@ -94,7 +94,7 @@ def _play(
 
 
 def _hide_keys() -> Callable[[], None]:
-    """Stop the terminal's echo; return a function that drops what was typed and starts it again."""
+    """Stop the terminal's echo; return a function that drops what was typed and start it again."""
     if sys.stdin is None or not sys.stdin.isatty() or sys.platform == "win32":
         return lambda: None
     import termios

@@ -41,11 +41,7 @@ DETERMINISTIC = "deterministic"
 
 
 def known_play(play: str) -> str:
-    """Return a way to play, as results name it.
-
-    Raises:
-        ConfigError: No current version writes this word.
-    """
+    """Return a way to play, as results name it."""
     known = (*PLAYS, DETERMINISTIC)
     if play not in known:
         raise ConfigError(f"play is {play!r}, expected one of {', '.join(known)}")
@@ -98,12 +94,7 @@ class Row:
 
 
 def estimates(scores: np.ndarray, largest: float) -> tuple[Estimate, ...]:
-    """Return means with their intervals over deals.
-
-    Args:
-        scores: [D, K], of D independent deals, at least 2.
-        largest: The most by which two scores of one deal can differ, see `labels.most_apart`.
-    """
+    """Return means with their intervals over deals."""
     if len(scores) < 2:
         raise KilleError(f"an interval needs 2 deals or more, got {len(scores)}")
     found = means(scores, np.ones(scores.shape), ScoreRange(largest, len(scores)))
@@ -121,20 +112,7 @@ def payoff(
     deals: int = 10_000,
     seed: int = 0,
 ) -> Row:
-    """Measure a player among copies of another one.
-
-    Args:
-        focal: The player to be measured.
-        baseline: The player in every other seat; its actions are sampled.
-        num_players: P seats.
-        rules: Rules of a game; with `episode="match"` a "deal" is a whole match from one shuffle.
-        play: How the focal player chooses, "greedy" or "sampled".
-        deals: Observations; each is played P times.
-        seed: Seed of the deals; equal seeds are equal deals, whoever plays.
-
-    Raises:
-        PolicyError: A player returned what is no distribution over the legal actions.
-    """
+    """Measure a player among copies of another one."""
     (row,) = payoff_table(
         focal, [baseline], num_players, rules, deals=deals, seed=seed, plays=[play]
     )
@@ -219,12 +197,7 @@ def deal_scores(
     reward: Function | None = None,
     progress: Callable[[int], None] = ignore,
 ) -> tuple[np.ndarray, bool]:
-    """Play deals with the focal player in each seat in turn; arguments as for `payoff_table`.
-
-    Returns:
-        [D, 1 + P] its score in each deal, the mean over all positions and then by position, and
-        whether it ever mixed actions.
-    """
+    """Play deals with the focal player in each seat in turn; arguments as for `payoff_table`."""
     players = [with_action_selection(focal, play), baseline]
     seeds = deal_seeds(seed, num_players, np.arange(deals))
     scores, mixed = np.empty((deals, 1 + num_players)), False
@@ -267,15 +240,7 @@ def play_deals(
     seating: np.ndarray,
     dealer: int | None = None,
 ) -> np.ndarray:
-    """Return the earnings of each seat, [N, P].
-
-    Args:
-        players: The players.
-        rules: Rules of a game.
-        seeds: [N] seeds of the deals.
-        seating: [P] or [N, P] numbers of the players in each seat.
-        dealer: The seat that deals first; None is that of each deal.
-    """
+    """Return the earnings of each seat, [N, P]."""
     num_players = seating.shape[-1]
     batch = make_batch(rules.game, len(seeds), num_players, rules=rules, seed=0, restart=False)
     batch.reset(seed=seeds, dealer=dealer)

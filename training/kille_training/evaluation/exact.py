@@ -78,20 +78,7 @@ def exact_rows(
     plays: Sequence[str],
     deal: DealStages | None = None,
 ) -> list[ExactNashConv]:
-    """Measure a policy, or one for each seat, in each way to play; a deterministic one has one row.
-
-    Args:
-        policy: The policy, or P policies.
-        num_players: P seats.
-        rules: Rules of a game.
-        plays: "greedy" and "sampled", or one of them.
-        deal: The trees of this table, if they have been built.
-
-    Raises:
-        KilleError: There is no exact tree of this table; the message says why.
-        PolicyError: An answer is no distribution over the legal actions; the message describes the
-            information set.
-    """
+    """Measure a policy, or one per seat, in each way to play; a deterministic one has one row."""
     given = policy if isinstance(policy, Sequence) else [policy]
     policies = [as_decider(each) for each in given]
     if deal is None:
@@ -127,13 +114,7 @@ def _row(name: str, play: str, found: NashConv, num_players: int, rules: Rules) 
 
 
 def match_row(policy: Policy, num_players: int, rules: Rules) -> ExactNashConv:
-    """Measure a policy over whole matches; see `exact_rows`.
-
-    Raises:
-        KilleError: The states of the match, or the tree of a hand, are too many; or it has several
-            pots.
-        PolicyError: The policy remembers or looks ahead, or returned no distribution.
-    """
+    """Measure a policy over whole matches; see `exact_rows`."""
     if rules.game != OWN:
         raise KilleError(
             f"whole matches have exact trees in {OWN} only; of {rules.game}, measure single deals"
@@ -147,13 +128,7 @@ def match_row(policy: Policy, num_players: int, rules: Rules) -> ExactNashConv:
 
 
 def largest_losses(strategies: Sequence[np.ndarray], deal: DealStages, most: int) -> list[Loss]:
-    """Return the information sets where a policy loses most, the largest loss first.
-
-    Args:
-        strategies: What the policy does in each stage, [S] each.
-        deal: The deal.
-        most: How many to return.
-    """
+    """Return the information sets where a policy loses most, the largest loss first."""
     comes = _comes_to(strategies, deal)
     continuation, found = np.zeros(deal.num_players), list[Loss]()
     for stage, strategy, chance in reversed(list(zip(deal.stages, strategies, comes, strict=True))):

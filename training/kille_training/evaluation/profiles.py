@@ -10,11 +10,7 @@ from kille_training.tables import RulesLike, seat
 
 
 def profile_of(policy: Any) -> list[Any]:
-    """Return a list of policies as a profile; empty for one policy.
-
-    Raises:
-        PolicyError: The list has fewer than two policies.
-    """
+    """Return a list of policies as a profile; empty for one policy."""
     if not isinstance(policy, (list, tuple)):
         return []
     if len(policy) < 2:
@@ -35,11 +31,7 @@ def seated(
     transfer: bool,
     trust: bool,
 ) -> tuple[Table, list[Policy], dict[str, str]]:
-    """Return the table, all policies there, and by name the home of those transferred.
-
-    Raises:
-        PolicyError: A profile has more or fewer policies than the table has seats.
-    """
+    """Return the table, all policies there, and by name the home of those transferred."""
     if num_players is None and len(focal) > 1:
         num_players = len(focal)
     table, players, transferred = seat(

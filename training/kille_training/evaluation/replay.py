@@ -75,19 +75,7 @@ class Numbered(NamedTuple):
 def replay_page(
     matches: Sequence[Numbered], *, source: str, asked: Asked | None = None, back: str = ""
 ) -> bytes:
-    """Return the page of matches.
-
-    Args:
-        matches: The records; they may stop anywhere.
-        source: Name of their file.
-        asked: Policies to compare with at every decision.
-        back: Address of the web table, for a link; "" is none.
-
-    Raises:
-        RecordError: A record says something that its replay does not confirm, there is nothing to
-            show, or more than fits on a page; the message says what to do.
-        KilleError: A record breaks the rules, or a player cannot be asked.
-    """
+    """Return the page of matches."""
     moments = sum(1 + len(deal["actions"]) for _, record in matches for deal in record["deals"])
     if moments > MOST_MOMENTS:
         raise RecordError(
@@ -130,19 +118,6 @@ def review(
     """Replay a record and compare policies with it at every decision.
 
     Each policy sees the observation of the seat to act.
-
-    Args:
-        record: The record; it may stop anywhere.
-        players: Policies, by name.
-        policy: Policy of all seats after a choice, which values it: a solution, such as that of
-            `kille_training.solve`, or any policy of a table whose deals have a tree. None is the
-            suite's own solution of the table, if there is one.
-
-    Returns:
-        The match, and its moments: after each deal and each action.
-
-    Raises:
-        KilleError: The replay failed, a policy returned no distribution, or the table has no tree.
     """
     reviewer = _Reviewer(record, players, policy)
     return replay(record, look=reviewer.look), reviewer.moments

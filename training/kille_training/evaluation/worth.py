@@ -45,22 +45,7 @@ def is_solved(num_players: int, rules: Rules) -> bool:
 
 
 def worth(batch: Batch, table: int = 0, policy: Policy | None = None) -> np.ndarray | None:
-    """Return the mean earnings of each legal action of the seat to act.
-
-    Args:
-        batch: The tables.
-        table: One of them.
-        policy: By which everybody plays on; None is the solution that the suite brings.
-
-    Returns:
-        [L] float64 units for the whole deal (of Krypkille points beyond the table's mean), in the
-        order of the legal actions; given what the seat knows, no more. None where there is no
-        policy, nobody is to act, a tree has no decision, or somebody else has made a choice that
-        the policy never makes.
-
-    Raises:
-        KilleError: The deal has no tree that fits into memory, or the policy cannot be asked.
-    """
+    """Return the mean earnings of each legal action of the seat to act, [L] float64."""
     row, seat = batch.tables[table], int(batch.seat[table])
     players, rules = batch.num_players, batch.rules
     policy = policy or _policy(players, rules)

@@ -66,11 +66,7 @@ Line = dict[str, Any]
 
 
 def table_named(name: str) -> Table:
-    """Return a table of the benchmark.
-
-    Raises:
-        KilleError: There is no such table; the message suggests one.
-    """
+    """Return a table of the benchmark."""
     if name not in TABLES:
         raise KilleError(f"the benchmark has no table {name!r}. {did_you_mean(name, TABLES)}")
     return TABLES[name]
@@ -115,11 +111,7 @@ class Benchmark:
     address: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse tables, methods and settings that do not exist.
-
-        Raises:
-            KilleError: The message names the key.
-        """
+        """Refuse tables, methods and settings that do not exist."""
         for name in self.tables:
             table_named(name)
         for key in ("name", "seed", "table", "method"):
@@ -244,11 +236,7 @@ class Results:
 
 
 def gather(folder: Path) -> Results:
-    """Return the finished runs in the folder of a grid.
-
-    Raises:
-        ConfigError: There is none, or a file is broken.
-    """
+    """Return the finished runs in the folder of a grid."""
     players = [_player_line(path) for path in folder.glob("*/*/evaluation.json")]
     runs = [_run_line(path) for path in folder.glob(f"*/*/{SEED_PREFIX}*/evaluation.json")]
     if not players and not runs:

@@ -100,11 +100,7 @@ class Search:
             )
 
     def hyperparameters(self) -> Any:
-        """Return the settings of MaskablePPO.
-
-        Raises:
-            ConfigError: There is no such key, or a value does not fit.
-        """
+        """Return the settings of MaskablePPO."""
         return settings_of("maskable_ppo", {**LEARNER, **self.learner}, "learner.")
 
 
@@ -259,19 +255,7 @@ def search_response(
     search: Search,
     progress: Callable[[int], None] = ignore,
 ) -> Response:
-    """Search for the best response to a policy that sits in all other seats.
-
-    Args:
-        policy: The frozen player.
-        num_players: P seats.
-        rules: Rules of a game.
-        search: How hard to look.
-        progress: Called with how much has been done since the last call, `PARTS` for each learner.
-
-    Raises:
-        PolicyError: The policy does not fit the table, or returns what is no distribution.
-        ConfigError: A learner diverged.
-    """
+    """Search for the best response to a policy that sits in all other seats."""
     began = time.perf_counter()
     counts = (search.deals, search.choice_deals, PROBE)
     seeds = deal_seeds(search.seed, num_players, np.arange(sum(counts)))
@@ -333,19 +317,7 @@ def gains(
     seeds: np.ndarray,
     positions: Sequence[int] | np.ndarray | None = None,
 ) -> np.ndarray:
-    """Return the gain of a response over a policy in the same position and deal.
-
-    Args:
-        response: Sits in one position; all others are the policy's.
-        policy: The policy.
-        num_players: P.
-        rules: Rules of a game.
-        seeds: [G] seeds of the deals.
-        positions: K positions, 0 is forehand, P - 1 the dealer; None is all of them.
-
-    Returns:
-        [G, K].
-    """
+    """Return the gain of a response over a policy in the same position and deal, [G, K]."""
     places = np.arange(num_players) if positions is None else np.asarray(positions)
     focal = np.concatenate([[-1], places])  # the table where nobody responds comes first
     parts = []

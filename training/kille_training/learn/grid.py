@@ -98,22 +98,7 @@ def run_grid(
     address: str = "",
     progress: Progress | None = None,
 ) -> None:
-    """Do the runs that are not finished, each in a process with one thread.
-
-    Args:
-        items: The runs.
-        out: The folder of the grid.
-        finish: Trains and measures a run, see `training.finish`.
-        what: A name for a run, and its plural.
-        workers: Runs at a time; 0 is one for each core, or for each CPU of a cluster.
-        executor: "local", or "ray" for a Ray cluster.
-        address: Head of the cluster; empty starts one here.
-        progress: Called with the decisions, or CPU seconds, that are done; its `say` with each end.
-
-    Raises:
-        ConfigError: Some runs failed, and the others are finished; or a folder holds another run.
-        KeyboardInterrupt: All processes have ended; the same call resumes.
-    """
+    """Do the runs that are not finished, each in a process with one thread."""
     items, remote = list(items), executor == "ray"
     for item in items:
         item.check()

@@ -103,11 +103,7 @@ def kernels_of_measuring(module: str) -> Iterator[object]:
 
 
 def measure_run(run: Run, progress: Progress | None = None) -> Evaluation:
-    """Return the measurement of a finished run, which is made once and kept in its folder.
-
-    Raises:
-        ConfigError: The run is not finished, or its evaluation.json is damaged.
-    """
+    """Return the measurement of a finished run, which is made once and kept in its folder."""
     settings, found = run.settings(), run.read_evaluation()
     if found is not None:
         kept, wanted = (

@@ -146,27 +146,14 @@ def method_names() -> list[str]:
 
 
 def method_named(name: str) -> Method:
-    """Return a method.
-
-    Raises:
-        ConfigError: There is no such method; the message suggests one.
-    """
+    """Return a method."""
     if name not in method_names():
         raise ConfigError(f"there is no method {name!r}. {did_you_mean(name, method_names())}")
     return cast(Method, import_module(f"{methods.__name__}.{name}"))
 
 
 def settings_of(name: str, content: Mapping[str, Any], above: str = "") -> Any:
-    """Return the settings of a method.
-
-    Args:
-        name: The method.
-        content: Values that differ from the defaults.
-        above: Keys above these, as "learner.", for the message.
-
-    Raises:
-        ConfigError: There is no such method or key, or a value does not fit.
-    """
+    """Return the settings of a method."""
     return build(method_named(name).Settings, content, above)
 
 
@@ -192,12 +179,7 @@ def save_policy(policy: Learned, folder: Path) -> None:
 
 
 def state_of(part: Any) -> dict[str, np.ndarray]:
-    """Return the state of a part of a learner.
-
-    Args:
-        part: A network, an optimizer, a generator of NumPy, an array, a number, or a list of such
-            or such by name.
-    """
+    """Return the state of a part of a learner."""
     import torch
 
     match part:
@@ -224,11 +206,7 @@ def state_of(part: Any) -> dict[str, np.ndarray]:
 
 
 def loaded(part: Any, state: Mapping[str, np.ndarray]) -> Any:
-    """Return a part with a state, the same object where it can be changed.
-
-    Raises:
-        PolicyError: The state is of another network.
-    """
+    """Return a part with a state, the same object where it can be changed."""
     import torch
 
     match part:

@@ -26,13 +26,7 @@ class Network(nn.Module):
     """Outputs from observations as batches hold them: one for each action, or as many as wanted."""
 
     def __init__(self, table: Table, layers: Sequence[int], outputs: int | None = None) -> None:
-        """Begin with PyTorch's random weights.
-
-        Args:
-            table: Where it plays.
-            layers: Units of each hidden layer.
-            outputs: A, how many; None is one for each action.
-        """
+        """Begin with PyTorch's random weights."""
         super().__init__()
         self.table, self.units, self.spec = table, tuple(layers), spec(table.game)
         scale = feature_scale(self.spec.observation(table.num_players))
@@ -62,10 +56,6 @@ class Network(nn.Module):
         """Return the softmax of the outputs as a function for `kille_env.collect`.
 
         It always plays by the weights of the moment.
-
-        Args:
-            temperature: What the outputs are divided by; near 0 the largest output is played.
-            epsilon: How often it plays uniformly instead.
         """
 
         @torch.no_grad()
@@ -79,13 +69,7 @@ class Network(nn.Module):
     def policy(
         self, name: str, temperature: float = 1.0, *, made: Mapping[str, Any]
     ) -> NetworkPolicy:
-        """Return the softmax policy of the outputs, which needs no torch.
-
-        Args:
-            name: The policy's name.
-            temperature: What the outputs are divided by; near 0 the largest output is played.
-            made: How it came about.
-        """
+        """Return the softmax policy of the outputs, which needs no torch."""
         weights = {}
         for place, values in self.layers.named_parameters():  # "0.weight" and so on
             number, _, kind = place.partition(".")
@@ -109,13 +93,7 @@ class Distinct(NamedTuple):
     kind: np.ndarray
 
     def total(self, action: np.ndarray, num_actions: int, worth: np.ndarray | None) -> np.ndarray:
-        """Return the sum over the decisions of each kind and action, [K, A] float64.
-
-        Args:
-            action: [N] int64, what was done.
-            num_actions: A.
-            worth: [N] what is summed; None counts.
-        """
+        """Return the sum over the decisions of each kind and action, [K, A] float64."""
         size = len(self.first) * num_actions
         place = self.kind * num_actions + action
         return np.bincount(place, worth, size).reshape(-1, num_actions).astype(np.float64)
@@ -125,9 +103,6 @@ def distinct(observation: np.ndarray) -> Distinct:
     """Find the decisions that look alike.
 
     Rows are compared by 64-bit digests: a hundred thousand kinds collide once in billions of calls.
-
-    Args:
-        observation: [N, F] uint8.
     """
     digest = np.empty(len(observation), dtype=np.uint64)
     _digest(observation, digest)

@@ -41,12 +41,7 @@ YARDSTICKS = {"rule_of_thumb": "the rule of thumb", "uniform": "random play"}
 
 
 def write_run_page(run: Run) -> Path:
-    """Write the page of a measured run, and return its path.
-
-    Raises:
-        KilleError: The run has not been measured, a file of it is broken, or the page cannot be
-            written; the message says which.
-    """
+    """Write the page of a measured run, and return its path."""
     settings, evaluation = run.settings(), run.read_evaluation()
     if evaluation is None:
         raise ConfigError(
@@ -209,13 +204,7 @@ def _short(stakes: float) -> str:
 def learning_curve(
     measurements: Sequence[Mapping[str, str]], measure: str, width: float = WIDE
 ) -> str:
-    """Plot the earnings during training, with 95% intervals.
-
-    Args:
-        measurements: Lines of measurements.csv.
-        measure: Their unit, as "units per deal".
-        width: In inches.
-    """
+    """Plot the earnings during training, with 95% intervals."""
     baselines = list(dict.fromkeys(row["against"] for row in measurements))
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(width, 0.8 + 2.1 * max(1, len(baselines))), layout="constrained")
@@ -244,14 +233,7 @@ def nash_conv_curve(
     yardsticks: Mapping[str, float],
     width: float = WIDE,
 ) -> str:
-    """Plot exact NashConv during training in stakes, on a logarithmic axis.
-
-    Args:
-        points: Lines of exact.csv, in units.
-        stake: Units of a stake.
-        yardsticks: NashConv of the baselines in stakes, by their words.
-        width: In inches.
-    """
+    """Plot exact NashConv during training in stakes, on a logarithmic axis."""
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(width, 3.0), layout="constrained")
         axes = figure.subplots()

@@ -91,7 +91,7 @@ class Run(Result):
         self.report = folder / "report.html"
 
     def parts(self) -> list[str | TextTable]:
-        """Returns the results of a finished run, its speed, and where its files are."""
+        """Return the results of a finished run, its speed, and where its files are."""
         found = self.read_evaluation()
         if found is None:
             return [unfinished(self) or f"{self.folder} has not been measured"]
@@ -99,7 +99,7 @@ class Run(Result):
         return [*found.parts(), self.speed(), files]
 
     def as_dict(self) -> dict[str, Any]:
-        """Returns the results of a finished run as JSON can hold them.
+        """Return the results of a finished run as JSON can hold them.
 
         Raises:
             ConfigError: The run is not finished or has not been measured.
@@ -111,7 +111,7 @@ class Run(Result):
         return files | {"speed": self.speed()} | found.as_dict()
 
     def speed(self) -> str:
-        """Returns how fast the run has learned, as a sentence."""
+        """Return how fast the run has learned, as a sentence."""
         rows = GrowingCSV(self.progress, PROGRESS).read()
         if not rows:
             return "How fast it learned is not known: progress.csv is gone."
@@ -125,7 +125,7 @@ class Run(Result):
         return said
 
     def settings(self) -> TrainSettings:
-        """Reads the settings that the run was started with.
+        """Read the settings that the run was started with.
 
         Raises:
             ConfigError: This is not the folder of a run.
@@ -140,7 +140,7 @@ class Run(Result):
         return load(TrainSettings, self.config)
 
     def check_same(self, settings: TrainSettings) -> None:
-        """Refuses to resume the run with other settings.
+        """Refuse to resume the run with other settings.
 
         Raises:
             ConfigError: The message names every key that differs.
@@ -155,14 +155,14 @@ class Run(Result):
             )
 
     def write_settings(self, settings: TrainSettings) -> None:
-        """Writes the resolved settings with the installed versions."""
+        """Write the resolved settings with the installed versions."""
         content = plain(settings) | {"made_with": versions()}
         head = "# The resolved settings of this run. `kille train` with this folder resumes it.\n"
         make_folder(self.folder)
         write_whole(self.config, (head + as_yaml(content)).encode())
 
     def read_evaluation(self) -> "Evaluation | None":
-        """Returns the measurement at the end, None before there is one.
+        """Return the measurement at the end, None before there is one.
 
         Raises:
             ConfigError: The file is damaged.
@@ -191,12 +191,9 @@ def open_run(
     seed: int | None = None,
     set: Overrides = (),
 ) -> tuple[Run, TrainSettings | None]:
-    """Returns a run and its settings, which are None for a run that is to be resumed.
+    """Return a run and its settings, which are None for a run that is to be resumed.
 
     Arguments as for `train`.
-
-    Raises:
-        ConfigError: There is no such run, file or recipe, or the settings cannot be used.
     """
     if not isinstance(config, TrainSettings) and Path(config).is_dir():
         if out is not None or seed is not None or set:
@@ -213,11 +210,7 @@ def load_named(
     seed: int | None = None,
     set: Overrides = (),
 ) -> TrainSettings:
-    """Returns the settings in a file or recipe, named after the folder that they are for.
-
-    Raises:
-        ConfigError: There is none, or it cannot be used.
-    """
+    """Return the settings in a file or recipe, named after the folder that they are for."""
     if isinstance(config, TrainSettings):
         return overridden(config, set, "the settings", seed=seed)
     path = find_settings(config, "train")
@@ -257,17 +250,11 @@ class GrowingCSV:
         columns: tuple[str, ...],
         texts: Mapping[str, Callable[[str], object]] = MappingProxyType({}),
     ) -> None:
-        """Name a file, which need not exist.
-
-        Args:
-            path: The file.
-            columns: Its first columns.
-            texts: Columns that hold texts, with what refuses a wrong one; others hold numbers.
-        """
+        """Name a file, which need not exist."""
         self.path, self.columns, self.texts = path, columns, texts
 
     def begin(self, up_to: int) -> None:
-        """Keeps the lines up to a number of decisions; later ones will be computed again."""
+        """Keep the lines up to a number of decisions; later ones will be computed again."""
         kept = [row for row in self.read() if int(row["decisions"]) <= up_to]
         text = io.StringIO()
         writer = csv.DictWriter(text, self.columns, lineterminator="\n")
@@ -276,16 +263,12 @@ class GrowingCSV:
         write_whole(self.path, text.getvalue().encode())
 
     def add(self, row: Mapping[str, Any]) -> None:
-        """Appends a line."""
+        """Append a line."""
         with self.path.open("a", encoding="utf-8", newline="") as file:
             csv.DictWriter(file, self.columns, lineterminator="\n").writerow(row)
 
     def read(self) -> list[dict[str, str]]:
-        """Returns the lines; none if there is no file, and not the last one if it is cut off.
-
-        Raises:
-            ConfigError: The file has other columns, or something else than numbers in them.
-        """
+        """Return the lines; none if there is no file, and not the last one if it is cut off."""
         if not self.path.is_file():
             return []
         try:
@@ -301,7 +284,7 @@ class GrowingCSV:
         return rows
 
     def _check(self, columns: Sequence[str] | None, rows: list[dict[str, str]]) -> None:
-        """Raises a `ValueError` where the content is no such table."""
+        """Raise a `ValueError` where the content is no such table."""
         if tuple(columns or ())[: len(self.columns)] != self.columns:
             raise ValueError(f"expected the columns {', '.join(self.columns)}")
         for number, row in enumerate(rows, start=2):
@@ -319,33 +302,24 @@ class TensorBoard:
     """Writes the same numbers for TensorBoard."""
 
     def __init__(self, folder: Path, up_to: int) -> None:
-        """Opens an event file that hides what an earlier one holds beyond `up_to` decisions."""
+        """Open an event file that hides what an earlier one holds beyond `up_to` decisions."""
         from torch.utils.tensorboard import SummaryWriter  # only a run needs it
 
         self._writer = SummaryWriter(str(folder), purge_step=up_to + 1)
 
     def add(self, prefix: str, row: Mapping[str, Any], names: Iterable[str]) -> None:
-        """Writes some columns of a line."""
+        """Write some columns of a line."""
         for name in names:
             self._writer.add_scalar(f"{prefix}/{name}", float(row[name]), int(row["decisions"]))
         self._writer.flush()
 
     def close(self) -> None:
-        """Closes the event file."""
+        """Close the event file."""
         self._writer.close()
 
 
 def write_checkpoint(path: Path, learner: Learner, header: Mapping[str, Any]) -> None:
-    """Write the state of a learner between two updates.
-
-    Args:
-        path: The file.
-        learner: The learner.
-        header: What else the run must remember, as JSON can hold it.
-
-    Raises:
-        OSError: The file cannot be written; the last checkpoint stays as it was.
-    """
+    """Write the state of a learner between two updates."""
     import torch  # reading a checkpoint needs it not
 
     generator = np.random.get_state(legacy=False)  # the stream that SB3 shuffles with
@@ -363,12 +337,7 @@ def write_checkpoint(path: Path, learner: Learner, header: Mapping[str, Any]) ->
 
 
 def read_checkpoint(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """Returns the header and the arrays of a checkpoint.
-
-    Raises:
-        PolicyError: The file is no checkpoint, is of another version's format, or differs from what
-            was written by a single bit.
-    """
+    """Return the header and the arrays of a checkpoint."""
     data = path.read_bytes()
     found = _DIGEST.search(data, 0, 1 << 20)
     if found is None:
@@ -394,11 +363,7 @@ def read_checkpoint(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
 
 
 def restore(learner: Learner, arrays: Mapping[str, np.ndarray]) -> None:
-    """Put a checkpoint into a learner that was made with the same settings.
-
-    Raises:
-        PolicyError: The checkpoint is of another network.
-    """
+    """Put a checkpoint into a learner that was made with the same settings."""
     import torch
 
     learner.load(below(arrays, "learner"))

@@ -260,11 +260,7 @@ class SeedComparison(Result):
         ]
 
     def plot(self, out: str | Path | None = None) -> Path:
-        """Write a plot of all runs and of the differences as SVG, and return its path.
-
-        Args:
-            out: Its folder; None is runs/BETTER-less-WORSE.
-        """
+        """Write a plot of all runs and of the differences as SVG, and return its path."""
         from kille_training.learn.grid_plots import differences_plot  # loads matplotlib
 
         names = (each.resolve().name for each in (self.better, self.worse))
@@ -286,11 +282,7 @@ class SeedComparison(Result):
 
 
 def seeds_in(folder: Path) -> SeedRuns:
-    """Return the finished runs of a folder.
-
-    Raises:
-        ConfigError: There are none, or one is not finished.
-    """
+    """Return the finished runs of a folder."""
     runs = seed_runs(folder)
     if not runs:
         raise ConfigError(
@@ -333,18 +325,7 @@ def open_seeds(
     seed: int | None = None,
     set: Overrides = (),
 ) -> dict[int, Run]:
-    """Return runs of one configuration by seed, with their settings written.
-
-    Args:
-        config: As for `kille_training.train`, or a folder of runs by seed.
-        seeds: The number of runs.
-        out: Their folder; the default is runs/NAME-seeds.
-        seed: Seed of the first run; the others follow.
-        set: Settings that win over the file.
-
-    Raises:
-        ConfigError: The settings cannot be used, or the folder holds other runs.
-    """
+    """Return runs of one configuration by seed, with their settings written."""
     if seeds < 1:
         raise ConfigError(f"seeds is {seeds}, expected 1 or more")
     if not isinstance(config, TrainSettings) and (kept := seed_runs(Path(config))):

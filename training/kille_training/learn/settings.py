@@ -101,23 +101,12 @@ class TrainSettings:
         return self.learner.get("decisions", UNLIMITED if self.cpu_seconds else DECISIONS)
 
     def hyperparameters(self, before: str = "") -> Any:
-        """Return the hyperparameters of the method.
-
-        Args:
-            before: Where the settings come from, for messages, as in "file.yaml: ".
-
-        Raises:
-            ConfigError: There is no such method or key, or a value does not fit.
-        """
+        """Return the hyperparameters of the method."""
         given = {key: value for key, value in self.learner.items() if key != "decisions"}
         return settings_of(self.method, given, f"{before}learner.")
 
     def resolved(self) -> Self:
-        """Return these settings with every hyperparameter of the method.
-
-        Raises:
-            ConfigError: As for `hyperparameters`.
-        """
+        """Return these settings with every hyperparameter of the method."""
         learner = {"decisions": self.decisions, **plain(self.hyperparameters())}
         if learner["decisions"] == UNLIMITED:
             del learner["decisions"]
@@ -134,18 +123,7 @@ def load_settings(path: Path, overrides: Overrides = (), **values: Any) -> Train
 def overridden(
     config: TrainSettings, overrides: Overrides, where: str, **values: Any
 ) -> TrainSettings:
-    """Return settings with overrides and every hyperparameter of their method.
-
-    Args:
-        config: Settings.
-        overrides: Values that win over them. Where they change the method, only the learner's
-            decisions stay: hyperparameters belong to a method.
-        where: Where the settings come from, for messages.
-        **values: As for `kille_training.settings.load`.
-
-    Raises:
-        ConfigError: A key is unknown, or a value does not fit.
-    """
+    """Return settings with overrides and every hyperparameter of their method."""
     content = plain(replace(config, made_with={}))  # a new run writes its own
     if dict(each_override(overrides)).get("method", config.method) != config.method:
         content["learner"] = {"decisions": config.decisions}

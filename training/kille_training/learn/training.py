@@ -87,7 +87,7 @@ def train(
     set: Overrides = (),
     progress: Progress | None = None,
 ) -> "Run | SeedRuns":
-    """Trains a policy by self-play, measures it and writes its page; resumes where it stopped.
+    """Train a policy by self-play, measures it and write its page; resumes where it stopped.
 
     Example:
         >>> import kille_training as kt
@@ -135,16 +135,7 @@ def train(
 def finish(
     run: Run, settings: TrainSettings | None = None, progress: Progress | None = None
 ) -> None:
-    """Trains a run to its end, measures it and writes its page; what is done stays as it is.
-
-    Args:
-        run: The folder.
-        settings: Settings of the run; None resumes the run in the folder.
-        progress: Called with how far it is.
-
-    Raises:
-        ConfigError: As for `train_run`.
-    """
+    """Train a run to its end, measures it and write its page; what is done stays as it is."""
     if not run.evaluation.is_file():
         train_run(run, settings, progress)
     elif settings is not None:
@@ -164,7 +155,7 @@ class Training:
     """A run in memory: its learner, what measures it, and the tables that grow while it trains."""
 
     def __init__(self, run: Run, settings: TrainSettings) -> None:
-        """Begins a run; `load` resumes one."""
+        """Begin a run; `load` resumes one."""
         settings = settings.resolved()
         table, measure = settings.table, settings.measure
         wait = compile_ahead(load_game(table.game), f"{MEASURING}:kernels_of_measuring")
@@ -216,7 +207,7 @@ class Training:
         return max(0.0, 1.0 - used)
 
     def learn(self, board: TensorBoard, tell: Tell, advance: Callable[[int], None]) -> None:
-        """Updates until the run is done or interrupted; writes its tables and checkpoints."""
+        """Update until the run is done or interrupted; writes its tables and checkpoints."""
         kept = self.decisions or -1  # the measurement before the first decision is done again too
         self.progress.begin(kept)
         if self.measurements is not None:
@@ -240,11 +231,7 @@ class Training:
                     raise KeyboardInterrupt
 
     def update(self) -> dict[str, Any]:
-        """Plays a rollout and learns from it; returns a line of progress.csv.
-
-        Raises:
-            ConfigError: The network returns nonsense; nothing has been written.
-        """
+        """Play a rollout and learns from it; returns a line of progress.csv."""
         began, before = self.clock(), self.decisions
         self._began = began
         figures = self.learner.update(self.left)
@@ -260,11 +247,11 @@ class Training:
         }
 
     def policy(self) -> Learned:
-        """Returns the current policy."""
+        """Return the current policy."""
         return self.learner.policy(self.settings.name)
 
     def _measure_if_due(self, board: TensorBoard, tell: Tell) -> None:
-        """Measures the current policy if it is time to, and schedules the next time."""
+        """Measure the current policy if it is time to, and schedules the next time."""
         every = self.settings.measure.every
         reached = self.decisions if every >= 1 else 1.0 - self.left()
         if self.measurements is None or reached < self.next_measurement:
@@ -274,7 +261,7 @@ class Training:
         tell(self.measurements.measure(self.policy(), self.decisions, self.seconds, board))
 
     def save(self) -> None:
-        """Writes the checkpoint and the current policy."""
+        """Write the checkpoint and the current policy."""
         save_policy(self.policy(), self.run.folder)
         header = {
             "settings": plain(replace(self.settings, made_with={})),
@@ -286,11 +273,7 @@ class Training:
         write_checkpoint(self.run.checkpoint, self.learner, header)
 
     def load(self) -> None:
-        """Resume from the checkpoint, with new matches.
-
-        Raises:
-            ConfigError: It is of other settings, or of another version of the game.
-        """
+        """Resume from the checkpoint, with new matches."""
         path, version = self.run.checkpoint, spec(self.settings.table.game).version
         header, arrays = read_checkpoint(path)
         content = header["settings"] | {"measure": {}}  # which may change
@@ -311,7 +294,7 @@ class Training:
 
 
 def _fixed(settings: TrainSettings, game_version: int) -> dict[str, Any]:
-    """Returns what must not change between two parts of a run."""
+    """Return what must not change between two parts of a run."""
     table = settings.table
     return {
         "game": table.game,
@@ -325,7 +308,7 @@ def _fixed(settings: TrainSettings, game_version: int) -> dict[str, Any]:
 
 
 def learner_of(settings: TrainSettings) -> Learner:
-    """Returns the learner of a run before its first update."""
+    """Return the learner of a run before its first update."""
     method, table = method_named(settings.method), settings.table.table()
     return method.Learner(table, settings.seed, settings.hyperparameters())
 
@@ -333,19 +316,7 @@ def learner_of(settings: TrainSettings) -> Learner:
 def train_run(
     run: Run, settings: TrainSettings | None = None, progress: Progress | None = None
 ) -> None:
-    """Trains to the end of a run, from its beginning or from its checkpoint.
-
-    Args:
-        run: The folder.
-        settings: Settings of the run; None resumes the run in the folder.
-        progress: Called with how many decisions have been made; its `say` with what it earns.
-
-    Raises:
-        ConfigError: The folder holds a run with other settings, another process trains it, the
-            checkpoint does not fit, or training diverged.
-        PolicyError: A player to measure against does not exist or does not fit the table.
-        KeyboardInterrupt: It was interrupted; the checkpoint has been written.
-    """
+    """Train to the end of a run, from its beginning or from its checkpoint."""
     if settings is not None and run.config.exists():
         run.check_same(settings)
         settings = None
@@ -363,7 +334,7 @@ def train_run(
 
 @contextmanager
 def _alone(run: Run) -> Iterator[None]:
-    """Keeps others from training a run, whose tables two processes would mix up."""
+    """Keep others from training a run, whose tables two processes would mix up."""
     lock = FileLock(run.folder / "run.lock", timeout=0)
     try:
         lock.acquire()
@@ -379,7 +350,7 @@ def _alone(run: Run) -> Iterator[None]:
 
 @contextmanager
 def interruptible() -> Iterator[Callable[[], bool]]:
-    """Turns the first Ctrl-C (or kill) into a flag for the loop; a second one acts at once."""
+    """Turn the first Ctrl-C (or kill) into a flag for the loop; a second one acts at once."""
     if threading.current_thread() is not threading.main_thread():
         yield lambda: False
         return

@@ -102,11 +102,7 @@ def _environment() -> jinja2.Environment:
 
 
 def write(path: Path, page: bytes) -> Path:
-    """Write a page, whole or not at all, and return its path.
-
-    Raises:
-        FileError: It cannot be written there.
-    """
+    """Write a page, whole or not at all, and return its path."""
     write_whole(path, page)
     return path
 

@@ -39,13 +39,7 @@ class Report(Protocol):
     """Reports the owner of the code that runs in a context."""
 
     def __call__(self, whose: int, task: str, seconds: float) -> AbstractContextManager[None]:
-        """Open the context.
-
-        Args:
-            whose: Number of the owner of the code.
-            task: What the code is asked, as in "for a batch of 10 decisions".
-            seconds: How long it may take, where that can be enforced.
-        """
+        """Open the context."""
         ...
 
 

@@ -112,13 +112,7 @@ def settings_of(
     method: str | None = None,
     memory_limit: int = MEMORY_LIMIT,
 ) -> SolveSettings:
-    """Return checked settings; arguments as in `solve`.
-
-    Raises:
-        SolveError: There is no tree of this game, or an argument has an impossible value.
-        RulesError: The rules are impossible.
-        TreeTooLargeError: The table has a tree that does not fit into memory.
-    """
+    """Return checked settings; arguments as in `solve`."""
     found = spec(game)
     resolved = found.resolve(rules, episode=episode)
     if iterations is not None and resolved["episode"] == "match":
@@ -284,11 +278,7 @@ class Folder:
         return self.path / f"hand-{granted}.npz"
 
     def begin(self, settings: SolveSettings) -> None:
-        """Make the folder; results of a wider target are no results of these settings.
-
-        Raises:
-            SolveError: It holds something else, see `check`.
-        """
+        """Make the folder; results of a wider target are no results of these settings."""
         self.check(settings)
         make_folder(self.path)
         if not self.holds(settings):
@@ -306,11 +296,7 @@ class Folder:
         return settings.target >= target and settings.iterations <= iterations
 
     def check(self, settings: SolveSettings) -> None:
-        """Check that nothing is here, or something that resumes with these settings.
-
-        Raises:
-            SolveError: It holds something else; the message names every setting that differs.
-        """
+        """Check that nothing is here, or something that resumes with these settings."""
         file = self.path / SETTINGS
         if not file.is_file():
             if self.path.is_dir() and any(self.path.iterdir()):
@@ -340,11 +326,7 @@ class Folder:
             )
 
     def read(self) -> tuple[Solved, tuple[DealProgress, ...]] | None:
-        """Return the results and how they were come by, None before there are any.
-
-        Raises:
-            ConfigError: The file is broken.
-        """
+        """Return the results and how they were come by, None before there are any."""
         file = self.path / SOLUTION
         if not file.is_file():
             return None

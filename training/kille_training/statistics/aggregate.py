@@ -52,12 +52,6 @@ def interquartile_mean(scores: np.ndarray) -> np.ndarray:
     """Return the mean of the middle half of all runs.
 
     As in rliable, a quarter of the runs, rounded down, is left out at each end.
-
-    Args:
-        scores: [..., R, T], R runs of each of T tasks.
-
-    Returns:
-        [...] float64.
     """
     means = trim_mean(scores.reshape(*scores.shape[:-2], -1), TRIM, axis=-1)
     return np.asarray(means)[()]  # of two dimensions it is a number, which can be rounded
@@ -67,13 +61,6 @@ def performance_profile(scores: np.ndarray, thresholds: np.ndarray) -> np.ndarra
     """Return the share of runs at or below each threshold, every task counting alike.
 
     Less is better here, as with NashConv, where rliable counts the runs above a threshold.
-
-    Args:
-        scores: [..., R, T].
-        thresholds: [K].
-
-    Returns:
-        [..., K] float64.
     """
     below = scores[..., None, :, :] <= thresholds[:, None, None]
     return below.mean(axis=(-2, -1))
@@ -85,17 +72,7 @@ def bootstrap(
     draws: int = DRAWS,
     seed: int = 0,
 ) -> Interval:
-    """Return a statistic with its interval over runs by a stratified bootstrap.
-
-    Args:
-        scores: [R, T], R runs of each of T tasks; at least two runs.
-        statistic: From [..., R, T] to [...] or [..., K].
-        draws: How often the runs are drawn anew.
-        seed: Of the draws; the same seed gives the same bytes.
-
-    Raises:
-        KilleError: There are fewer than two runs, or a score is not a number.
-    """
+    """Return a statistic with its interval over runs by a stratified bootstrap."""
     _check(scores)
     runs, tasks = scores.shape
     drawn = np.random.default_rng(seed).integers(runs, size=(draws, runs, tasks))
@@ -106,22 +83,7 @@ def bootstrap(
 def difference(
     first: np.ndarray, second: np.ndarray, draws: int = DRAWS, seed: int = 0
 ) -> Interval:
-    """Return the interquartile mean of the difference between two configurations.
-
-    Args:
-        first: [R, D] scores of R runs of one configuration in D deals; at least two runs. An exact
-            figure is one deal.
-        second: [S, D] those of S runs of the other in the same deals.
-        draws: How often runs and deals are drawn anew.
-        seed: Of the draws; the same seed gives the same bytes.
-
-    Returns:
-        The interquartile mean over all R * S pairs of runs, with its interval over seeds of both
-        and over deals.
-
-    Raises:
-        KilleError: One has fewer than two runs, a score is not a number, or the deals differ.
-    """
+    """Return the interquartile mean of the difference between two configurations."""
     for scores in (first, second):
         _check(scores)
     deals = first.shape[1]

@@ -96,17 +96,7 @@ def stacked(rows: Sequence[Intervals]) -> Intervals:
 
 
 def means(total: np.ndarray, count: np.ndarray, scale: ScoreRange | None = None) -> Intervals:
-    """Return the means of things that are measured in folds that are drawn independently.
-
-    Args:
-        total: [F, ...] sums of scores.
-        count: [F, ...] how many scores each sum has; 0 where a fold says nothing.
-        scale: What is known of the scores. Without it intervals are Student's alone, and means
-            without any spread have none.
-
-    Returns:
-        Intervals of the shape [...]; NaN where fewer than two folds say something.
-    """
+    """Return the means of things that are measured in folds that are drawn independently."""
     share, residual, mean = residuals(total, count)
     return intervals_of(mean, share, residual, count.sum(axis=0), scale)
 
@@ -150,12 +140,7 @@ def lean(residual: np.ndarray) -> np.ndarray:
 
 
 def rarity(residual: np.ndarray, folds: np.ndarray | int) -> np.ndarray:
-    """Return from 1, where no residual differs from 0, to 0, where enough folds carry the spread.
-
-    Args:
-        residual: [F, ...].
-        folds: How many folds were played.
-    """
+    """Return 1 where no residual differs from 0, down to 0 where enough folds carry the spread."""
     with np.errstate(divide="ignore", invalid="ignore"):
         square = (residual**2).sum(axis=0)
         carrying = np.nan_to_num(square**2 / (residual**4).sum(axis=0)) / folds

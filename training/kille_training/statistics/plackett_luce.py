@@ -81,17 +81,7 @@ class Ratings:
 
 
 def fit(tally: Tally, prior: float = PRIOR, deals: int | None = None) -> Ratings:
-    """Return the ratings that make the comparisons most likely.
-
-    Args:
-        tally: What was played at tables of one size.
-        prior: How often each entrant has finished above, and how often below, an imaginary player
-            of strength 1.
-        deals: Deals behind the tally; None gives intervals without the floor for rare differences.
-
-    Raises:
-        KilleError: Nobody met anybody, or the prior is not above 0.
-    """
+    """Return the ratings that make the comparisons most likely."""
     if not prior > 0:
         raise KilleError(f"a prior of {prior} tables is impossible; expected more than 0")
     met = tally.met.sum(axis=0).astype(float)

@@ -108,11 +108,7 @@ class Hypotheses:
         return round(1 - self.alpha - self.beta, DECIMALS)
 
     def bounds(self, largest: float) -> tuple[float, float]:
-        """Return the bounds within which scores count as they are.
-
-        Args:
-            largest: The largest of the first scores, without its sign.
-        """
+        """Return the bounds within which scores count as they are."""
         if self.uncut is None:
             return self.least, self.greatest
         return (
@@ -181,12 +177,6 @@ class SequentialTest:
 
         It does not matter in how many parts the scores come. After the verdict they still count
         for the mean and its interval.
-
-        Args:
-            scores: [N].
-
-        Raises:
-            KilleError: A score is not between the bounds; nothing is counted.
         """
         left = self._checked(scores)
         while len(left):

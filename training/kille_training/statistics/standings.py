@@ -81,12 +81,7 @@ class Grouping:
 
 
 def group(mean: np.ndarray, gaps: Intervals) -> Grouping:
-    """Group the entrants whose order is certain.
-
-    Args:
-        mean: [E] what each earns, NaN if it never sat or does not count.
-        gaps: [E, E] how much more the row's entrant earns than the column's.
-    """
+    """Group the entrants whose order is certain."""
     sat = np.isfinite(mean)
     p_values = np.where(sat[:, None] & sat, gaps.p_values(), np.nan)
     clear = holm_cells(p_values, mirrored=True) & (gaps.mean > 0)
@@ -148,9 +143,6 @@ def holm(p_values: np.ndarray) -> np.ndarray:
     """Return which of many tests are significant together at 5%, [K] bool.
 
     The chance that any of those whose hypothesis is true is among them is at most 5%.
-
-    Args:
-        p_values: [K], none of them NaN.
     """
     order = np.argsort(p_values, kind="stable")
     steps = p_values[order] * np.arange(len(p_values), 0, -1)
@@ -161,12 +153,7 @@ def holm(p_values: np.ndarray) -> np.ndarray:
 
 
 def holm_cells(p_values: np.ndarray, *, mirrored: bool) -> np.ndarray:
-    """Return which cells of a table are significant together, [E, E] bool.
-
-    Args:
-        p_values: [E, E], NaN where there is nothing to test.
-        mirrored: Whether a cell and its mirror image are one test.
-    """
+    """Return which cells of a table are significant together, [E, E] bool."""
     family = np.isfinite(p_values)
     if mirrored:
         family = np.triu(family)

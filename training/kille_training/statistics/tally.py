@@ -68,12 +68,7 @@ class Tally:
 
     @classmethod
     def empty(cls, seats: int, entrants: int) -> "Tally":
-        """Return a tally of nothing.
-
-        Args:
-            seats: P.
-            entrants: E.
-        """
+        """Return a tally of nothing."""
         folds = FOLDS if entrants <= MANY else FEW_FOLDS
 
         def zeros(*shape: int) -> np.ndarray:
@@ -84,7 +79,7 @@ class Tally:
 
     @property
     def folds(self) -> int:
-        """Folds, F."""
+        """Fold, F."""
         return self.finishes.shape[0]
 
     @property
@@ -98,17 +93,7 @@ class Tally:
         return self.finishes.shape[2]
 
     def add(self, members: np.ndarray, deal: np.ndarray, earned: np.ndarray) -> None:
-        """Add observations.
-
-        Args:
-            members: [G, P] int, numbers of the entrants at the places of each lineup.
-            deal: [G] int, numbers of the deals, from 0.
-            earned: [G, P, P] units earned in each rotation by each seat; in rotation t seat s is
-                taken by place (s + t) % P.
-
-        Raises:
-            KilleError: The arrays do not fit together; or a sum runs over, and the tally is lost.
-        """
+        """Add observations."""
         members, deal = _plain(members, np.int64), _plain(deal, np.int64)
         earned = _plain(earned, np.float64)
         self._check(members, deal)
@@ -136,11 +121,7 @@ class Tally:
             return self.total.sum(axis=0) / self.count.sum(axis=0) / NANO
 
     def grown(self, entrants: int) -> "Tally":
-        """Return the same tally with more entrants, which have not sat yet.
-
-        Args:
-            entrants: How many there are then.
-        """
+        """Return the same tally with more entrants, which have not sat yet."""
         if entrants < self.entrants:
             raise KilleError(f"a tally of {self.entrants} entrants cannot become one of {entrants}")
         grown = Tally.empty(self.seats, entrants)
@@ -158,11 +139,7 @@ class Tally:
 
     @classmethod
     def of(cls, arrays: Mapping[str, np.ndarray], observations: int) -> "Tally":
-        """Return the tally of arrays that `narrow` returned.
-
-        Raises:
-            KilleError: They are no arrays of a tally.
-        """
+        """Return the tally of arrays that `narrow` returned."""
         for name in ARRAYS:
             if arrays[name].dtype.kind != "i" or arrays[name].ndim != 2 + (
                 name not in ("count", "total")

@@ -149,7 +149,7 @@ class Table:
     # What the person does.
 
     async def act(self, version: int, action: int) -> None:
-        """Play an action of the person; a stale, late or illegal one raises and plays nothing."""
+        """Play an action of the person; a stale, late or illegal one raises and play nothing."""
         async with self._changes:
             sitting = self._going()
             self._check(version)

@@ -132,13 +132,7 @@ class House:
     def set_up(
         self, order: Order, opponents: list[Policy] | None = None, *, go_on: bool = False
     ) -> None:
-        """Open a table in place of the current one.
-
-        Args:
-            order: The table.
-            opponents: [P - 1] policies; None makes them.
-            go_on: Whether to resume the kept match, of any game, unless it is over.
-        """
+        """Open a table in place of the current one."""
         matches: list[Record] = []
         kept = kept_table(self._file) if go_on and self._file is not None else None
         if kept is not None and kept[1] and kept[1][-1]["returns"] is None:

@@ -343,11 +343,7 @@ class Learner:
         }
 
     def _begin_with(self, name: str) -> None:
-        """Give the policy the weights of a trained network.
-
-        Raises:
-            ConfigError: It is no network, or has another form than the learner's.
-        """
+        """Give the policy the weights of a trained network."""
         settings, table = self.settings, self.table
         network = load_policy(name, table.game, table.num_players, table.rules)
         if not isinstance(network, NetworkPolicy):
@@ -404,7 +400,7 @@ class Learner:
                 layer.bias.copy_(torch.from_numpy(weights[f"bias.{number}"]))
 
     def _diverged(self) -> bool:
-        """Return whether the network holds or returns numbers that make no policy."""
+        """Return whether the network holds or return numbers that make no policy."""
         policy: Any = self.model.policy
         with torch.no_grad():
             if not all(bool(torch.isfinite(values).all()) for values in policy.parameters()):
@@ -420,11 +416,7 @@ class Learner:
 
 
 def _check_measured(table: Table, settings: Settings) -> None:
-    """Refuse a table that is not learned at.
-
-    Raises:
-        KilleError: The message says where it learns.
-    """
+    """Refuse a table that is not learned at."""
     sizes, episodes = settings.table_sizes, settings.episodes
     for seats in sizes:
         spec(table.game).check_players(seats)

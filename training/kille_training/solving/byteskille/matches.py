@@ -262,7 +262,7 @@ class Match:
 
 @kernel
 def end_hands(tables, rules, outs):
-    """Deal a hand at each table and ends it at once: with these seats out, or with a new deal.
+    """Deal a hand at each table and end it at once: with these seats out, or with a new deal.
 
     What follows depends on nothing else of the cards and the play.
     """
@@ -417,7 +417,7 @@ class _Explorer:
     def _reach(
         self, table: np.ndarray, nodes: list[tuple[Any, ...]], asking: list[np.ndarray]
     ) -> int:
-        """Add the node of a table, behind all nodes that it leads to, and returns its number."""
+        """Add the node of a table, behind all nodes that it leads to, and return its number."""
         reward = table["reward"][0, : self.num_players].copy()
         if table["phase"][0] == Phase.BUYIN:
             declined, bought = (
@@ -440,7 +440,7 @@ class _Explorer:
         return table
 
     def finish(self) -> Match:
-        """Merge equivalent tables and returns the match."""
+        """Merge equivalent tables and return the match."""
         classes = bisimilar(self.found)
         firsts = np.unique(classes, return_index=True)[1]
         states = []

@@ -119,15 +119,7 @@ class CFR:
     """
 
     def __init__(self, tree: SequenceGame, method: str = "cfr+") -> None:
-        """Begin with uniform play.
-
-        Args:
-            tree: The game.
-            method: A name of `VARIANTS`.
-
-        Raises:
-            KilleError: There is no such method, or the tree is none (see `SequenceGame.check`).
-        """
+        """Begin with uniform play."""
         tree.check()
         if method not in VARIANTS:
             raise KilleError(f"there is no method {method!r}. {did_you_mean(method, VARIANTS)}")
@@ -171,17 +163,6 @@ class CFR:
         Ctrl-C stops it after the compiled call that runs (a fraction of a second); the solver can
         then be read, saved or run on. Neither that nor how it is split into runs changes the
         result, or the iterations at which it is measured: each a tenth further than the one before.
-
-        Args:
-            iterations: At most this many.
-            until: Ends the run when NashConv is at most this.
-            progress: Called with the iterations so far and NashConv.
-
-        Returns:
-            The last measurement, at the end of the run; None if nothing asked for one.
-
-        Raises:
-            RulesError: `iterations` is not a whole number, or below 0.
         """
         goal = self.iteration + arguments.whole("iterations", iterations, 0)
         if progress is None and until <= 0.0:
@@ -208,14 +189,7 @@ class CFR:
         write_arrays(path, about, {**state, "rows": rows})
 
     def restore(self, path: Path) -> np.ndarray | None:
-        """Restore the state that `save` has written, and return the rows.
-
-        Returns:
-            None if the file is of another tree or method: nothing is taken over.
-
-        Raises:
-            KilleError: The file cannot be read, or holds numbers that no solver can have.
-        """
+        """Restore the state that `save` has written, and return the rows."""
         try:
             about, arrays = read_arrays(path)
             if (about["method"], about["tree"]) != (self.method, self.tree.fingerprint()):
@@ -299,7 +273,7 @@ def _update(gained, lost, forecast, game, memory, player):
 
 @kernel
 def _average(share, game, memory, player):
-    """Add a player's reach to the average, and fills in that of its new strategy."""
+    """Add a player's reach to the average, and fill in that of its new strategy."""
     one, reach = np.uintp(1), memory.reach
     for place in range(np.uintp(memory.begin[player]), np.uintp(memory.begin[player + one])):
         number = np.uintp(memory.sets[place])

@@ -49,12 +49,6 @@ class EfgTree:
 
         Numbers are fractions where they are close to small ones, as chances of cards and payoffs
         are; otherwise they have all their digits.
-
-        Args:
-            path: The file; its folder exists.
-
-        Raises:
-            FileError: It cannot be written.
         """
         with whole_file(path) as file:
             for line in self._lines():
@@ -65,13 +59,6 @@ class EfgTree:
 
         Each line is a player, an information set and the probability of each action. They are
         rounded, so that they add up to exactly 1.
-
-        Args:
-            strategy: [S], see `strategy_of`.
-            path: The file; its folder exists.
-
-        Raises:
-            FileError: It cannot be written.
         """
         lines, first = [], self.tree.first.tolist()
         for number, (seat, of_seat) in enumerate(self._numbers()):
@@ -80,19 +67,7 @@ class EfgTree:
         write_whole(path, "".join(lines).encode())
 
     def strategy_of(self, policy: Any, game: Any) -> np.ndarray:
-        """Return the strategy of a policy of OpenSpiel in the tree.
-
-        Args:
-            policy: A `pyspiel.Policy` or an `open_spiel.python.policy.Policy`, for all players.
-            game: The game that OpenSpiel has made of the file.
-
-        Returns:
-            [S] the probability of every sequence's action in its information set.
-
-        Raises:
-            PolicyError: The game is of another tree, or the policy has no probabilities for an
-                information set.
-        """
+        """Return the strategy of a policy of OpenSpiel in the tree, [S]."""
         strategy = np.zeros(self.tree.num_sequences)
         for number, state in self._decisions(game):
             chances = policy.action_probabilities(state)
@@ -106,15 +81,7 @@ class EfgTree:
         return strategy
 
     def policy_of(self, strategy: np.ndarray, game: Any) -> dict[str, list[tuple[int, float]]]:
-        """Return a strategy [S] in the form that `pyspiel.TabularPolicy` takes.
-
-        Args:
-            strategy: [S], see `strategy_of`.
-            game: The game that OpenSpiel has made of the file.
-
-        Returns:
-            For each of OpenSpiel's information states its actions with their probabilities.
-        """
+        """Return a strategy [S] in the form that `pyspiel.TabularPolicy` takes."""
         rows = {}
         for number, state in self._decisions(game):
             chances = strategy[self.tree.first[number] : self.tree.first[number + 1]].tolist()

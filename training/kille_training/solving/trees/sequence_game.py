@@ -73,11 +73,7 @@ class SequenceGame(NamedTuple):
         return sum(array.nbytes for array in self[1:])
 
     def check(self) -> None:
-        """Refuse arrays that are no game.
-
-        Raises:
-            KilleError: A shape, number, probability or payoff is impossible.
-        """
+        """Refuse arrays that are no game."""
         sets, players, ends = self.num_infosets, self.num_players, len(self.chance)
         check_sets(players, self.player, self.first, self.payoff)
         require(self.ways.shape == (sets + 1,), "ways has an entry for each information set")
@@ -228,14 +224,7 @@ def _count(game, reach, through, comes):
 
 @kernel
 def sweep(game, me, reach, gain):
-    """Add up a player's values behind each of its last sequences if the others play on.
-
-    Args:
-        game: The game.
-        me: The player.
-        reach: [S + 1], see `sequence_reach`.
-        gain: [S + 1], what is added to; entry 0 is for no sequence.
-    """
+    """Add up a player's values behind each of its last sequences if the others play on."""
     players = np.uintp(game.payoff.shape[1])
     for end in range(np.uintp(len(game.chance))):
         worth = game.chance[end] * game.payoff[np.uintp(game.ends[end, players]), me]

@@ -73,11 +73,7 @@ class FlatTree(NamedTuple):
         return len(self.infoset)
 
     def check(self) -> None:
-        """Refuse arrays that are no tree.
-
-        Raises:
-            KilleError: A shape, number, probability or payoff is impossible.
-        """
+        """Refuse arrays that are no tree."""
         nodes, sets, ends = self.num_nodes, self.infoset, self.infoset == TERMINAL
         check_sets(self.num_players, self.player, self.first, self.payoff)
         for name in ("parent", "sequence", "probability"):
@@ -124,11 +120,7 @@ class FlatTree(NamedTuple):
         return last
 
     def without_nodes(self) -> SequenceGame:
-        """Return the game without its nodes, for solvers and for exact evaluation.
-
-        Raises:
-            KilleError: As `check`.
-        """
+        """Return the game without its nodes, for solvers and for exact evaluation."""
         self.check()
         met, last, ends = self.first_nodes(), self._last_sequences(), self.infoset == TERMINAL
         chance = np.ones(self.num_nodes)
@@ -147,11 +139,7 @@ class FlatTree(NamedTuple):
         return first
 
     def check_recall(self) -> None:
-        """Refuse a game with imperfect recall.
-
-        Raises:
-            KilleError: At two nodes of an information set the player's last own sequence differs.
-        """
+        """Refuse a game with imperfect recall."""
         nodes = np.flatnonzero(self.infoset >= 0)
         sets, last = self.infoset[nodes], self.last_sequences()
         expected = last[self.first_nodes(), self.player]
@@ -241,20 +229,7 @@ class Flattened:
 
 
 def flatten(root: Any, expand: Expand, num_players: int) -> Flattened:
-    """Return the tree of a game.
-
-    Args:
-        root: The first state of the game: anything that `expand` understands.
-        expand: Returns a state's kind, with the states that can follow.
-        num_players: P, 1 to 127.
-
-    Raises:
-        KilleError: Two nodes of an information set differ in the number of actions, or in what
-            their player has done before; a player is not 0 to P - 1; probabilities are negative or
-            do not sum to 1; a payoff is not finite; a state leads nowhere; or the game does not end
-            within `DEEPEST` steps.
-        RulesError: `num_players` is not a whole number from 1 to 127.
-    """
+    """Return the tree of a game."""
     num_players = arguments.whole("num_players", num_players, 1, MOST_PLAYERS)
     numbers: dict[tuple[int, Hashable], int] = {}
     sizes: list[int] = []

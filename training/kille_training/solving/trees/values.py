@@ -100,17 +100,7 @@ def greedy(tree: SequenceGame, strategy: np.ndarray) -> np.ndarray:
 
 
 def check_strategy(tree: SequenceGame, strategy: np.ndarray) -> np.ndarray:
-    """Return the strategy as float64, each information set's probabilities divided by their sum.
-
-    Args:
-        tree: The game.
-        strategy: [S], the probability of every sequence's action in its information set.
-
-    Raises:
-        KilleError: The tree is none; see `SequenceGame.check`.
-        PolicyError: The shape is wrong, or the probabilities of an information set are none; the
-            message shows those of the first such set.
-    """
+    """Return the strategy as float64, each information set's probabilities divided by their sum."""
     tree.check()
     checked = _numbers(tree, strategy)
     if not tree.num_infosets:
@@ -159,11 +149,6 @@ def answer_in_turns(
     A player changes its choice only where that earns more. So what play does not come to stays as
     it was, and the others' trials of it remain punished; changed at a whim, the answers go round in
     circles. Where mixing decides they do so anyway; then the best strategy on the way is returned.
-
-    Args:
-        tree: The game.
-        strategy: [S], where to begin; see `check_strategy`. It is returned if it is good enough.
-        tolerance: NashConv that is good enough.
     """
     strategy = check_strategy(tree, strategy)
     found, best, sizes = nash_conv(tree, strategy), strategy, np.diff(tree.first)
@@ -185,11 +170,6 @@ def losses(tree: SequenceGame, strategy: np.ndarray, player: int) -> np.ndarray:
 
     The loss of an information set is how often play comes there, times how much the choice there
     earns less than the best one, if the player responds best from there on.
-
-    Args:
-        tree: The game.
-        strategy: [S], see `check_strategy`.
-        player: The player; 0 in the information sets of the others.
     """
     strategy = check_strategy(tree, strategy)
     gain, _ = _respond(tree, strategy, player)
@@ -212,16 +192,6 @@ def choice_values(
 
     An information set that chance and the others never lead to has no values: nothing says which of
     its nodes play is at.
-
-    Args:
-        tree: The game.
-        strategy: [S], see `check_strategy`.
-        player: The player.
-
-    Returns:
-        [S] what the player earns behind each of its sequences, given what it knows there; NaN in
-        sets that cannot be reached, and for the others. [I] how likely chance and the others lead
-        to each of its information sets, if the player itself does what it takes; 0 for the others.
     """
     strategy = check_strategy(tree, strategy)
     gain, _ = _respond(tree, strategy, player)
