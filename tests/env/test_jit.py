@@ -2,17 +2,49 @@
 
 import errno
 import gc
+import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
+from enum import IntEnum
 from functools import cache
 from pathlib import Path
+from types import ModuleType
+from typing import NamedTuple
 
+import numpy as np
 import pytest
 from numba.core.caching import FunctionCache
 
-from kille_env.core import compiler, jit
+import kille_env
+from kille_env.core import compiler, jit, loops
+from kille_env.core.digest import UnstableError, sources_of
+
+PACKAGE = Path(kille_env.__file__).parent
+ROOT = PACKAGE.parent
+
+
+def run(*words, paths, **environment):
+    """Run Python in a process of its own; returns its output and what it says beside it."""
+    done = subprocess.run(
+        [sys.executable, *words],
+        capture_output=True,
+        text=True,
+        cwd=paths[0],
+        env={
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join(map(str, paths)),
+            "PYTHONDONTWRITEBYTECODE": "1",  # Python itself misses an edit that keeps the time
+            **environment,
+        },
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout, done.stderr
+
+
+# Warm and never stale
 
 MODULES = {
     "__init__.py": "",
@@ -104,33 +136,17 @@ if __name__ == "__main__":
 
 @pytest.fixture
 def tiny(tmp_path):
-    """A package of two modules, of which one calls a kernel of the other; returns how to run it."""
-    package = tmp_path / "tiny"
-    package.mkdir()
+    """Return how to run a package of two modules, one of which calls a kernel of the other."""
+    (tmp_path / "tiny").mkdir()
     for name, text in MODULES.items():
-        (package / name).write_text(text)
+        (tmp_path / "tiny" / name).write_text(text)
 
-    def run(module="main", **environment):
-        paths = [str(tmp_path), str(Path(jit.__file__).parents[2])]
-        done = subprocess.run(
-            [sys.executable, "-m", f"tiny.{module}"],
-            capture_output=True,
-            text=True,
-            check=True,
-            env={
-                **os.environ,
-                "PYTHONPATH": os.pathsep.join(paths),
-                "KILLE_CACHE_DIR": str(tmp_path / "cache"),
-                "PYTHONDONTWRITEBYTECODE": "1",  # Python itself misses an edit that keeps the time
-                **environment,
-            },
-        )
-        return *map(int, done.stdout.split()), done.stderr
+    def start(module="main"):
+        folder = str(tmp_path / "cache")
+        out, said = run("-m", f"tiny.{module}", paths=[tmp_path, ROOT], KILLE_CACHE_DIR=folder)
+        return *map(int, out.split()), said
 
-    return run
-
-
-# Warm and never stale
+    return start
 
 
 @pytest.mark.compiled
@@ -164,40 +180,223 @@ def test_a_second_process_starts_the_game_warm():
         "b.step(b.mask.argmax(axis=1)); "
         "print(*[sum(k.stats.cache_misses.values()) for k in (b.game.begin, b.game.step)])"
     )
-
-    def start():
-        return subprocess.run(
-            [sys.executable, "-c", code], capture_output=True, text=True, check=True
-        )
-
-    second = start()
-    if second.stderr:  # this test runs alone, and has compiled just now
-        second = start()
-    assert (second.stdout.split(), second.stderr) == (["0", "0"], "")
+    run("-c", code, paths=[ROOT])  # compiles where this test runs alone
+    assert run("-c", code, paths=[ROOT]) == ("0 0\n", "")
 
 
-# Digest
+# Keys: all that a kernel reads
 
 
-def digest(root):
-    return jit.source_digest.__wrapped__(root)
+def key(function):
+    return sources_of(function).digest
+
+
+class Kind(IntEnum):
+    A = 1
+
+
+class Pair(NamedTuple):
+    a: int
+    b: int
+
+
+def reader(value):
+    """Return a function that reads a value."""
+
+    def read():
+        return value
+
+    return read
+
+
+MODULE, OTHER_MODULE = ModuleType("rules"), ModuleType("rules")
+MODULE.STEP, OTHER_MODULE.STEP = 1, 2  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def of_module(rules):
+    return lambda: rules.STEP
+
+
+def ping(x):
+    return pong(x) + 1
+
+
+def pong(x):
+    return ping(x) + 2
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (reader(1), reader(2)),
+        (reader(1), reader(True)),
+        (reader(0.0), reader(-0.0)),
+        (reader("1"), reader(b"1")),
+        (reader((1, (2, 3))), reader((1, 2, 3))),
+        (reader(np.int8(1)), reader(np.int64(1))),
+        (reader(np.arange(3)), reader(np.arange(3)[::-1].copy())),
+        (reader(np.arange(4)), reader(np.arange(4).reshape(2, 2))),
+        (reader(np.zeros((2, 2))), reader(np.zeros((2, 2), order="F"))),
+        (reader(np.dtype("i1, i4")), reader(np.dtype("i4, i1"))),
+        (reader(np.int64), reader(np.uint64)),
+        (reader(Kind), reader(IntEnum("Kind", {"A": 2}, module=__name__))),
+        (reader(Kind.A), reader(1)),
+        (reader(Pair(1, 2)), reader(Pair(2, 1))),
+        (reader(reader(1)), reader(reader(2))),
+        (reader(jit.kernel(reader(1))), reader(jit.kernel(reader(2)))),
+        (of_module(MODULE), of_module(OTHER_MODULE)),
+        (lambda x: x + 1, lambda x: x + 2),
+        (ping, pong),
+        (lambda x=1: x, lambda x=2: x),
+        (lambda x: [x + y for y in x], lambda x: [x - y for y in x]),
+        [jit.bind(loops.view_tables, {"view": reader(value)}) for value in (1, 2)],
+    ],
+)
+def test_what_a_kernel_reads_is_in_its_key(one, other):
+    assert key(one) == key(one)
+    assert key(one) != key(other)
+
+
+@pytest.mark.compiled
+def test_what_cannot_be_recognized_in_another_process_has_no_key_and_is_not_kept():
+    for value in (object(), [1], {"a": 1}, np.array([object()]), Path):
+        with pytest.raises(UnstableError):
+            key(reader(value))
+        assert jit.kernel(reader(value)).compiled.stats.cache_path is None  # pyright: ignore
+
+
+KEYS = """
+import json
+from kille_env import load_game
+from kille_env.play import kernels, policy, streams
+from kille_env.core import digest, jit
+jit.Kernel.compiled = property(lambda kernel: kernel)  # the compiler is not needed
+game, choose = load_game("byteskille"), policy.UniformPolicy.kernel.choose
+print(json.dumps({name: digest.sources_of(loop).digest for name, loop in {
+    "byteskille": game.step,
+    "knack": load_game("knack").step,
+    "rounds": kernels.bound(kernels.play_on, choose, game),
+    "choices": kernels.bound(kernels.choose_rows, choose),
+    "streams": streams._run_backwards,
+}.items()}))
+"""
+
+EDITS = {
+    "games/byteskille/rules.py": {"byteskille", "rounds"},
+    "cards/pack.py": {"byteskille", "knack", "rounds"},
+    "play/policy.py": {"rounds", "choices"},
+    "play/streams.py": {"rounds", "streams"},
+    "adapters/gym.py": set(),
+    "core/compiler.py": {"byteskille", "knack", "rounds", "choices", "streams"},
+}
+"""Files, and the kernels that an edit there compiles anew."""
+
+
+@pytest.mark.compiled
+def test_an_edit_makes_cold_what_reads_it_and_nothing_else(tmp_path):
+    suite = tmp_path / "kille_env"
+    shutil.copytree(PACKAGE, suite, ignore=shutil.ignore_patterns("__pycache__"))
+    before = json.loads(run("-c", KEYS, paths=[tmp_path])[0])
+    for name, cold in EDITS.items():
+        file = suite / name
+        file.write_text(file.read_text() + "\n")
+        after = json.loads(run("-c", KEYS, paths=[tmp_path])[0])
+        assert {kernel for kernel in after if after[kernel] != before[kernel]} == cold, name
+        before = after
+
+
+POLICIES = """
+import numpy as np
+from kille_env.core.jit import kernel
+from kille_env.play.kernels import PolicyKernel
+
+class Player:
+    name = "player"
+
+    def __init__(self, choose, action):
+        self.kernel, self.action = PolicyKernel(choose, deterministic=True), action
+
+    def probabilities(self, observation, mask):
+        return np.eye(mask.shape[1])[[self.action] * len(mask)]
+
+@kernel
+def first(seen, mask, numbers, chance):
+    return 0
+
+@kernel
+def last(seen, mask, numbers, chance):
+    return mask.shape[0] - 1
+
+def always(action):
+    @kernel
+    def choose(seen, mask, numbers, chance):
+        return action
+    return choose
+"""
+
+MIXED = """
+import json
+import kille_env, numpy as np, policies
+from kille_env.play.rollouts import earnings
+from kille_env.play.kernels import choices
+
+kernels = policies.first, policies.last, policies.always(0), policies.always(1)
+players = [policies.Player(kernel, n % 2) for n, kernel in enumerate(kernels)]
+seen, mask, one = np.zeros((1, 3), np.uint8), np.ones((1, 2), np.int8), np.zeros(1, np.int64)
+chosen = [int(choices("player", p.kernel.choose, one, seen, mask)[0]) for p in players]
+searched, shown = [], []
+for name in ("one_game", "other_game"):
+    kille_env.registry.register(name, name)
+    batch = kille_env.make_batch(name, 1, num_players=2, seed=1)
+    tables = np.zeros(1, batch.tables.dtype)
+    tables["num_players"], tables["phase"], tables["hand"], tables["dealer"] = 2, 2, 7, 1
+    out = np.zeros((1, 2), np.int8)
+    batch.game.mask(tables, np.array(batch.rules.record)[None], np.zeros(1, np.int8), out)
+    shown.append(out[0].tolist())
+    for player in players if name == "one_game" else ():
+        batch.arrays.tables[:] = tables
+        searched.append(int(earnings(batch, one, one, one, None, (player, player)).any()))
+print(json.dumps([chosen, searched, shown]))
+"""
+
+
+@pytest.mark.compiled
+def test_kernels_of_one_name_play_as_themselves_in_every_process(tmp_path):
+    game = (ROOT / "docs" / "hogkort.py").read_text()
+    mine = 'out[:] = seat == table["seat"]'
+    assert mine in game
+    named = 'name="hogkort"'
+    assert named in game
+    (tmp_path / "one_game.py").write_text(game.replace(named, 'name="one_game"'))
+    other = game.replace(named, 'name="other_game"').replace(mine, "out[:] = seat")
+    (tmp_path / "other_game.py").write_text(other)
+    (tmp_path / "policies.py").write_text(POLICIES)
+    for _ in range(2):  # compiled, and then from the cache
+        out, _ = run("-c", MIXED, paths=[tmp_path, ROOT], KILLE_CACHE_DIR=str(tmp_path / "cache"))
+        chosen, searched, shown = json.loads(out)
+        assert chosen == searched == [0, 1, 0, 1]
+        assert shown == [[1, 1], [0, 0]]
 
 
 def test_the_digest_of_a_package_covers_every_file_and_its_name(tmp_path):
-    (tmp_path / "sub").mkdir()
+    def changed():
+        digest = jit.source_digest.__wrapped__(tmp_path)
+        return digest not in seen and not seen.append(digest)
+
+    seen = []
     first, second = tmp_path / "a.py", tmp_path / "sub" / "b.py"
+    second.parent.mkdir()
     first.write_text("x = 1\n")
     second.write_text("y = 1\n")
-    seen = [digest(tmp_path)]
+    assert changed()
     second.write_text("y = 2\n")
-    seen.append(digest(tmp_path))
+    assert changed()
     second.rename(tmp_path / "sub" / "c.py")
-    seen.append(digest(tmp_path))
+    assert changed()
     first.unlink()
-    seen.append(digest(tmp_path))
-    assert len(set(seen)) == 4
+    assert changed()
     (tmp_path / "notes.txt").write_text("no source")
-    assert digest(tmp_path) == seen[-1]
+    assert not changed()
 
 
 # Folders
@@ -250,11 +449,9 @@ def test_without_any_folder_nothing_is_cached_and_everything_works(base, tmp_pat
     assert jit.cache_base() is None
     assert jit.kernel_folder("x") is None
 
-    @jit.kernel
-    def double(x):
-        return 2 * x
-
-    assert double(4) == 8
+    numbas = compiler.settings.CACHE_DIR
+    assert jit.kernel(lambda x: 2 * x)(4) == 8
+    assert numbas == compiler.settings.CACHE_DIR  # kernels of other packages stay where they are
 
 
 def test_kernels_that_were_not_used_for_longest_are_forgotten_but_never_ones_own(base, monkeypatch):
@@ -270,17 +467,6 @@ def test_kernels_that_were_not_used_for_longest_are_forgotten_but_never_ones_own
     assert newest is not None
     kept = {folder.name for folder in base.iterdir()}
     assert kept == {own.name, newest.name, "kernels-2", "kernels-3", "kernels-4"}
-
-
-def test_other_packages_kernels_keep_numbas_folder():
-    before = compiler.settings.CACHE_DIR
-
-    @jit.kernel
-    def double(x):
-        return 2 * x
-
-    assert before == compiler.settings.CACHE_DIR
-    assert double(4) == 8
 
 
 # What is said
@@ -396,21 +582,10 @@ print(hashlib.sha256(seen.digest() + batch.tables.tobytes()).hexdigest())
 @pytest.mark.slow
 @pytest.mark.compiled
 def test_a_numba_that_was_not_tried_compiles_in_its_own_way_to_the_same_bytes():
-    root = Path(jit.__file__).parents[2]
-
-    def play(*tried, **environment):
-        paths = os.pathsep.join([str(root), str(root / "docs")])
-        return subprocess.run(
-            [sys.executable, "-c", ANOTHER_NUMBA, *tried],
-            capture_output=True,
-            text=True,
-            env={**os.environ, "PYTHONPATH": paths, **environment},
-            check=True,
-        )
-
-    plain = play("0.1.")
-    assert "RuntimeWarning: kille-env compiles kernels in a slower way" in plain.stderr
-    assert plain.stdout == play(NUMBA_DISABLE_JIT="1").stdout
+    paths = [ROOT, ROOT / "docs"]
+    played, said = run("-c", ANOTHER_NUMBA, "0.1.", paths=paths)
+    assert "RuntimeWarning: kille-env compiles kernels in a slower way" in said
+    assert played == run("-c", ANOTHER_NUMBA, paths=paths, NUMBA_DISABLE_JIT="1")[0]
 
 
 def test_a_missing_private_part_of_numba_is_no_error(monkeypatch):
