@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import kille_env
+from kille_env.core.spec import width
 from reference.documented import PAGES, ROOT, blocks, named
 from reference.scripts import script
 
@@ -145,12 +146,12 @@ def test_every_decision_is_explained_with_its_switch(game: str) -> None:
 def test_the_readmes_row_of_a_game_is_the_specs(game: str) -> None:
     spec = kille_env.spec(game)
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    (row,) = re.findall(rf"^\| (`{game}`.*) \|$", text, flags=re.MULTILINE)
-    _, _, seats, rules, page = row.split(" | ")
-    assert seats == f"{spec.min_players} to {spec.max_players}"
-    assert re.findall("`(.*?)`", rules) == [*spec.presets]
-    assert rules.endswith(f"; {len(spec.switches)} switches")
-    assert page == f"[{game}.md](docs/games/{game}.md)"
+    (row,) = re.findall(
+        rf"^\| \[`{game}`\]\(docs/games/{game}.md\) \| (.*) \|$", text, flags=re.MULTILINE
+    )
+    _, players, actions, features = row.split(" | ")
+    assert players == f"{spec.min_players} to {spec.max_players}"
+    assert (int(actions), int(features)) == (spec.num_actions, width(spec.observation(4)))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=named)

@@ -307,7 +307,7 @@ def test_settings_of_a_page_can_be_used(block: Block, tmp_path: Path) -> None:
     READERS[next(iter(given))](given, path)
 
 
-LANGUAGES = {"sh", "bash", "python", "yaml", "json", "text"}
+LANGUAGES = {"bash", "bibtex", "json", "python", "sh", "text", "yaml"}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=named)
