@@ -20,7 +20,7 @@ _ONE = np.uint64(1)
 
 @kernel
 def whole_pack(cards):
-    """The set of all cards."""
+    """Return the set of all cards."""
     return (_ONE << np.uint64(cards.shape[0])) - _ONE
 
 

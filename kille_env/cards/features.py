@@ -12,21 +12,19 @@ _ONE = np.uint64(1)
 
 @kernel
 def capped(number, size):
-    """A number, or the largest that `size` bits hold."""
+    """Return a number, or the largest that `size` bits hold."""
     return min(int(number), (1 << size) - 1)
 
 
 @kernel
 def write_bits(word, size, out, at):
-    """Write the low bits of a word as features, the lowest first.
-
-    In two halves that overlap, of as many bits as an instruction takes. So it pays to gather in one
-    word what lies side by side in a layout: flags, sets, numbers in binary.
-    """
+    """Write the low bits of a word as features, the lowest first."""
     bits = np.uint64(word)
     out[index(at)] = 0  # these two vanish, unless bounds are checked
     out[index(at + size - 1)] = 0
     last = at + size
+    # One vector instruction stores 4, 8, 16 or 32 features. Two of them that overlap reach any size
+    # in between, as both write the same bits into the overlap.
     if size < 4:
         for i in range(size):
             out[index(at + i)] = (bits >> np.uint64(i)) & _ONE
@@ -46,10 +44,8 @@ def write_bits(word, size, out, at):
 
 @kernel
 def write_sets(sets, viewer, num_players, out, at):
-    """Write sets of seats as parts side by side, one feature for each seat of each set.
-
-    If all of them fit in one word, they are turned to the viewer together.
-    """
+    """Write sets of seats as parts side by side, one feature for each seat of each set."""
+    # Turning a word costs the same for one set as for all that it holds, so they share one.
     if len(sets) * num_players > 64:
         for i in range(len(sets)):
             seen = seen_from(sets[i], viewer, num_players)
@@ -67,6 +63,8 @@ def write_counts(cards, out, at):
     cards, last = np.uint64(cards), at + TYPES
     out[index(at)] = 0  # these two vanish, unless bounds are checked
     out[index(last - 1)] = 0
+    # The two copies of a type are neighboring bits, so a count is the sum of a pair. 32 bits are 16
+    # types; the second store overlaps the first to reach all 21.
     store_pairs(np.uint32(cards), out, index(at))
     store_pairs(np.uint32(cards >> np.uint64(2 * (TYPES - 16))), out, index(last - 16))
 
@@ -80,7 +78,7 @@ def digits(number, size, out, at):
 
 @kernel
 def start(part, num_players):
-    """Where a part of a layout begins (`kille_env.core.spec.offsets`) at a table of some seats."""
+    """Return the offset of a part of a layout (`kille_env.core.spec.offsets`) at P seats."""
     return part[0] + part[1] * np.int64(num_players)
 
 

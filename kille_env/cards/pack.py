@@ -73,13 +73,14 @@ def pack_switch(pack: Pack, by_preset: Mapping[str, str | None], decision: str) 
 
 @kernel
 def left_out(rules):
-    """The cards that are not played with, a set: the switch `pack`."""
+    """Return the set of cards that are not played with: the switch `pack`."""
     return np.uint64(rules["pack"])
 
 
 @kernel
 def leave_out(table, cards):
     """Take cards out of the pack: they lie in front of it, and count as drawn."""
+    # In front of the pack they count as drawn, so dealing needs no test for them.
     deck, front, rest = table["deck"], np.int64(0), np.int64(how_many(cards))
     table["drawn"] = rest
     if table["stacked"] != 0:

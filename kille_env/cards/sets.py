@@ -1,6 +1,6 @@
 """Sets of cards or seats as words: bit `i` stands for card, or seat, number `i`.
 
-What only sets of seats need is in `kille_env.cards.seats`, what only Kille cards need in
+Functions for sets of seats alone are in `kille_env.cards.seats`, those for Kille cards alone in
 `kille_env.tricktaking.tricks`.
 """
 
@@ -16,44 +16,45 @@ _ONE = np.uint64(1)
 
 @kernel
 def card_bit(card):
-    """The set of one card."""
+    """Return the set of one card."""
     return _ONE << np.uint64(card)
 
 
 @kernel
 def in_cards(cards, card):
-    """Whether a card is in a set."""
+    """Return whether a card is in a set."""
     return (np.uint64(cards) >> np.uint64(card)) & _ONE != 0
 
 
 @kernel
 def how_many(cards):
-    """How many cards are in a set."""
+    """Return the number of cards in a set."""
     return np.int64(bits_set(np.uint64(cards)))
 
 
 @kernel
 def lowest_card(cards):
-    """The lowest card of a set that is not empty."""
+    """Return the lowest card of a set that is not empty."""
     return np.int64(zeros_below(np.uint64(cards)))
 
 
 @kernel
 def without_lowest(cards):
-    """A set that is not empty, without its lowest card."""
+    """Return a set that is not empty without its lowest card."""
     cards = np.uint64(cards)
+    # Subtracting 1 turns the lowest bit off and the zeros below it on; the AND clears those.
     return cards & (cards - _ONE)
 
 
 @kernel
 def highest_card(cards):
-    """The highest card of a set that is not empty."""
+    """Return the highest card of a set that is not empty."""
     return np.int64(63 - zeros_above(np.uint64(cards)))
 
 
 @kernel
 def nth_card(cards, number):
-    """A card of a set, counted from its lowest, which is number 0."""
+    """Return a card of a set, counted from its lowest, which is number 0."""
     rest = np.uint64(cards)
     for _ in range(number):
         rest = without_lowest(rest)

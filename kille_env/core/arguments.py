@@ -22,7 +22,7 @@ from kille_env.errors import (
 )
 
 MOST = 2**31 - 1
-"""Largest number of tables and the like: far beyond what any machine holds."""
+"""Largest number of tables and the like: far beyond the memory of any machine."""
 WORD = 2**64
 """Seeds and keys are below it."""
 LARGEST = 10**9

@@ -79,6 +79,7 @@ class Batch(Fixed):
         self.num_players = self.spec.check_players(num_players, self.rules)
         self.num_tables = arguments.whole("num_tables", num_tables, 1)
         self.restart = arguments.flag("restart", restart)
+        # A single table plays on in plain Python while its kernels compile.
         if self.num_tables > 1 and Kernel.starting:
             finish()  # in plain Python many tables take minutes
         spec, record = self.spec, np.array(self.rules.record)

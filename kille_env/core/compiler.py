@@ -39,13 +39,13 @@ settings: Any = numba.config  # pyright: ignore[reportPrivateImportUsage]
 """Numba's settings, which it fills in when it starts: type checkers do not know them."""
 
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
-"""What all kernels are compiled with: no lock of Python's, no test for a division by zero, and no
-counting of references to arrays, which only a function that allocates needs."""
+"""Options of all kernels: no lock of Python's, no test for a division by zero, and no counting of
+references to arrays, which only a function that allocates needs."""
 
 
 VERSIONS = (numba.__version__, llvmlite.__version__, np.__version__, sys.version)
 CHANGE_CODE = ("BOUNDSCHECK", "OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE", "DEBUGINFO_DEFAULT")
-"""Numba's settings that change what it makes of a function."""
+"""Numba's settings that change the code of a function."""
 
 
 class _Files(IndexDataCacheFile):
@@ -63,6 +63,7 @@ class _Files(IndexDataCacheFile):
     def load(self, key: Any) -> Any:
         """Return a version, None if it is not there."""
         try:
+            # The file name is a shortened hash, so the whole key is stored and compared as well.
             found, data = self._load_data(self._name(key))
         except FileNotFoundError:
             return None
@@ -128,6 +129,7 @@ def _whole(compile_: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
     def compile_whole(signature: Any) -> Any:
         main = threading.current_thread() is threading.main_thread()
+        # Python allows signal handlers in the main thread only, and a handler of the user stays.
         if not main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
             return compile_(signature)
         waiting: list[int] = []
@@ -166,11 +168,11 @@ class _BeforeCompiling(event.Listener):
         self._call = call
 
     def on_start(self, event: Any) -> None:
-        """Numba has found nothing in the cache and begins to compile."""
+        """Call the function: Numba has found nothing in the cache and begins to compile."""
         self._call()
 
     def on_end(self, event: Any) -> None:
-        """It is done."""
+        """Do nothing when Numba has compiled."""
 
 
 def before_compiling(call: Callable[[], None]) -> AbstractContextManager[Any]:
@@ -201,6 +203,8 @@ class _Translator(Compiler):
     """Numba's compiler, with its results in an `_Inlined`."""
 
     def __init__(self, typing: Any, target: Any, library: Any, *rest: Any) -> None:
+        # Numba passes a library that would be optimized and assembled; it is dropped for one that
+        # is not.
         super().__init__(typing, target, _Inlined(target.codegen(), "inlined"), *rest)
 
 
@@ -209,6 +213,7 @@ class InlinedType(types.Dispatcher):
 
     def get_call_type(self, context: Any, args: Any, kws: Any) -> Any:
         """Return the signature of a call, 3 and -1 being whole numbers like any other."""
+        # Numba would translate a function anew for every constant that it is called with.
         args = tuple(map(types.unliteral, args))
         return super().get_call_type(
             context, args, {key: types.unliteral(arg) for key, arg in kws.items()}
@@ -271,6 +276,8 @@ def _store(
     @lower_builtin(function, types.Integer, types.Array, types.Integer)
     def _lower(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         word, array, offset = arguments
+        # Numba has no vectors of bits, LLVM has: a word is cast to flags, and these are widened to
+        # bytes.
         number = size or signature.args[0].bitwidth
         low = builder.trunc(word, ir.IntType(size)) if size else word
         flags = builder.bitcast(low, ir.VectorType(ir.IntType(1), number))
@@ -286,7 +293,7 @@ def _as_it_is(_builder: Any, row: Any, _size: int) -> Any:
 
 
 def _sums_of_two(builder: Any, row: Any, size: int) -> Any:
-    """Two bytes side by side are a number of 16 bits, whose halves are added."""
+    """Add neighboring bytes: two are a 16-bit number, whose halves are summed."""
     pairs = ir.VectorType(ir.IntType(16), size // 2)
     both = builder.bitcast(row, pairs)
     sums = builder.add(both, builder.lshr(both, ir.Constant(pairs, [8] * (size // 2))))
@@ -313,6 +320,7 @@ def _lower_prefetch(context: Any, builder: Any, signature: Any, arguments: Any) 
     start = builder.bitcast(item, address)
     kind_of_call = ir.FunctionType(ir.VoidType(), [address, number, number, number])
     call = cgutils.get_or_insert_function(builder.module, kind_of_call, "llvm.prefetch.p0i8")
+    # A record is longer than a cache line, and one prefetch fetches one line.
     for offset in range(0, context.get_abi_sizeof(context.get_data_type(kind.dtype)), LINE):
         line = builder.gep(start, [ir.Constant(ir.IntType(64), offset)])
         builder.call(call, [line, number(1), number(3), number(1)])

@@ -142,11 +142,11 @@ def _content() -> bytes:
 # What a thread does: the templates of kernels. The names that they call are those of the loops.
 
 
-def _nothing(*_: Any) -> Any:
-    """Stand for a function that `on_device` binds; it is never called."""
+def bound_later(*_: Any) -> Any:
+    """Stand in for a function until `on_device` gives the real one; it is never called."""
 
 
-seed = begin = show = step = first_illegal = view = copy = _nothing
+seed = begin = show = step = first_illegal = view = copy = bound_later
 RECORD, WORD, BYTE, SIGNED_BYTE = map(np.dtype, (np.uint64, np.uint64, np.uint8, np.int8))
 TABLE_SIZE = RECORD.itemsize
 """Of the game: the record of a table, and its bytes."""
@@ -198,12 +198,10 @@ def _step(
     words, seen_words, mask_words, rules, actions, seats, observations, masks, rewards, terminated,
     truncated, restart, illegal,
 ):  # fmt: skip
-    """Play a step, unless an action is illegal: then nothing is played from here on.
-
-    A block copies its tables, observations and masks into its shared memory, word by word, and back
-    when they are played. In the GPU's own memory a thread's bytes lie far from its neighbours', and
-    a step that reads and writes them there took two to three times as long.
-    """
+    """Play a step, unless an action is illegal: then nothing is played from here on."""
+    # A block copies its tables, observations and masks into its shared memory, word by word, and
+    # back when they are played. In the GPU's own memory a thread's bytes lie far from those of its
+    # neighbors, and a step that reads and writes them there took two to three times as long.
     records = cuda.shared.array(0, RECORD)  # these four are the same memory
     raw = cuda.shared.array(0, WORD)
     seen = cuda.shared.array(0, BYTE)

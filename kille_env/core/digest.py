@@ -115,6 +115,7 @@ class _Walk:
             raise UnstableError(f"{kind.__name__} {value!r:.80}")
 
     def _function(self, function: FunctionType) -> None:
+        # Functions may call each other in circles.
         if self._again(function):
             return
         if _is_library(function.__module__) and "<" not in function.__qualname__:

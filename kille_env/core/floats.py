@@ -191,9 +191,9 @@ def reading_of(observation: str, spec: GameSpec, num_players: int) -> Reading | 
 
 
 FEATURES = ("box", *READINGS)
-"""What a network or a learner is shown of an observation; "box" is its uint8 features."""
+"""Network inputs made from an observation; "box" is its uint8 features."""
 OBSERVATION = (*FEATURES, "dict")
-"""What an environment shows of it: "dict" has the mask beside the uint8 features."""
+"""Observations of an environment: "dict" has the mask beside the uint8 features."""
 
 
 def _features(part: Part) -> range:

@@ -43,7 +43,7 @@ LOOPS: dict[str, Any] = {
     "resample": loops.resample_tables,
     "relabel": loops.relabel_tables,
 }
-"""The core's loops, by what a game calls its own copy of them."""
+"""The core's loops, by the name of a game's own copy."""
 
 VIEWS = {
     "observe": "observe",
@@ -51,7 +51,7 @@ VIEWS = {
     "information_state": "information_state",
     "full_state": "full_state",
 }
-"""Loops that write what one seat of each table sees, and the kernel that writes it for one."""
+"""Loops that write a view of one seat of each table, and the game's kernel for one table."""
 
 
 TEXTS = ("describe", "narrate", "view", "change", "choice", "describe_rules")

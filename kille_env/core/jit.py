@@ -37,7 +37,7 @@ index = np.uintp
 """For indices in hot loops: a signed one may count from the end, which costs a test each time."""
 
 TRIED = ("0.68.",)
-"""How the versions of Numba begin whose private parts `kille_env.core.compiler` fits."""
+"""Prefixes of the Numba versions whose private parts `kille_env.core.compiler` knows."""
 
 KEPT_KERNELS = 1000
 """Compiled kernels that stay on disk, about those of ten versions of the sources."""
@@ -66,7 +66,9 @@ def cache_base() -> Path | None:
     )
     for place in places:
         try:
+            # Compiled code is loaded from here, so no other user may write to it.
             place.mkdir(parents=True, exist_ok=True, mode=0o700)
+            # Permissions do not tell whether the disk is full: only writing does.
             with tempfile.TemporaryFile(dir=place):
                 return place
         except OSError:
@@ -106,7 +108,7 @@ def _forget_old(base: Path) -> None:
 
 @cache
 def _unwritable() -> list[OSError]:
-    """Why the cache could not be written, if it could not."""
+    """Return the list of errors met in writing the cache, one list per process."""
     return []
 
 
@@ -178,7 +180,7 @@ class Kernel:
     loaded = False
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        """See `kernel`."""
+        """Take a function; nothing is compiled yet."""
         update_wrapper(self, function)
         self.py_func = function
 
@@ -186,6 +188,8 @@ class Kernel:
         """Call the function from Python."""
         if here.plain:
             return self.py_func(*arguments)
+        # A kernel that plain Python calls here calls others, which must run as plain Python as
+        # well.
         if Kernel.starting and not here.compiled and not self.loaded:
             here.plain = True
             try:
@@ -229,6 +233,8 @@ def filled(template: F, functions: dict[str, Any]) -> F:
 
     The core's loops call `deal`, `apply` or `observe` without knowing a game.
     """
+    # Numba reads globals as constants when it compiles, so the game's functions are inlined; as
+    # arguments they would be calls through pointers.
     globals_ = {**template.__globals__, **functions}
     copy = types.FunctionType(template.__code__, globals_, template.__name__)
     copy.__qualname__, copy.__module__ = template.__qualname__, template.__module__
@@ -253,10 +259,7 @@ def loop(template: F, functions: dict[str, Any]) -> F:
 
 @contextmanager
 def announce_compilation(name: str) -> Iterator[None]:
-    """Announce compilation on standard error, if anything is compiled meanwhile.
-
-    No garbage is looked for then: the compiler makes millions of objects and drops few of them.
-    """
+    """Announce compilation on standard error, if anything is compiled meanwhile."""
     if PLAIN:
         yield
         return
@@ -268,6 +271,7 @@ def announce_compilation(name: str) -> Iterator[None]:
     def start() -> None:
         if not started:
             started.append(time.perf_counter())
+            # The compiler makes millions of objects and drops few: looking for garbage is waste.
             gc.disable()
             say(f"kille-env: compiling {name} (once; later starts are warm) ...")
 

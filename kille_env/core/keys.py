@@ -14,6 +14,7 @@ _S11 = np.uint64(11)
 
 def mix(words: np.ndarray | np.uint64) -> np.ndarray:
     """Return 64-bit words scrambled, uint64 of the same shape; a bijection."""
+    # NumPy runs the plain function on whole arrays; the compiled one takes a single word.
     scramble = getattr(rng.mix, "py_func", rng.mix)
     return scramble(np.asarray(words, dtype=np.uint64))
 
@@ -27,6 +28,7 @@ def derive(keys: np.ndarray | np.uint64, numbers: np.ndarray | int) -> np.ndarra
 
 def uniforms(keys: np.ndarray) -> np.ndarray:
     """Return a random number from 0 to below 1 for each key, float64 of the same shape."""
+    # 53 bits fill the fraction of a float64 exactly, so no rounding can reach 1.
     return (mix(keys) >> _S11) * 2.0**-53
 
 

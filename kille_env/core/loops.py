@@ -18,11 +18,11 @@ AHEAD = 3
 """How many tables ahead a step asks the memory for: a step of three takes longer than it does."""
 
 
-def _the_games(*_: Any) -> Any:
-    """Stand for a function of the game; it is never called."""
+def bound_later(*_: Any) -> Any:
+    """Stand in for a function of the game until `bind` gives the real one; it is never called."""
 
 
-begin = deal = legal_actions = apply = observe = view = resample = relabel = _the_games
+begin = deal = legal_actions = apply = observe = view = resample = relabel = bound_later
 SECRET_ACTIONS = np.zeros(0, dtype=np.bool_)
 """The game's: [A], actions that nobody else learns of (`GameSpec.secret_actions`)."""
 
@@ -105,7 +105,7 @@ def _show(table, rules, i, seats, observation, mask):
 
 @kernel
 def first_illegal(seats, masks, actions, which):
-    """Return the first chosen table whose action is illegal, or -1; one that is over takes any."""
+    """Return the first chosen table with an illegal action, or -1; any is legal after the end."""
     num_actions = masks.shape[1]
     for i in range(actions.shape[0]):
         action = actions[i]
@@ -128,19 +128,19 @@ def step_tables(
     truncated,
     restart,
 ):
-    """Play an action at the chosen tables, shows the next decision; finished ones start again.
+    """Play an action at the chosen tables, show the next decision, and restart finished matches.
 
     Nothing is played if an action is illegal. A table that is not chosen stands still, earning 0.
-    With `restart` off a finished table waits. The antes of a new match are paid out by its first
-    step, so that the last step's rewards stay the old match's. A step that only its own seat knows
-    of pays nothing: everybody sees the rewards, so what has moved is left to the next public step.
-    A match that ends before anybody has to decide (two players, and a gok is dealt) passes unseen
-    with `restart`; without, the next step pays out what it decided.
+    With `restart` off a finished table waits. A match that ends before anybody has to decide (two
+    players, and a gok is dealt) passes unseen with `restart`; without, the next step pays it out.
     """
+    # All actions are checked before the first is played, so that an error leaves every table as it
+    # was.
     illegal = first_illegal(seats, masks, actions, which)
     if illegal >= 0:
         return illegal
     for i in range(tables.shape[0]):
+        # The records of many tables do not fit in the cache.
         ahead = min(i + AHEAD, tables.shape[0] - 1)
         if which[ahead]:
             prefetch(tables, ahead)
@@ -162,6 +162,8 @@ def _step(
     The table, `observation`, `mask` and `reward` may be copies that lie nearer than the arrays.
     """
     waits = table["seat"] < 0
+    # Everybody sees the rewards, so units that move in a secret step are paid with the next public
+    # one.
     pays = waits or not SECRET_ACTIONS[action]
     if not waits:
         apply(table, rules, action)
@@ -170,6 +172,7 @@ def _step(
             table["stacked"] = 0
             _deal(table, rules, False)
     for seat in range(reward.shape[0]):
+        # The record keeps units until a step shows them.
         reward[seat] = table["reward"][seat] if pays else 0.0
         table["reward"][seat] = 0.0 if pays else table["reward"][seat]
     if waits:
@@ -178,6 +181,8 @@ def _step(
     terminated[i] = over and not table["truncated"]
     truncated[i] = over and table["truncated"]
     if restart and over:
+        # After the rewards: antes of the new match are paid by its first step, and the rewards
+        # that are shown now belong to the old match alone.
         _open(table, rules, -1, True)
     _show(table, rules, i, seats, observation, mask)
 
@@ -199,37 +204,36 @@ def view_tables(tables, rules, seats, out):
 
 def masks_of_all(tables, rules, out):
     """Write the mask of every seat of one table, [P, A]; return the seats with a 1 in it, bits."""
-    found = 0
+    able = 0
     for seat in range(out.shape[0]):
         legal_actions(tables[0], rules[0], seat, out[seat])
         for action in range(out.shape[1]):
             if out[seat, action]:
-                found |= 1 << seat
+                able |= 1 << seat
                 break
-    return found
+    return able
 
 
 def resample_tables(tables, rules, seats, keys, cards):
-    """Put a determinization that the seat cannot tell from it in the place of each table.
-
-    The generator begins anew from the key, and a stacked pack is forgotten, so what is to come is
-    as random as what is hidden.
-    """
+    """Replace each table by a determinization, which the seat cannot tell from it."""
     for i in range(tables.shape[0]):
         table = tables[i]
+        # With its own generator or its stacked pack a copy would draw the cards that will really
+        # come: a search would know the future.
         table["seed"] = keys[i]
         table["match_key"] = rng.derive(keys[i], 0)
         table["rng"] = table["match_key"]
         table["stacked"] = 0
         for card in range(cards.shape[1]):
             cards[i, card] = card
+        # Between deals and after the end no hidden card matters any more.
         if table["phase"] > OVER:
             resample(table, rules[0], np.int64(seats[i]), cards[i])
             relabel(table, rules[0], cards[i])
 
 
 def relabel_tables(tables, rules, cards):
-    """Put `cards[i, c]` everywhere in table i where card c is."""
+    """Replace card c by `cards[i, c]` everywhere in table i."""
     for i in range(tables.shape[0]):
         if tables[i]["phase"] > OVER:
             relabel(tables[i], rules[0], cards[i])

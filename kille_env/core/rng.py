@@ -8,9 +8,8 @@ keeps three words:
     match_key derived from the seed and the number of the match
     rng       derived from the match key and the number of the deal, advanced by every draw
 
-So the cards of deal `d` of match `m` do not depend on what was played before it, on the other
-tables: two players who sit at "the same table" see the same cards for the whole
-match.
+So the cards of deal `d` of match `m` depend neither on earlier play nor on the other tables: two
+players at "the same table" see the same cards for the whole match.
 """
 
 import numpy as np
@@ -34,6 +33,7 @@ def mix(z):
 @kernel
 def derive(key, index):
     """Return the key of stream number `index` below `key`."""
+    # The key is mixed first: else stream 1 of a key would be stream 0 of the key one step further.
     return mix(mix(key) + GOLDEN * np.uint64(index + 1))
 
 
@@ -41,6 +41,8 @@ def derive(key, index):
 def below(table, bound):
     """Draw a whole number from 0 to `bound` - 1 (the bias is below 2**-26 for a pack of cards)."""
     table["rng"] = table["rng"] + GOLDEN
+    # The high half times the bound, shifted: no division and no rejected draws, which would make
+    # the number of draws depend on luck.
     return np.int64(((mix(table["rng"]) >> _S32) * np.uint64(bound)) >> _S32)
 
 

@@ -20,7 +20,7 @@ from kille_env.errors import CardError, RulesError, did_you_mean, shortened
 Value = str | bool | int | None
 EPISODES = ("match", "deal")
 DEFAULT_EPISODE = "deal"
-"""What an episode is where nothing else is said, at every table of the house."""
+"""The default of the option `episode`, at all tables of the suite."""
 SINGLE_DEAL = EPISODES.index("deal")  # the number in a rules record's `episode`
 
 

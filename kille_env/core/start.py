@@ -29,9 +29,9 @@ from kille_env.core.jit import Kernel, here
 SWITCH = "KILLE_PLAIN_START"
 """Environment variable; "0" compiles before the first step, as batches do."""
 STEPS = "kille_env.core.start:kernels_of_steps"
-"""What compiles longest of a batch."""
+"""The kernels of a batch that take longest to compile."""
 KERNELS = "kille_env.core.start:kernels_of_one_table"
-"""The default of `begin`: what one table by itself calls."""
+"""The default of `begin`: the kernels that one table by itself calls."""
 
 _jobs: dict[tuple[str, ...], threading.Thread] = {}
 _turn = threading.Lock()
@@ -42,6 +42,7 @@ _stopping = threading.Event()
 def begin(game: Game, kernels: str = KERNELS, *arguments: str) -> None:
     """Let the tables of a game run in plain Python until their kernels are compiled."""
     job = kernels, game.module.__name__, *arguments
+    # A job that has failed stays in `_jobs`, so it is not tried again at every `make`.
     if job in _jobs or here.compiled or game.is_compiled or not _possible():
         return
     _jobs[job] = threading.Thread(target=_run, args=job, name="kille-env-start", daemon=True)
@@ -50,7 +51,7 @@ def begin(game: Game, kernels: str = KERNELS, *arguments: str) -> None:
 
 
 def compile_ahead(game: Game, kernels: str, *arguments: str) -> Callable[[], None]:
-    """Compile in a child process what this one will call later, unless the cache has it."""
+    """Compile the kernels of a job in a child process, unless they are cached; return a wait."""
     job = kernels, game.module.__name__, *arguments
     if here.compiled or not _possible() or _marker(job).exists():
         return lambda: None
@@ -62,6 +63,7 @@ def compile_ahead(game: Game, kernels: str, *arguments: str) -> Callable[[], Non
 
 def finish() -> None:
     """Wait until everything that was begun is compiled; afterwards nothing runs in plain Python."""
+    # A job's own thread compiles, too, and would wait for itself.
     if Kernel.starting and threading.current_thread() not in _jobs.values():
         for thread in list(_jobs.values()):
             thread.join()
@@ -75,6 +77,7 @@ def _possible() -> bool:
     """Return whether a child can compile beside this process."""
     if jit.PLAIN or os.environ.get(SWITCH) == "0" or not sys.executable:
         return False
+    # Containers and schedulers often allow fewer cores than the machine has.
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return (cores or 1) > 1 and jit.cache_base() is not None
 
@@ -83,6 +86,8 @@ def _run(*job: str) -> None:
     """Compile in a child unless the cache has everything, then load the kernels."""
     try:
         with _turn:
+            # The child compiles, and this thread only loads: compiling here would hold Python's
+            # lock, and the table would stand still.
             if _marker(job).exists() or _compile_in_child(job):
                 here.compiled = True
                 for _ in _calls(*job):
@@ -109,7 +114,7 @@ def _calls(kernels: str, *arguments: str) -> Iterator[object]:
 
 
 def kernels_of_one_table(game: str) -> Iterator[object]:
-    """Call what a table calls that is stepped, shown, or played by hand."""
+    """Call all kernels that step, show or hand-play a single table."""
     from kille_env.core.batch import Batch
 
     batch = Batch(game_of(game), seed=0)
@@ -120,6 +125,7 @@ def kernels_of_one_table(game: str) -> Iterator[object]:
     own = batch.arrays
     masks = batch.mask.repeat(batch.num_players, axis=0).copy()
     yield batch.game.masks_of_all(own.tables, own.rules, masks)
+    # Tables by hand deal and apply in separate calls, which compile other loops than `step`.
     batch = Batch(game_of(game), seed=0, restart=False)
     yield batch.reset(deal=False)
     yield batch.deal()
@@ -149,7 +155,9 @@ def _marker(job: tuple[str, ...]) -> Path:
 
 def _compile_in_child(job: tuple[str, ...]) -> bool:
     """Compile in a child process, which ends with this one; return whether it has."""
+    # Not `multiprocessing`, which would import the caller's main module in the child.
     code = f"import sys; sys.path[:] = {sys.path!r}; from {__name__} import child; child{job!r}"
+    # Without it the child would start a child of its own.
     environment = os.environ | {SWITCH: "0"}
     with subprocess.Popen(
         [sys.executable, "-c", code],
@@ -158,6 +166,7 @@ def _compile_in_child(job: tuple[str, ...]) -> bool:
         stderr=subprocess.DEVNULL,
         env=environment,
     ) as process:
+        # A plain wait could not be interrupted when the interpreter ends.
         while process.poll() is None:
             if _stopping.wait(0.05):
                 process.kill()
@@ -169,11 +178,13 @@ def child(*job: str) -> None:
     threading.Thread(target=_end_with_parent, daemon=True).start()
     for _ in _calls(*job):
         pass
+    # Last, so that a child that was killed leaves no marker.
     _marker(job).touch()
 
 
 def _end_with_parent() -> None:
     """End this process when the parent's end of the pipe is closed, however it ends."""
+    # A parent that is killed runs no exit handlers, but the system closes its end of the pipe.
     sys.stdin.read()
     os._exit(1)
 

@@ -1,12 +1,11 @@
 """Determinizer of the trick games: cards that a seat cannot hold, and hidden cards dealt anew.
 
-What others hold is hidden, and so is where the other cards are that a seat has not seen: discards,
-hands that were thrown in, the talon. From the tricks everybody can tell what a player cannot have
-in hand (`excluded`): who did not head a trick could not, who had to play the lowest card that does
-has none in between, and who had to creep with the lowest card has none below it. That was so of the
-hand of that moment, and so it is of what is left of it.
+The cards that a seat has not seen lie in other hands, among discards and hands thrown in, or in the
+talon. The tricks tell everybody which cards a hand cannot hold (`excluded`): a seat that did not
+head a trick could not; one that had to head with its lowest such card has none in between; one that
+had to creep with its lowest card has none below it. The same holds for the rest of that hand.
 
-Nobody else can tell either which of a player's cards were dealt, and which came later.
+Nobody else can tell which of a player's cards were dealt, and which came later.
 """
 
 import numpy as np
@@ -33,13 +32,13 @@ _SIX, _SIX_BITS = np.uint64(6), np.uint64(63)
 
 @kernel
 def by_seat(word, seat):
-    """The number of a seat."""
+    """Return the number of a seat."""
     return np.int64((np.uint64(word) >> (_SIX * np.uint64(seat))) & _SIX_BITS)
 
 
 @kernel
 def one_of_seat(seat):
-    """A one for a seat, to be added."""
+    """Return 1 at the place of a seat, to be added."""
     return np.uint64(1) << (_SIX * np.uint64(seat))
 
 
@@ -48,19 +47,16 @@ def one_of_seat(seat):
 
 @kernel
 def hidden_hand(table, viewer, seat):
-    """The hand of a seat, unless it is the viewer's own."""
+    """Return the hand of a seat, or the empty set if it is the viewer's own."""
     return np.uint64(table["hand"][index(seat)]) if seat != viewer else NOTHING
 
 
 @kernel
 def plan_hands(table, viewer, free):
-    """Return in which order to deal the hidden hands, and how many cards each can choose from.
-
-    A hand that comes later finds at most as many as are written here: what the ones before it can
-    not find elsewhere, they take from it. Hands are dealt by the highest card that they can hold,
-    or from the other end by the lowest one: as it makes for fewer ways to deal cards of which some
-    are none.
-    """
+    """Return the order in which to deal the hidden hands, and bounds on each one's choice."""
+    # A later hand finds at most so many cards: those that the hands before it cannot find
+    # elsewhere, they take from its choice. The tighter the bounds, the fewer deals fail in
+    # `try_hands`, so both directions are planned and the one with fewer ways is taken.
     lowest, highest = NOTHING, NOTHING
     for seat in range(np.int64(table["num_players"])):
         may = free & ~np.uint64(table["excluded"][index(seat)])
@@ -78,11 +74,13 @@ def plan_hands(table, viewer, free):
 
 @kernel
 def _plan(table, viewer, free, lowest, highest, upward):
-    """Return a plan (see `plan_hands`), and how many ways to deal the cards that makes.
+    """Return a plan (see `plan_hands`), and the number of ways to deal that it counts.
 
-    `lowest` and `highest` say by seat which cards it can hold; `upward` plans go by the highest.
+    `lowest` and `highest` bound the cards of each seat; `upward` plans go by the highest.
     """
     num_players, order, most = np.int64(table["num_players"]), NOTHING, NOTHING
+    # Sorting by repeated minimum: kernels allocate nothing, and there are few seats. A seat without
+    # a hidden hand comes last.
     last, reach, ways = np.int64(-1), NOTHING, 1.0
     for place in range(num_players):
         following = np.int64(1) << 30
@@ -119,17 +117,16 @@ def _plan(table, viewer, free, lowest, highest, upward):
 
 @kernel
 def _cards_from(card):
-    """All cards from one on."""
+    """Return the set of all cards from one on."""
     return ~(card_bit(card) - np.uint64(1))
 
 
 @kernel
 def try_hands(table, viewer, places, free, order, most, cards):
-    """Deal the hidden hands, or fails; of all ways to deal them, none succeeds more often.
-
-    Each card is drawn as if the hand had as many to choose from as it can have at most; where it
-    has fewer, the draw fails in that proportion.
-    """
+    """Deal the hidden hands or fail; return whether it succeeded, and the cards left over."""
+    # How many cards a hand finds depends on the hands before it, so plain drawing would favor
+    # deals in which it finds few. Each card is drawn from as many as there can be at most, and a
+    # draw beyond the real ones fails: every deal is left equally likely.
     for place in range(np.int64(table["num_players"])):
         seat = by_seat(order, place)
         here = hidden_hand(table, viewer, seat) & places
@@ -151,7 +148,7 @@ def try_hands(table, viewer, places, free, order, most, cards):
 
 @kernel
 def not_in_hands(table, viewer, places):
-    """Those of some places that are in no hidden hand."""
+    """Return the places that are in no hidden hand."""
     for seat in range(np.int64(table["num_players"])):
         places &= ~hidden_hand(table, viewer, seat)
     return places
@@ -184,15 +181,12 @@ def some_cards(table, cards, number):
 
 @kernel
 def share_draws(table, viewer):
-    """Draw which cards others were dealt of those that they have held, and which they got later.
-
-    The pack is put into that order too. Nothing else on the table tells the difference: not for a
-    table where cards are drawn once more.
-    """
+    """Draw anew which of the others' cards were dealt and which came later; reorder the pack."""
     for seat in range(np.int64(table["num_players"])):
         dealt = np.uint64(table["dealt"][index(seat)])
         drawn = np.uint64(table["drawn_cards"][index(seat)])
         if seat != viewer and drawn != 0:
+            # A seat draws once, after its discards: cards that it threw away were dealt to it.
             kept = np.uint64(table["hand"][index(seat)] | table["face_up"]) & (dealt | drawn)
             later = some_cards(table, kept, how_many(drawn))
             _exchange_places(table, dealt & later, drawn & ~later)
@@ -214,15 +208,13 @@ def _exchange_places(table, some, others):
             first = without_lowest(first)
 
 
-# Relabelling
+# Relabeling
 
 
 @kernel
 def relabel_tricks(table, cards):
-    """Put `cards[c]` where card c is, in the fields that all trick games have.
-
-    What everybody can see is of types, so open cards must keep theirs.
-    """
+    """Replace card c by `cards[c]` in the fields that all trick games have."""
+    # `at_least`, `below` and `excluded` stay: they follow from open cards, which keep their types.
     for seat in range(np.int64(table["num_players"])):
         table["hand"][index(seat)] = relabel_set(table["hand"][index(seat)], cards)
         table["dealt"][index(seat)] = relabel_set(table["dealt"][index(seat)], cards)
@@ -235,6 +227,6 @@ def relabel_tricks(table, cards):
 
 @kernel
 def relabel_discards(table, cards):
-    """Put `cards[c]` where card c is among the discards."""
+    """Replace card c by `cards[c]` among the discards."""
     for seat in range(np.int64(table["num_players"])):
         table["discarded"][index(seat)] = relabel_set(table["discarded"][index(seat)], cards)

@@ -129,7 +129,7 @@ def write_played(table, tricks, viewer, out, obs):
 
 @kernel
 def open_card(table, seat):
-    """The last card of a seat, if it lies open: 1 blaren to 21 kille, else 0."""
+    """Return the last card of a seat if it lies open: 1 blaren to 21 kille, else 0."""
     shown = np.uint64(table["hand"][seat]) & np.uint64(table["face_up"])
     return (lowest_card(shown) >> 1) + 1 if shown != 0 else np.int64(0)
 

@@ -63,21 +63,22 @@ def clear_pot(table):
 
 @kernel
 def pay_into_pot(table, seat, amount):
-    """A seat puts money into the pot."""
+    """Move units of a seat into the pot."""
     pay_out(table, seat, -amount)
     table["pot"] += amount
 
 
 @kernel
 def pay_out(table, seat, amount):
-    """A seat gets money, or (less than 0) gives it."""
+    """Pay units to a seat, or take them if there are less than 0."""
     table["reward"][seat] += amount
     table["chips"][seat] += amount
 
 
 @kernel
 def settle(table, rules):
-    """Pay a pot that is won, moves the deal on, and end the match if it is at its end."""
+    """Pay a pot that is won, move the deal on, and end the match if it is at its end."""
+    # Results and texts name the pot that was played for, not the empty one.
     table["shown_pot"] = table["pot"]
     won = table["winner"] >= 0
     if won:
@@ -87,6 +88,7 @@ def settle(table, rules):
     table["seat"] = -1
     table["phase"] = DEAL
     deals = _deals_in_match(rules)
+    # Before the cap: a match that ends by the rules in its last deal is terminated, not truncated.
     if won & (deals < 0) or table["deals"] == deals:
         _end_match(table, False)
     elif table["deals"] >= rules["max_deals"]:
@@ -95,7 +97,7 @@ def settle(table, rules):
 
 @kernel
 def _deals_in_match(rules):
-    """How many deals a match has, -1 where it ends when a pot is won."""
+    """Return the number of deals in a match, -1 if it ends when a pot is won."""
     return 1 if rules["episode"] == SINGLE_DEAL else rules["deals"]
 
 
@@ -103,6 +105,7 @@ def _deals_in_match(rules):
 def _end_match(table, truncated):
     """Share the rest of the pot in whole units."""
     if table["pot"] > 0:
+        # The remainder is left on the table, so that rewards stay whole and seats equal.
         num_players = np.int64(table["num_players"])
         share = np.int64(table["pot"]) // num_players
         for seat in range(num_players):
@@ -115,6 +118,6 @@ def _end_match(table, truncated):
 
 @kernel
 def deals_left(table, rules):
-    """Deal until the match ends or is cut off."""
+    """Return the number of deals until the match ends or is cut off."""
     last, deals = rules["max_deals"], _deals_in_match(rules)
     return max(0, (min(deals, last) if deals > 0 else last) - table["deals"])

@@ -1,9 +1,9 @@
 """Tricks with Kille cards, as Kungsholmskille, Krypkille and Femkortskille play them.
 
 A player who can must head the highest card of the trick; an equal card counts as heading, and of
-two equal highest cards the later one wins. Whoever cannot "creeps" under it with the lowest card
-(or, as a game may have it, any card). The winner leads. All cards stay face up in front of their
-players. Before the tricks a hand may be improved by discards.
+two equal highest cards the later one wins. A player who cannot "creeps" under it with the lowest
+card (or, as a game may have it, any card). The winner leads. All cards stay face up in front of
+their players. Before the tricks a hand may be improved by discards.
 
 A set of cards is a word with bit `2 * type + copy` for each card, so that the cards that may be
 played are found with a shift, and the lowest card is the lowest bit.
@@ -45,7 +45,7 @@ _LOWER_FIRST = np.array(
     ],
     dtype=np.uint64,
 )
-"""By the slots whose card equals the one below: discards that throw the lower of two away first."""
+"""Discards that have the upper of two equal cards only with the lower, by the upper slots."""
 _UP_TO = np.array(
     [
         [
@@ -104,7 +104,7 @@ def hand_switch(by_preset: Mapping[str, int], decision: str) -> Switch:
 
 @kernel
 def tricks_of(rules):
-    """How many tricks are played: one for each card of a hand but the last."""
+    """Return the number of tricks: one for each card of a hand but the last."""
     return rules["hand"] - 1
 
 
@@ -113,13 +113,13 @@ def tricks_of(rules):
 
 @kernel
 def cards_below(kind):
-    """All cards that are lower than a type."""
+    """Return the set of cards that are lower than a type."""
     return (_ONE << np.uint64(2 * kind)) - _ONE
 
 
 @kernel
 def lowest_of(cards):
-    """The lowest card of a set, and its double where that is in the set."""
+    """Return the lowest card of a set, with its double if that is in the set."""
     cards = np.uint64(cards)
     low = cards & (~cards + _ONE)
     return cards & (low | ((low & FIRST_COPIES) << _ONE))
@@ -127,7 +127,7 @@ def lowest_of(cards):
 
 @kernel
 def card_of_type(cards, kind):
-    """A card of a type from a set that holds one; the copies look alike."""
+    """Return a card of a type from a set that holds one; the copies look alike."""
     first = np.uint64(2 * kind)
     return np.int64(first + (_ONE - ((np.uint64(cards) >> first) & _ONE)))
 
@@ -171,13 +171,14 @@ def deal_hands(table, first, number, without):
     for _ in range(number * how_many(table["in_play"])):
         table["hand"][index(seat)] |= card_bit(draw(table))
         seat = np.int64(seat_left_of(table, seat, table["in_play"]))
+    # A loop, because assigning an array to a slice allocates in a kernel, in case the two overlap.
     for player in range(table["hand"].shape[0]):
         table["dealt"][player] = table["hand"][player]
 
 
 @kernel
 def draw_cards(table, seat, number):
-    """A seat draws further cards from the pack."""
+    """Draw further cards from the pack for a seat."""
     for _ in range(number):
         table["drawn_cards"][index(seat)] |= card_bit(draw(table))
     table["hand"][index(seat)] |= table["drawn_cards"][index(seat)]
@@ -189,6 +190,7 @@ def write_discards(hand, size, most, out, at, end):
     doubles, slot, rest = np.int64(0), 0, np.uint64(hand)
     both = rest & (rest << _ONE) & ~FIRST_COPIES
     while both != 0 and most >= 0:
+        # Throwing either of two equal cards away is the same action, and the mask has one of them.
         card = without_lowest(rest) ^ rest
         doubles |= np.int64(both & card != 0) << slot
         both &= ~card
@@ -227,8 +229,10 @@ def lead_from(table, seat):
 
 @kernel
 def playable(table, hand, heads_lowest, creeps_lowest):
-    """The cards of a hand that may be played to the trick."""
+    """Return the cards of a hand that may be played to the trick."""
     highest = np.int64(table["highest"])
+    # Cards are numbered by rank, so those that head the trick are one shift away; an equal card
+    # heads.
     able = hand & (WHOLE_PACK << np.uint64(2 * max(highest, 0)))
     if able == 0:
         return lowest_of(hand) if creeps_lowest & (hand != 0) else hand
@@ -237,10 +241,9 @@ def playable(table, hand, heads_lowest, creeps_lowest):
 
 @kernel
 def play_to_trick(table, card, tricks, heads_lowest, creeps_lowest):
-    """Play a card of the seat to act, and note the cards that it cannot hold by that.
+    """Play a card of the seat to act; return whether the trick is complete.
 
-    Who does not head the trick cannot: all of its cards are below the highest one. Then the next
-    player is to act; if the trick is complete its winner, who leads to the next.
+    The next seat is to act then, or the winner of a complete trick, which leads to the next.
     """
     seat, trick = index(table["seat"]), index(table["trick"])
     rank, highest = np.int64(card) >> 1, np.int64(table["highest"])
@@ -251,8 +254,10 @@ def play_to_trick(table, card, tricks, heads_lowest, creeps_lowest):
     if rank >= highest:
         table["highest"] = rank
         table["holder"] = seat
+        # A seat that had to head with its lowest card that can has none between the two.
         table["excluded"][seat] |= lower & ~under if heads_lowest & (highest >= 0) else np.uint64(0)
     else:
+        # A seat that does not head the trick could not: all of its cards are below the highest.
         table["excluded"][seat] |= ~under | (lower if creeps_lowest else np.uint64(0))
         table["below"][seat] = min(highest, np.int64(table["below"][seat]))
         if creeps_lowest:
@@ -271,5 +276,5 @@ def play_to_trick(table, card, tricks, heads_lowest, creeps_lowest):
 
 @kernel
 def seen(table, seat):
-    """The cards that a seat has seen: all that it has held, open ones, and those left out."""
+    """Return the cards that a seat has seen: held, open, or left out of the pack."""
     return np.uint64(table["dealt"][seat] | table["drawn_cards"][seat] | table["face_up"])

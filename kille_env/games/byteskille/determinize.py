@@ -8,9 +8,9 @@ others the events say what they are not, since a card shows itself when somethin
   be a matador: nobody had asked for it.
 - With two players by the English article's rules no kille is dealt, and no gok without a showdown.
 
-Nothing else follows. Whoever stood, asked, or did not call may have held any card, for all of that
-is free. Each bound contains the one before, so places with few choices are dealt first and every
-arrangement is equally likely: how many cards the later places find does not depend on the choice.
+Nothing else follows: a seat may stand, ask, or not call with any card. Each bound contains the one
+before, so places with few choices are dealt first and every arrangement is equally likely: how many
+cards the later places find does not depend on the choice.
 """
 
 import numpy as np
@@ -35,11 +35,9 @@ NO_MATADORS, NO_GOKS, NO_KILLES = (
 
 @kernel
 def resample(table, rules, seat, cards):
-    """Draw an arrangement of the cards that a seat cannot tell from this one.
-
-    Whether somebody else is or was asked on this turn whether to call with a gok is hidden as well:
-    in the determinization such questions are over.
-    """
+    """Draw an arrangement of the cards that a seat cannot tell from this one."""
+    # A question to another gok holder on this turn is hidden as well: it would tell the seat of
+    # the gok. In the determinization such questions are over.
     if table["phase"] == Phase.GOK and table["seat"] != seat:
         table["phase"] = Phase.TURN
         table["seat"] = table["order"][index(table["turn"])]
@@ -70,7 +68,7 @@ def resample(table, rules, seat, cards):
 
 @kernel
 def relabel(table, rules, cards):
-    """Put `cards[c]` everywhere in the table where card c is."""
+    """Replace card c by `cards[c]` everywhere in the table."""
     relabel_cards(table["hand"], cards)
     relabel_cards(table["dealt"], cards)
     relabel_cards(table["laid_aside"][: table["num_laid_aside"]], cards)
@@ -87,6 +85,7 @@ def relabel(table, rules, cards):
             ranks = _relabel_ranks(event[5], shown, rules, cards)
             event[5] = (event[5] & UNDONE) | ranks
     table["shown"] = relabel_set(shown, cards)
+    # Counted again: a hidden gok may have left the hands for the talon, or come from it.
     goks = 0
     for position in range(table["num_players_dealt"]):
         goks += card_type(table["hand"][index(table["order"][index(position)])]) == Kind.GO

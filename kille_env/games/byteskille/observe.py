@@ -139,20 +139,20 @@ FULL = offsets(full_state_parts)
 
 @kernel
 def known_cards(table, seat):
-    """The cards that a seat can locate: those that lie open, and those that it has held."""
+    """Return the cards that a seat can locate: open ones, and those that it has held."""
     return np.uint64(table["shown"]) | np.uint64(table["held"][index(seat)])
 
 
 @kernel
 def _phase(table, seat):
-    """The phase as a seat may know it: only the seat that is asked knows of a gok question."""
+    """Return the phase as a seat may know it: a gok question is known to its own seat alone."""
     hidden = (table["phase"] == Phase.GOK) & (table["seat"] != seat)
     return np.int64(Phase.TURN) if hidden else np.int64(table["phase"])
 
 
 @kernel
 def _phase_bit(table, seat):
-    """The phase as a set of the decisions that there are."""
+    """Return the phase as one bit of the decisions that there are."""
     asked = table["phase"] >= Phase.TURN
     return np.uint64(asked) << np.uint64(max(_phase(table, seat) - Phase.TURN, 0))
 
@@ -173,7 +173,7 @@ def observe(table, rules, seat, out):
 
 @kernel
 def _own_card(table, seat):
-    """The phase and the viewer's own card, in the order of the layout."""
+    """Return the phase and the viewer's own card as bits, in the order of the layout."""
     word = _phase_bit(table, seat)
     card = int(table["hand"][index(seat)])
     if card >= 0:
@@ -188,7 +188,7 @@ def _own_card(table, seat):
 
 @kernel
 def _counters(table, rules, seat):
-    """The numbers that an observation shows in binary, in the order of the layout."""
+    """Return the numbers that an observation shows in binary, in the order of the layout."""
     word = np.uint64(capped(rules["max_redeals"] - table["redeals"], 5))
     word |= np.uint64(capped(rules["max_deals"] - table["deals"], 8)) << np.uint64(5)
     word |= np.uint64(capped(rules["pots"] - table["pots_won"], 4)) << np.uint64(13)
@@ -230,11 +230,9 @@ def _known_high(table, knows):
 
 @kernel
 def _observe_players(table, viewer, p, knows, out):
-    """Write the parts that have an entry per seat.
-
-    What it reads of the table it reads first: to the compiler `out` could be the table itself, and
-    each write would make it read the record again.
-    """
+    """Write the parts that have an entry per seat."""
+    # All fields are read before anything is written: to the compiler `out` could be the table
+    # itself, and each write would make it read the record again.
     on_turn, to_come = _turns(table, p)
     players, dealer = np.uint64(table["players"]), np.uint64(only(table["dealer"]))
     stood, swapped = np.uint64(table["stood"]), np.uint64(table["swapped"])
@@ -278,6 +276,7 @@ def information_state(table, rules, seat, out):
     write_sets((table["in_pot"], table["to_buy"]), seat, p, out, start(INFO.in_pot, p))
     for at in range(p):
         other = index(left_of(seat, at, p))
+        # Cards that lie open before the showdown follow from the events, and need no entry.
         card = np.int64(table["hand"][other]) if table["showdown"] else np.int64(-1)
         put(card_type(card) + 1, out, INFO.open_cards, p, at)
         put(table["entries"][other], out, INFO.entries, p, at)
@@ -299,11 +298,11 @@ def _event(table, event, viewer, num_players, out, at):
     kind = int(event[0])
     out[at] = kind
     out[at + 1] = relative(int(event[1]), viewer, num_players) + 1
-    whom = int(event[2])
+    second = int(event[2])
     if kind == Event.CALL or kind == Event.ANSWER:
-        out[at + 2] = whom
-    elif whom >= 0:
-        out[at + 2] = relative(whom, viewer, num_players) + 1
+        out[at + 2] = second  # no seat, but a flag or an action
+    elif second >= 0:
+        out[at + 2] = relative(second, viewer, num_players) + 1
     for column in range(3, 5):
         card = int(event[column])
         if card >= 0 and in_cards(known_cards(table, viewer), card):
@@ -320,10 +319,8 @@ def _event(table, event, viewer, num_players, out, at):
 
 @kernel
 def full_state(table, rules, seat, out):
-    """Write everything: the observation of a seat, then the rest.
-
-    The talon has no order before it is drawn from, so there is none to show.
-    """
+    """Write everything: the observation of a seat, then the rest."""
+    # The talon has no order before it is drawn from, so there is none to show.
     p = np.int64(table["num_players"])
     end = start(FULL.hands, p)
     observe(table, rules, seat, out[:end])

@@ -143,19 +143,19 @@ TABLE = table_dtype(
 
 @kernel
 def card_type(card):
-    """The type of a card, 0 (blaren) to 20 (kille)."""
+    """Return the type of a card, 0 (blaren) to 20 (kille)."""
     return np.int64(card) >> 1
 
 
 @kernel
 def is_high(table, card):
-    """Whether a kille ranks high."""
+    """Return whether a kille ranks high."""
     return (np.int64(table["high"]) >> (np.int64(card) & 1)) & 1 != 0
 
 
 @kernel
 def is_shown(table, card):
-    """Whether a card lies face up."""
+    """Return whether a card lies face up."""
     return in_cards(table["shown"], card)
 
 
@@ -177,7 +177,7 @@ def begin(table, rules, dealer):
 
 @kernel
 def _open_pot(table, rules):
-    """Everybody is in again and, where the ante is for the pot, pays it at the first deal."""
+    """Bring all seats in for a new pot, empty, and forget the last pot's buying in."""
     table["in_pot"] = everybody(table)
     table["declined"] = 0
     table["first_buyers"] = 0
@@ -219,7 +219,7 @@ def _clear_hand(table):
 
 @kernel
 def deal(table, rules):
-    """Pay antes, deals one card each and give forehand the word."""
+    """Pay antes, deal one card each and give forehand the word."""
     if table["redeal"] == Redeal.NONE:
         new_pot = table["new_pot"] != 0
         if new_pot:
@@ -256,7 +256,7 @@ def _pay_antes(table, rules):
 
 @kernel
 def _deal_cards(table, rules):
-    """One card each, forehand first, dealer last."""
+    """Deal one card each, forehand first, dealer last."""
     take_pack(table)
     table["high"] = 3 if rules["dealt_kille"] == KilleRank.HIGH else 0
     table["players"] = table["in_pot"]
@@ -281,11 +281,10 @@ def _deal_cards(table, rules):
 
 @kernel
 def legal_actions(table, rules, seat, out):
-    """Mark the legal actions of a seat; also, while a gok holder is asked, of the player on turn.
-
-    Written without branches: which phase it is cannot be predicted, and a wrong guess costs as
-    much as all of this.
-    """
+    """Mark the legal actions of a seat and, while a gok holder is asked, of the player on turn."""
+    # The player on turn must not notice from its mask that a gok holder is asked.
+    # Without branches: the phase cannot be predicted, and a wrong guess costs as much as all of
+    # this.
     phase, turn, two = table["phase"], table["turn"], table["num_players_dealt"] == 2
     acts = seat == table["seat"]
     on_turn = ((phase == Phase.TURN) | (phase == Phase.GOK)) & (seat == table["order"][index(turn)])
@@ -323,7 +322,7 @@ def legal_actions(table, rules, seat, out):
 
 @kernel
 def give_turn(table, rules, turn):
-    """Pass the turn to speak to the player at `turn`; past the dealer it is a showdown."""
+    """Pass the turn to speak to the player at `turn`; past the dealer begin the showdown."""
     if turn >= table["num_players_dealt"]:
         showdown(table, rules)
         return
@@ -425,7 +424,7 @@ def _answer(table, rules, seat, action):
 
 @kernel
 def _swap(table, rules):
-    """The player on turn demands the card of the left neighbour; matadors answer by themselves."""
+    """Demand the left neighbor's card for the player on turn; matadors answer by themselves."""
     turn, size = np.int64(table["turn"]), np.int64(table["num_players_dealt"])
     seat = np.int64(table["order"][turn])
     position = turn + 1
@@ -448,10 +447,10 @@ def _swap(table, rules):
 
 @kernel
 def _challenge(table, rules, seat, other, card, turn):
-    """A svin, husar or gok that is demanded from another, or drawn: `other` is -1.
+    """Apply a svin, husar or gok that is demanded from another, or drawn: `other` is -1.
 
     A gok ends the round; otherwise the player at `turn` is next, except for two players by the
-    English article, where whoever is chopped "has immediately lost".
+    English article, where a chopped player "has immediately lost".
     """
     kind = card_type(card)
     drawn = other < 0
@@ -473,7 +472,7 @@ def _challenge(table, rules, seat, other, card, turn):
 
 @kernel
 def _exchange(table, rules, a, b):
-    """Two players swap cards; "killar som ingår i ett byte skall ha bildsidan upp"."""
+    """Swap the cards of two players; "killar som ingår i ett byte skall ha bildsidan upp"."""
     a, b = index(a), index(b)
     card_a, card_b = index(table["hand"][a]), index(table["hand"][b])
     _log(table, Event.EXCHANGE, a, b, card_a, card_b, np.int64(table["high"]))
@@ -489,7 +488,8 @@ def _exchange(table, rules, a, b):
 
 @kernel
 def _take(table, seat, card):
-    """A seat holds another card now, as it lies, and will know it again."""
+    """Give a seat another card, as it lies; the seat can follow it from now on."""
+    # A card comes back by an undone exchange or by a later one, and counts as untouched then.
     this, others = np.uint32(seat), ~bit(seat)
     is_its_own = np.uint32(table["dealt"][index(seat)] == card)
     lies_open = np.uint32(is_shown(table, card))
@@ -501,7 +501,7 @@ def _take(table, seat, card):
 
 @kernel
 def _turn_up_kille(table, card, high):
-    """A kille that moves lies face up from then on; any other card stays as it is."""
+    """Turn a moving kille face up, with its rank; any other card stays as it is."""
     if card_type(card) == Kind.KI:
         _show_card(table, card)
         _set_high(table, card, high)
@@ -526,6 +526,8 @@ def _go_to_talon(table, rules, seat):
     """Draw for a player without a neighbor to swap with; a matador drawn has its power."""
     table["drew"] |= bit(seat)
     size = np.int64(table["num_players_dealt"])
+    # A player who was sent past the dealer's inn or cavalier draws; the dealer then still has a
+    # turn, if the rules say so.
     dealer_acts = rules["dealer_after_inn"] and table["order"][size - 1] != seat
     turn = size - 1 if dealer_acts else size
     while True:
@@ -547,7 +549,7 @@ def _go_to_talon(table, rules, seat):
 
 @kernel
 def passed_over(table, rules, card):
-    """Whether a card that is drawn now is laid aside for the next one, the last of the hand."""
+    """Return whether a card that is drawn now is laid aside for another, the hand's last."""
     if table["phase"] != Phase.TURN or rules["stock_redraw"] == 0:
         return False
     last = table["order"][index(np.int64(table["num_players_dealt"]) - 1)]
@@ -579,6 +581,7 @@ def _svin(table, rules, kind, seat, other, card):
     chopped_card = np.int64(table["hand"][seat])
     loser = seat
     if not (table["num_players_dealt"] == 2 and rules["two_player"] == TwoPlayer.WIKI):
+        # Backwards: an earlier exchange moved the cards that a later one found.
         for number in range(np.int64(table["num_events"]) - 1, -1, -1):
             event = table["events"][number]
             if _concerns(event, chopped_card, rules["pig_scope"]):
@@ -592,7 +595,7 @@ def _svin(table, rules, kind, seat, other, card):
 
 @kernel
 def _concerns(event, card, scope):
-    """Whether a svin that chops `card` undoes an event."""
+    """Return whether a svin that chops `card` undoes an event."""
     kind = event[0]
     if (kind != Event.EXCHANGE and kind != Event.TALON_TAKEN) or event[5] & UNDONE != 0:
         return False
@@ -634,10 +637,8 @@ def showdown(table, rules):
 
 @kernel
 def eliminated(table, rules):
-    """Turn the cards up; return the seats that are out (Swedish article, "Upp till bevis").
-
-    One pass, with choices instead of branches: whose card is lowest cannot be predicted.
-    """
+    """Turn the cards up; return the seats that are out (Swedish article, "Upp till bevis")."""
+    # One pass, with choices instead of branches: the lowest card cannot be predicted.
     chopped, shown = np.uint32(table["chopped"]), np.uint64(table["shown"])
     not_compared = chopped if rules["lowest_excludes_chopped"] else np.uint32(0)
     high_kille = Kind.GO if rules["high_kille"] == HighKille.EQUAL_GOK else Kind.KI
@@ -663,6 +664,7 @@ def eliminated(table, rules):
         # "Om minst en spelare har eliminerats genom hugg, bortser man i sådant fall från lägsta
         # kort."
         out = np.uint32(chopped | low)
+        # Somebody has to be left; if nobody would be, nobody is out.
         if chopped == 0 or out == table["players"]:
             out = np.uint32(0)
     return out
@@ -702,7 +704,7 @@ def _pay_single_deal(table, rules):
 
 @kernel
 def pay(table, seat, amount):
-    """A seat puts money into the pot."""
+    """Move units of a seat into the pot."""
     table["reward"][seat] -= amount
     table["pot"] += amount
 
@@ -710,6 +712,7 @@ def pay(table, seat, amount):
 @kernel
 def _open_buying_in(table, rules):
     """Determine the seats that may buy in after this showdown (D-E13, D-E16, D-E22 and on)."""
+    # Every buyer of this occasion pays by the pot as it is now, not as earlier buyers leave it.
     table["opening_pot"] = table["pot"]
     table["to_buy"] = 0
     table["occasion"] = Occasion.NONE
@@ -771,7 +774,7 @@ def _ask_next_buyer(table, rules):
 
 @kernel
 def buy_or_decline(table, rules, seat, action):
-    """A seat that is out pays to be in again, or stays out."""
+    """Buy a seat in again that is out, or leave it out."""
     table["to_buy"] = table["to_buy"] & ~bit(seat)
     if action == Action.BUY:
         pay(table, seat, price(table, rules, seat))
@@ -779,6 +782,7 @@ def buy_or_decline(table, rules, seat, action):
         table["entries"][seat] += 1
         if table["occasion"] == Occasion.FIRST:
             table["first_buyers"] |= bit(seat)
+        # The price of buying in covers the next ante, unless a switch puts the ante on top.
         if rules["reentry_plus_ante"] == 0 and rules["ante"] == Ante.DEAL:
             table["prepaid"] |= bit(seat)
     else:
@@ -788,7 +792,7 @@ def buy_or_decline(table, rules, seat, action):
 
 @kernel
 def _finish_deal(table, rules):
-    """Pay out a pot that is won and names the next dealer."""
+    """Pay out a pot that is won and name the next dealer."""
     table["shown_pot"] = table["pot"]
     if how_many(table["in_pot"]) == 1:
         winner = seat_left_of(table, table["dealer"], table["in_pot"])
@@ -802,6 +806,7 @@ def _finish_deal(table, rules):
             _end_match(table, False)
             return
     else:
+        # Buyers are in again; the switch says whether one of them can be the next dealer.
         candidates = table["left"] if rules["next_dealer"] == NextDealer.BEFORE else table["in_pot"]
         table["next_dealer"] = seat_left_of(table, table["dealer"], candidates)
     _next_hand(table, rules)
@@ -833,7 +838,7 @@ def _end_match(table, truncated):
 
 @kernel
 def deal_again(table, rules, reason):
-    """The hand is thrown in and the same dealer deals again."""
+    """Throw the hand in and let the same dealer deal again."""
     table["redeal"] = reason
     table["left"] = table["players"]
     table["next_dealer"] = table["dealer"]
@@ -843,7 +848,7 @@ def deal_again(table, rules, reason):
 
 @kernel
 def outcome(table):
-    """How a hand has ended: the seats that are out, as bits."""
+    """Return the end of a hand: the seats that are out, as bits."""
     return np.int64(table["out"])
 
 

@@ -186,7 +186,7 @@ SWITCHES = (
 
 
 def _reward_range(rules: Rules, num_players: int) -> tuple[float, float]:
-    """Bound of a match's results, and so of a step's: all that a seat can pay, and all the pots.
+    """Bound a match's results, and so of a step's: all that a seat can pay, and all the pots.
 
     A pot is largest when everybody buys in as often as they may, the dearest entries last.
     """
@@ -212,7 +212,7 @@ def _reward_range(rules: Rules, num_players: int) -> tuple[float, float]:
 
 
 def _max_decisions(rules: Rules, num_players: int) -> int:
-    """Bound on the decisions of a hand: turns, gok holders before each, a question, buying in."""
+    """Bound the decisions of a hand: turns, gok holders before each, a question, buying in."""
     asked = 2 * num_players if rules["gok_call"] == "any_time" else 0
     return num_players + asked + 4 + num_players
 

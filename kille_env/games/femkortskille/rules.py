@@ -63,7 +63,7 @@ class End(IntEnum):
 
 
 class Follow(IntEnum):
-    """The cards to choose from for a player who cannot head the trick, a switch."""
+    """The cards that may be played if none heads the trick, a switch."""
 
     ANY, LOWEST = range(2)
 
@@ -84,7 +84,7 @@ TABLE = table_dtype(
 
 @kernel
 def tricks_of(rules):
-    """How many tricks are played: one for each card that a knocker gets."""
+    """Return the number of tricks: one for each card that a knocker gets."""
     return rules["hand"] + rules["draws"]
 
 
@@ -174,6 +174,7 @@ def _speak(table, rules, seat, action):
     if first & (seat != table["dealer"]):
         table["seat"] = next_seat(table, seat)
         return
+    # After a knock, the seats that checked are asked again; without one, nobody is.
     undecided = np.uint32(table["in_play"] & ~table["knockers"])
     if table["knockers"] == 0:
         end_in_checks(table, rules)
@@ -185,7 +186,7 @@ def _speak(table, rules, seat, action):
 
 @kernel
 def _begin_play(table, rules):
-    """One knocker takes the pot; more of them get their last cards, and the eldest one leads."""
+    """Give the pot to a single knocker, or deal the last cards and let the eldest one lead."""
     eldest = seat_left_of(table, table["dealer"], table["in_play"])
     if table["in_play"] == bit(eldest):
         end_in_walk_over(table, rules, eldest)
@@ -203,14 +204,14 @@ def _begin_play(table, rules):
 
 @kernel
 def end_in_checks(table, rules):
-    """Nobody has knocked: the pot stays."""
+    """End a deal without a knock: the pot stays."""
     table["end"] = End.ALL_CHECKED
     settle(table, rules)
 
 
 @kernel
 def end_in_walk_over(table, rules, winner):
-    """A single knocker takes the pot without play."""
+    """Give the pot to a single knocker without play."""
     table["end"] = End.WALK_OVER
     table["winner"] = winner
     settle(table, rules)
@@ -218,8 +219,9 @@ def end_in_walk_over(table, rules, winner):
 
 @kernel
 def end_in_play(table, rules):
-    """The winner of the last trick takes the pot, and as much again from every other knocker."""
+    """Give the last trick's winner the pot, and as much again from every other knocker."""
     winner, pot = np.int64(table["holder"]), table["pot"]
+    # The winner is a knocker, too: it pays one pot here and gets it back with the others' below.
     for seat in range(table["num_players"]):
         pay_out(table, seat, -pot * has(table["knockers"], seat))
     pay_out(table, winner, pot * how_many(table["knockers"]))

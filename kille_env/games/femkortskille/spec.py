@@ -53,7 +53,7 @@ SWITCHES = (
 
 
 def _reward_range(rules: Rules, num_players: int) -> tuple[float, float]:
-    """Bound of a match's results, and so of a step's reward.
+    """Bound a match's results, and so of a step's reward.
 
     All pots of a match together hold the antes of all deals; the other knockers pay as much again.
     """
@@ -63,12 +63,12 @@ def _reward_range(rules: Rules, num_players: int) -> tuple[float, float]:
 
 
 def _max_decisions(rules: Rules, num_players: int) -> int:
-    """Bound on the decisions of a deal: a word, another one after a check, and the tricks."""
+    """Bound the decisions of a deal: a word, another one after a check, and the tricks."""
     return (2 + rules.number("hand") + rules.number("draws")) * num_players
 
 
 def _cards_needed(rules: Rules, num_players: int) -> int:
-    """Bound on the cards that leave the pack: everybody may knock."""
+    """Bound the cards that leave the pack: everybody may knock."""
     return num_players * (rules.number("hand") + rules.number("draws"))
 
 

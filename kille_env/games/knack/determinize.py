@@ -32,7 +32,7 @@ def resample(table, rules, seat, cards):
 
 @kernel
 def _try_determinization(table, rules, viewer, unseen, cards):
-    """Lay the unseen cards on their places; says whether the seat deems this possible.
+    """Lay the unseen cards on their places; return whether the seat deems this possible.
 
     Set by set of cards that may lie at a place, it fills the places of that set, each with any such
     card that is left. If every set lies in the next one, all determinizations are equally likely.
@@ -87,7 +87,7 @@ def _spare(table, rules, viewer, unseen, may):
 
 @kernel
 def _places_of(table, rules, viewer, unseen, may):
-    """The places of cards that are from a set of cards exactly, and of those that lie in it."""
+    """Return the places bound to exactly this set of cards, and to any set inside it."""
     here, inside = NOTHING, NOTHING
     for seat in range(int(table["num_players"])):
         its = may_hold(table, rules, seat) & unseen
@@ -128,11 +128,7 @@ def may_hold(table, rules, seat):
 
 @kernel
 def relabel(table, rules, cards):
-    """Put `cards[c]` everywhere in the table where card c is; open cards are not moved.
-
-    Who takes a remainder at the end of the party, if that was said beforehand, is still to come
-    and is forgotten.
-    """
+    """Replace card c by `cards[c]` everywhere in the table; open cards are not moved."""
     for seat in range(int(table["num_players"])):
         relabel_cards(table["cards"][index(seat)], cards)
         table["hand"][index(seat)] = relabel_set(table["hand"][index(seat)], cards)
@@ -141,4 +137,6 @@ def relabel(table, rules, cards):
         table["played"][1, index(table["leaders"][1])] = down
         table["face_down"] = down
     relabel_cards(table["deck"], cards)
+    # A start can fix the seat that takes a remainder at the end of the party; to the seats this is
+    # still to come, so it is drawn again.
     table["remainder_to"] = -1

@@ -130,9 +130,10 @@ FULL = offsets(full_state_parts)
 
 @kernel
 def seen_by(table, seat):
-    """The cards that a seat has seen in this deal: open ones and its own."""
+    """Return the cards that a seat has seen in this deal: open ones and its own."""
     own = np.uint64(table["shown"]) | np.uint64(table["hand"][index(seat)])
     down = np.int64(table["face_down"])
+    # The card led face down has left the hand and is not open, but the seat that led it knows it.
     led_it = (down >= 0) & (table["leaders"][1] == seat)
     return own | (card_bit(max(down, 0)) if led_it else np.uint64(0))
 
@@ -145,7 +146,7 @@ def _mark(part, place):
 
 @kernel
 def _beating(strength, led, trump):
-    """The cards that win a trick to which a suit was led (-1: nobody has led yet) so far."""
+    """Return the cards that beat the trick so far; `led` is its suit, -1 before the lead."""
     if led < 0:
         return ALL_CARDS
     trumped = strength >= Strength.TRUMP
@@ -188,7 +189,7 @@ def observe(table, rules, seat, out):
 
 @kernel
 def _money(table, rules):
-    """How long the party goes on, and the bets: three numbers side by side, at their places."""
+    """Return deals left, running bet and number of bets, as bits at their places."""
     number = np.int64(0)
     for pile in range(int(table["num_sizes"])):
         number += np.int64(table["bet_counts"][pile])

@@ -123,19 +123,19 @@ TABLE = table_dtype(
 
 @kernel
 def of_suit(cards, suit):
-    """The cards of a suit in a set of cards."""
+    """Return the cards of a suit in a set of cards."""
     return np.uint64(cards) & (np.uint64(0x1FF) << np.uint64(RANKS * np.int64(suit)))
 
 
 @kernel
 def running_bet(table):
-    """Size of the running bet, the smallest on the table: "lägst värderade"; 0 without bets."""
+    """Return the size of the running bet, the smallest: "lägst värderade"; 0 without bets."""
     return np.int64(table["bet_sizes"][0]) if table["num_sizes"] > 0 else np.int64(0)
 
 
 @kernel
 def deals_left(table, rules):
-    """Deal of the party that are still to come."""
+    """Return the number of deals of the party that are still to come."""
     deals = rules["deals"] if rules["deals"] > 0 else np.int64(table["num_players"])
     return (1 if rules["episode"] == SINGLE_DEAL else deals) - np.int64(table["deals"])
 
@@ -234,10 +234,8 @@ def duties(table, rules, trick, leads, led):
 
 @kernel
 def playable(table, rules, seat):
-    """Return the cards that a seat may play on its turn, by the rules for leading and following.
-
-    Choices instead of branches: what somebody holds cannot be predicted.
-    """
+    """Return the cards that a seat may play on its turn, by the rules for leading and following."""
+    # Choices instead of branches: the hands cannot be predicted.
     hand = np.uint64(table["hand"][index(seat)])
     leads = table["trick_size"] == 0
     first, second = duties(table, rules, np.int64(table["trick"]), leads, np.int64(table["led"]))
@@ -248,7 +246,7 @@ def playable(table, rules, seat):
 
 @kernel
 def leads_face_down(table, seat):
-    """Whether a seat that leads now must do so face down: the second trick, and no trump.
+    """Return whether a seat that leads now must do so face down: second trick, no trump.
 
     "Om spelaren inte har trumf, måste hen spela ett valfritt kort i en annan färg med baksidan
     upp."
@@ -328,7 +326,7 @@ def _lead(table, seat):
 
 @kernel
 def strength_of(card, led, trump):
-    """How a card stands in a trick to which a suit was led."""
+    """Return the strength of a card in a trick to which a suit was led."""
     suit, rank = SUIT_OF[index(card)], RANK_OF[index(card)]
     in_suit = Strength.LED + rank if suit == led else 0
     return Strength.TRUMP + rank if suit == trump else in_suit
@@ -337,6 +335,7 @@ def strength_of(card, led, trump):
 @kernel
 def _play(table, rules, seat, card, face_down):
     trick, trump = index(table["trick"]), np.int64(table["trump"])
+    # A card that is led face down calls for trumps, whatever it is.
     suit = trump if face_down else SUIT_OF[index(card)]
     leads = table["trick_size"] == 0
     led = suit if leads else np.int64(table["led"])
@@ -366,6 +365,7 @@ def _lacks(table, rules, leads, suit, led):
     trump, p = np.int64(table["trump"]), np.int64(table["num_players"])
     trump_duty = (table["num_joined"] >= 3) & (table["trick"] < 2)
     must_trump = rules["must_trump"] != 0
+    # A card that is led face down shows no suit, but everybody can tell that its seat has no trump.
     no_trump = (suit != trump) & (trump_duty if leads else must_trump & (suit != led))
     no_led = (suit != led) & (not leads)
     return np.uint64(no_led) << np.uint64(led * p) | np.uint64(no_trump) << np.uint64(trump * p)

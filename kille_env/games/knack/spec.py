@@ -59,7 +59,7 @@ SWITCHES = (
 
 
 def _reward_range(rules: Rules, num_players: int) -> tuple[float, float]:
-    """Bound of the results of a party that starts without bets, and so of a step's reward.
+    """Bound the results of a party that starts without bets, and so of a step's reward.
 
     In deal d the running bet is at most d - 1 stakes of three units, as a new bet is one stake
     larger than it; at most all but one set a bet. The last step shares what lies there then. A
@@ -75,12 +75,12 @@ def _reward_range(rules: Rules, num_players: int) -> tuple[float, float]:
 
 
 def _max_decisions(rules: Rules, num_players: int) -> int:
-    """Bound on the decisions of a deal: everybody joins and plays three cards."""
+    """Bound the decisions of a deal: everybody joins and plays three cards."""
     return (1 + TRICKS) * num_players
 
 
 def _cards_needed(rules: Rules, num_players: int) -> int:
-    """The cards that leave the pack: the hands and the card turned up."""
+    """Return the number of cards that leave the pack: the hands and the card turned up."""
     return TRICKS * num_players + 1
 
 

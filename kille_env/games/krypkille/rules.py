@@ -150,7 +150,7 @@ def apply(table, rules, action):
 
 @kernel
 def _discard(table, seat, number):
-    """Discard in turn, replaced at once; then the player on the dealer's left leads (D-R02)."""
+    """Discard and draw at once; after the last seat the dealer's left neighbor leads (D-R02)."""
     draw_cards(table, seat, throw_away(table, seat, number))
     forehand = seat_left_of(table, table["dealer"], table["in_play"])
     following = seat_left_of(table, seat, table["in_play"])
@@ -162,7 +162,7 @@ def _discard(table, seat, number):
 
 @kernel
 def _play_trick(table, rules, leader, kind):
-    """A whole round: "only the lead has a proper choice to make" (D-R06).
+    """Play a whole round: "only the lead has a proper choice to make" (D-R06).
 
     "If he has an equal or higher card he plays the lowest of them. If he does not, he plays the
     lowest card of the hand."
@@ -209,6 +209,7 @@ def settle(table, rules):
         table["face_up"] |= table["hand"][index(seat)]
         table["scores"][index(seat)] += table["points"][index(seat)]
     table["seat"] = -1
+    # Set before the branches: after the end of a match there is none.
     table["next_dealer"] = -1
     table["phase"] = Phase.OVER
     players = still_in(table, rules)
@@ -255,7 +256,7 @@ def _write_points(table, rules):
 
 @kernel
 def _lowest(table, players, total):
-    """Which of some players have the lowest total, or else the lowest last card, by rank."""
+    """Return the players with the lowest total, or else the lowest last card, by rank."""
     lowest, holders = np.int64(0), np.uint32(0)
     for seat in range(np.int64(table["num_players"])):
         if has(players, seat):
@@ -282,7 +283,7 @@ def _charge(table, rules, seats, points, worth):
 
 @kernel
 def _share(table, seats):
-    """These seats share the 1 of the match."""
+    """Share the 1 of the match among some seats."""
     share = 1.0 / how_many(seats)
     for seat in range(table["num_players"]):
         if has(seats, seat):
@@ -299,6 +300,6 @@ def retired(table: Any, rules: Rules) -> list[int]:
 
 
 def who_is_out(table: Any, rules: Rules) -> list[int]:
-    """Return the seats whose points have reached the limit."""
+    """Return the seats that have reached the limit of points."""
     limit = rules.number("limit")
     return [s for s in range(int(table["num_players"])) if table["scores"][s] >= limit]

@@ -78,7 +78,7 @@ SWITCHES = (
 
 
 def _reward_range(rules: Rules, num_players: int) -> tuple[float, float]:
-    """Bound of a step's reward: the 1 of a match, or minus the points of a single deal."""
+    """Bound a step's reward: the 1 of a match, or minus the points of a single deal."""
     if rules["episode"] == "match":
         return 0.0, 1.0
     dearest = max(Kind.KI - 1 - FIRST_WORTH, rules.number("kille_denomination"))
@@ -88,7 +88,7 @@ def _reward_range(rules: Rules, num_players: int) -> tuple[float, float]:
 
 
 def _max_decisions(rules: Rules, num_players: int) -> int:
-    """Bound on the decisions of a deal: discards, leads, guesses."""
+    """Bound the decisions of a deal: discards, leads, guesses."""
     return 2 * num_players + rules.number("hand") - 1
 
 

@@ -22,6 +22,6 @@ def resample(table, rules, seat, cards):
 
 @kernel
 def relabel(table, rules, cards):
-    """Put `cards[c]` everywhere in the table where card c is."""
+    """Replace card c by `cards[c]` everywhere in the table."""
     relabel_tricks(table, cards)
     relabel_discards(table, cards)

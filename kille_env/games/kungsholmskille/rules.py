@@ -205,7 +205,7 @@ def apply(table, rules, action):
 
 @kernel
 def _speak(table, rules, said, seat, claims, first):
-    """Bud, or knock or show; when all from the first one on have said bud, the deal ends."""
+    """Bud, knock or show; when all from the first one on have said bud, the deal ends."""
     said[seat] = Said.CLAIMED if claims else Said.YIELDED
     table["seat"] = seat_left_of(table, seat, table["in_play"])
     if table["seat"] == first and not claims:
@@ -214,7 +214,7 @@ def _speak(table, rules, said, seat, claims, first):
 
 @kernel
 def _stay_or_fold(table, rules, seat, action):
-    """The others decide "fram till spelaren till höger om den som begärde spel" (D-K09)."""
+    """Let a seat stay or fold, "fram till spelaren till höger om den som begärde spel" (D-K09)."""
     table["stayed"][seat] = Said.YIELDED if action == Action.FOLD else Said.CLAIMED
     if action == Action.FOLD:
         table["in_play"] &= ~bit(seat)
@@ -243,7 +243,7 @@ def _exchange(table, seat, discard):
 
 @kernel
 def end_in_bud_round(table, rules):
-    """All have said bud: the pot stays, folders pay for the next deal, or else everybody."""
+    """End a deal after a round of bud: the pot stays; folders owe one, or else everybody."""
     folders = everybody(table) & ~np.uint32(table["in_play"])
     for seat in range(table["num_players"]):
         table["owed"][seat] = (folders == 0) | has(folders, seat)
@@ -253,7 +253,7 @@ def end_in_bud_round(table, rules):
 
 @kernel
 def end_in_walk_over(table, rules):
-    """All but the knocker have folded: the knocker takes the pot, and everybody puts in one."""
+    """Give the pot to a knocker against whom all folded; everybody owes one."""
     for seat in range(table["num_players"]):
         table["owed"][seat] = 1
     table["end"] = End.WALK_OVER
@@ -269,6 +269,7 @@ def end_in_showing(table, rules):
     [...] som sitter sist räknat medsols från den som vann det fjärde sticket" (D-K05, D-K06).
     """
     shower, first = np.int64(table["shower"]), np.int64(table["won"][index(tricks_of(rules) - 1)])
+    # Clockwise from the winner of the last trick, so that of equal cards the last one stays.
     lowest, holder, seat, number = TYPES, first, first, 0
     while True:
         rank = lowest_card(table["hand"][index(seat)]) >> 1
@@ -281,6 +282,7 @@ def end_in_showing(table, rules):
             break
     right = lowest_card(table["hand"][index(shower)]) >> 1 < lowest
     winner = shower if right else holder
+    # The pot itself is paid out by `settle`; this is the second one, from the shower.
     if not right:  # "ett belopp lika stort som hela innehållet i potten"
         pay_out(table, shower, -table["pot"])
         pay_out(table, winner, table["pot"])
@@ -292,7 +294,7 @@ def end_in_showing(table, rules):
 
 @kernel
 def _owe_after_showing(table, two):
-    """Losers put in two; with two in the showing as if a bud round had followed (D-K07, D-K08)."""
+    """Charge losers two; with two in the showing as if a bud round followed (D-K07, D-K08)."""
     for seat in range(table["num_players"]):
         loses = has(table["in_play"], seat) & (seat != table["winner"])
         table["owed"][seat] = 2 * loses + two

@@ -54,7 +54,7 @@ SWITCHES = (
 
 
 def _reward_range(rules: Rules, num_players: int) -> tuple[float, float]:
-    """Bound of the results of a match that begins with an empty pot, and so of a step's reward.
+    """Bound the results of a match that begins with an empty pot, and so of a step's reward.
 
     A deal adds at most two units a seat to the pot (three for one of them, but then one for the
     others); whoever shows wrongly pays as much as the pot, and the winner gets it twice.
@@ -65,7 +65,7 @@ def _reward_range(rules: Rules, num_players: int) -> tuple[float, float]:
 
 
 def _max_decisions(rules: Rules, num_players: int) -> int:
-    """Bound on the decisions of a deal: three rounds of words, folding, exchange, tricks."""
+    """Bound the decisions of a deal: three rounds of words, folding, exchange, tricks."""
     return (5 + rules.number("hand") - 1) * num_players
 
 
