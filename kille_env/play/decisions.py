@@ -85,15 +85,18 @@ class History:
     def note(self, actions: np.ndarray, which: np.ndarray | None = None) -> None:
         """Keep the decisions that are about to be played, and forget deals that are over."""
         batch, tables = self._batch, self._batch.tables
+        # Refused here, before anything is noted: an illegal action leaves the history as it was.
         actions = batch.check_legal(actions, which)
         self._steps = [step for step in self._steps if self._in_progress(step).any()]
         acting = batch.seat >= 0
         rows = np.flatnonzero(acting if which is None else acting & which)
         if len(rows):
+            # Whole tables are kept, not observations: which decisions are needed, and as which
+            # seat's, is known only when somebody asks.
             self._steps.append((rows, tables[rows].copy(), actions[rows]))
 
     def forget(self, which: np.ndarray) -> None:
-        """Forget the chosen tables, [N] bool, whose matches are begun again from a seed."""
+        """Forget the chosen tables, [N] bool, when their matches begin again from a seed."""
         which = arguments.which(which, self._batch.num_tables)
         kept = ((~which[rows], rows, then, actions) for rows, then, actions in self._steps)
         self._steps = [(rows[k], then[k], actions[k]) for k, rows, then, actions in kept]
@@ -106,16 +109,16 @@ class History:
         the game's spec). The earliest stands first.
         """
         spec = self._batch.spec
-        which, tables, actions = self._select(rows, seats, own=False)
+        which, tables, actions = self._select(rows, seats, of_seat=False)
         known = ~np.isin(tables["phase"], spec.secret_phases)
         known &= ~np.isin(actions, spec.covered_actions)
         return which[known], tables[known], actions[known]
 
     def own_decisions(self, rows: np.ndarray, seats: np.ndarray) -> Steps:
         """Return the decisions of `seats` [M] themselves in the deals at tables `rows` [M]."""
-        return self._select(rows, seats, own=True)
+        return self._select(rows, seats, of_seat=True)
 
-    def _select(self, rows: np.ndarray, seats: np.ndarray, own: bool) -> Steps:
+    def _select(self, rows: np.ndarray, seats: np.ndarray, of_seat: bool) -> Steps:
         found = []
         for step in self._steps:
             at, tables, actions = step
@@ -124,7 +127,7 @@ class History:
             place[at[live]] = live
             entry = place[rows]
             which = np.flatnonzero(entry >= 0)
-            which = which[(tables["seat"][entry[which]] == seats[which]) == own]
+            which = which[(tables["seat"][entry[which]] == seats[which]) == of_seat]
             found.append((which, tables[entry[which]], actions[entry[which]]))
         if not found:
             return np.zeros(0, np.int64), self._batch.tables[:0].copy(), np.zeros(0, np.int64)
@@ -135,6 +138,7 @@ class History:
         """Return whether the deals of a step are still being played, [n] bool."""
         rows, then, _ = step
         now = self._batch.tables[rows]
+        # The key of the match as well: a reset with a seed can begin the same match number anew.
         same = (now["matches"] == then["matches"]) & (now["deals"] == then["deals"])
         return same & (now["match_key"] == then["match_key"]) & (now["phase"] > OVER)
 
@@ -199,7 +203,7 @@ class Decisions:
         return self._batch.rules
 
     def __len__(self) -> int:
-        """M, the number of decisions."""
+        """Return M, the number of decisions."""
         return len(self._rows)
 
     def select(self, decisions: Any) -> "Decisions":
@@ -225,6 +229,7 @@ class Decisions:
     def information_state(self) -> np.ndarray:
         """Return all that the seats to act know of the deal, with perfect recall, [M, I] uint8."""
         seats = np.zeros(self._batch.num_tables, dtype=np.int64)
+        # The batch looks at all tables, one seat each; the others' rows are dropped.
         seats[self._rows] = self.seats
         return self._batch.information_state(seats)[self._rows]
 
@@ -273,7 +278,7 @@ class Decisions:
         return self._draw(given)[0]
 
     def draw(self, number: int) -> Batch:
-        """Draw determinizations, equally likely among all that agree with what the seat knows.
+        """Draw determinizations, equally likely among all that agree with the seat's knowledge.
 
         Args:
             number: K, determinizations per decision.
@@ -336,8 +341,10 @@ class Decisions:
         """Draw determinizations; return also the new places of the cards, which give them away."""
         each = numbers.shape[1]
         batch = self._batch.take(np.repeat(self._rows, each))
+        # A search compares earnings up to the end; a table that restarts would go on beyond it.
         batch.restart = False
         steps = numbers.ravel().astype(np.uint64) + np.uint64(1)
+        # By number, so that the first K of a larger draw are those of a smaller one.
         with np.errstate(over="ignore"):
             keys = np.repeat(self.keys, each) + steps * GOLDEN
         return batch, batch.resample(np.repeat(self.seats, each), keys)

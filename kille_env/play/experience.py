@@ -37,7 +37,7 @@ def _is_function(policy: Any) -> bool:
 
 
 class Collector:
-    """Play all seats of a batch with one policy or several and returns the decisions.
+    """Play all seats of a batch with one policy or several and return the decisions.
 
     Matches that end begin again, whether the batch is made with `restart` or not. What is random in
     the choices follows from the deals, as in `kille_env.play.seating`: equal seeds of the batch
@@ -110,7 +110,7 @@ class Collector:
 
     @property
     def undecided(self) -> np.ndarray:
-        """See the class."""
+        """Units that seats have earned in matches without a decision of theirs, [N, P]."""
         return self._streams.undecided
 
     def collect(self, steps: int) -> Transitions:
@@ -162,7 +162,7 @@ class Collector:
             self.batch.restart = before
 
     def _play(self, which: np.ndarray) -> np.ndarray:
-        """Play one decision at each chosen table; returns [N] where the match has ended.
+        """Play one decision at each chosen table; return the matches that have ended, [N] bool.
 
         A match that the cards decided before anybody could has none: it is paid out and ends.
         """
@@ -172,11 +172,12 @@ class Collector:
         if len(tables):
             probabilities = players.probabilities(due)
             actions[tables] = chosen = pick_actions(probabilities, uniforms)
-            odds = probabilities[np.arange(len(tables)), chosen]
+            chosen_share = probabilities[np.arange(len(tables)), chosen]
             position = (seats - batch.tables["dealer"][tables] - 1) % batch.num_players
             seen = batch.observation[tables], batch.mask[tables]
             state = self._states()[tables]
-            self._blocks.append((*seen, chosen, np.log(odds), tables, seats, position, state))
+            logs = np.log(chosen_share)
+            self._blocks.append((*seen, chosen, logs, tables, seats, position, state))
             self._streams.decide(tables, seats)
         players.step(actions, which)
         ended = which & (batch.terminated | batch.truncated)

@@ -63,7 +63,7 @@ class PolicyKernel:
 
 
 def bound_later(*_: Any) -> Any:
-    """Stand for a kernel until `loop` binds one; it is never called."""
+    """Stand in for a kernel until `loop` binds the real one; it is never called."""
 
 
 step = choose = bound_later
@@ -95,6 +95,8 @@ def list_due(acting, keys, which, match, decided, rows, seats, words, uniforms):
         if keys[row] != match[row]:
             match[row] = keys[row]
             decided[row, :] = 0
+        # By the count of the seat's own decisions: then neither the other seats nor other tables
+        # change its random numbers.
         key = decision_key(keys[row], seat, decided[row, seat])
         rows[count], seats[count] = row, seat
         words[count], uniforms[count] = key, uniform_of(key)
@@ -159,6 +161,7 @@ def play_on(
             truncated, False,
         )  # fmt: skip
         if illegal >= 0:
+            # The step has played nothing, so none of these decisions has been made.
             for i in range(size):
                 if which[i] and seats[i] >= 0:
                     decided[i, np.int64(seats[i])] -= 1
@@ -203,8 +206,9 @@ def choices(
     seen = np.array(observation, dtype=np.uint8, order="C")  # a read-only one is compiled for anew
     legal = np.array(mask, dtype=np.int8, order="C")
     uniforms = np.zeros(len(mask)) if uniforms is None else uniforms
-    own = numbers if numbers.flags.writeable else numbers.copy()
-    illegal = bound(choose_rows, choose)(seen, legal, own, uniforms, actions)
+    # Numba compiles a function once more for a read-only array.
+    writable = numbers if numbers.flags.writeable else numbers.copy()
+    illegal = bound(choose_rows, choose)(seen, legal, writable, uniforms, actions)
     if illegal >= 0:
         chosen = int(actions[illegal])
         raise illegal_choice(name, chosen, np.flatnonzero(legal[illegal]).tolist())

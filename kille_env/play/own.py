@@ -13,7 +13,7 @@ Function = Callable[..., Any]
 
 
 class Features:
-    """What a network reads instead of an observation.
+    """Features of the user, read by a network instead of the observation.
 
     Attributes:
         function: From observations [N, F] and masks [N, A] int8 to features [N, ...], an array or a
@@ -47,20 +47,21 @@ class Features:
 
     def __call__(self, seen: np.ndarray, mask: np.ndarray) -> np.ndarray:
         """Return features of observations [N, F] and masks [N, A]: float32 [N, ...], fresh."""
+        # Copies: a function of the user may write into its arguments.
         returned = self.function(seen.copy(), mask.copy())
         try:
-            found = as_numbers(self.name, returned, "features").astype(np.float32)
+            features = as_numbers(self.name, returned, "features").astype(np.float32)
         except PolicyError as error:
             raise RulesError(f"features: {error}") from None
-        wrong = "" if np.isfinite(found).all() else "a number that is not finite"
-        if found.ndim < 2 or len(found) != len(seen):
-            wrong = f"the shape {found.shape}"
+        wrong = "" if np.isfinite(features).all() else "a number that is not finite"
+        if features.ndim < 2 or len(features) != len(seen):
+            wrong = f"the shape {features.shape}"
         if wrong:
             raise RulesError(
                 f"features {self.name!r} returned {wrong} for {len(seen)} observations; expected "
                 f"finite numbers [{len(seen)}, K]"
             )
-        return found
+        return features
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Features) and other.function == self.function
@@ -94,13 +95,13 @@ def check_reward_function(given: Any) -> Function | None:
 def paid(reward: Function, units: np.ndarray) -> np.ndarray:
     """Return the rewards of finished episodes by a function of the user, float64 [N, P]."""
     try:
-        found = as_numbers("reward", reward(units.copy()), "rewards")
+        rewards = as_numbers("reward", reward(units.copy()), "rewards")
     except PolicyError as error:
         raise RulesError(str(error)) from None
-    if found.shape != units.shape or not np.isfinite(found).all():
-        got = "a number that is not finite" if found.shape == units.shape else f"{found.shape}"
+    if rewards.shape != units.shape or not np.isfinite(rewards).all():
+        got = "a number that is not finite" if rewards.shape == units.shape else f"{rewards.shape}"
         raise RulesError(
             f"reward returned {got} for the units of {len(units)} episodes; expected finite "
             f"numbers {units.shape}"
         )
-    return found
+    return rewards

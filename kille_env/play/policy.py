@@ -1,4 +1,4 @@
-"""What a policy is, and how an action is drawn from its probabilities.
+"""Policies: the protocol, checks of their answers, and drawing an action from probabilities.
 
 A policy answers decisions: `decide(decisions)` returns probabilities of actions. Most answer by
 observation and mask alone; these derive from `ObservationPolicy`, and an object of yours with
@@ -253,6 +253,7 @@ def _check_once(policy: Any, own: PolicyKernel, table: Table) -> None:
         )
     if getattr(type(policy).probabilities, "derived_from_kernel", False):
         return
+    # A policy that is changed has another key, and is checked again.
     key = table, own.choose, own.numbers.tobytes(), own.deterministic
     try:
         seen = _agreed.setdefault(policy, set())
@@ -269,6 +270,7 @@ def _check_forms(policy: ObservationPolicy, own: PolicyKernel, table: Table) -> 
     found = policy.probabilities(seen.copy(), mask.copy())
     check_probabilities(name, found, mask)
     rows = np.arange(len(mask))
+    # Policies that mix rows of a batch, by batch normalization say, answer differently alone.
     for row in rows[:: len(rows) // 16 or 1]:
         one = slice(row, row + 1)
         alone = np.asarray(policy.probabilities(seen[one].copy(), mask[one].copy()))
@@ -333,6 +335,7 @@ def _sampled(table: Table) -> tuple[np.ndarray, np.ndarray]:
 
 def let_transfer(player: Any) -> Any:
     """Return a policy that may play at other tables than those that it was made for."""
+    # A copy: the caller's own object stays bound to its tables.
     moved = copy.copy(player)
     moved.transferred = True
     return moved
@@ -350,7 +353,7 @@ def _said_tables(player: Any) -> tuple[Table, ...]:
 
 
 def differences(tables: Sequence[Table], table: Table) -> list[str]:
-    """Return in words how a table differs from the nearest of the tables of a policy."""
+    """Return the differences of a table from the nearest of the tables of a policy, as text."""
     if table in tables:
         return []
     return min((one.differences(table) for one in tables), key=len, default=[])
@@ -406,6 +409,7 @@ def check_probabilities(name: str, probabilities: np.ndarray, mask: np.ndarray) 
             f"policy {name!r} returned probabilities of shape {probabilities.shape}, "
             f"expected {mask.shape}"
         )
+    # The usual case first, in few passes; only a wrong answer is looked at more closely.
     fits = np.where(mask, probabilities >= 0, probabilities == 0).all()
     if fits and (np.abs(probabilities.sum(axis=1) - 1.0) <= SUM_TOLERANCE).all():
         return
@@ -427,8 +431,8 @@ def check_probabilities(name: str, probabilities: np.ndarray, mask: np.ndarray) 
             )
 
 
-def as_numbers(name: str, returned: Any, what: str) -> np.ndarray:
-    """Return an array, or a tensor of torch, as float64; `what` names it in the error."""
+def as_numbers(name: str, returned: Any, kind: str) -> np.ndarray:
+    """Return an array, or a tensor of torch, as float64; errors name it by `kind`."""
     try:
         if hasattr(returned, "detach"):
             returned = returned.detach().cpu().double().numpy()
@@ -438,7 +442,7 @@ def as_numbers(name: str, returned: Any, what: str) -> np.ndarray:
     except (TypeError, ValueError, OverflowError) as error:
         raise PolicyError(
             f"policy {name!r} returned a {type(returned).__name__} that is no array of numbers "
-            f"({error}); expected {what} [N, A]"
+            f"({error}); expected {kind} [N, A]"
         ) from None
 
 
@@ -465,7 +469,7 @@ def _of_legal_actions(name: str, what: str, values: np.ndarray, mask: np.ndarray
 
 
 def read(name: str, observation: np.ndarray, reading: Reading | None) -> np.ndarray:
-    """Return observations [N, F] as a network reads them; without a reading, say what to do."""
+    """Return observations [N, F] as a network reads them, or refuse if there is no reading."""
     if reading is None:
         raise PolicyError(
             f"policy {name!r} reads features in 0 to 1, and their scale follows from the table: "

@@ -81,13 +81,15 @@ def play_on(table, rules, action, searcher, deals, numbers, observation, mask, e
             continue
         seat = np.int64(table["seat"])
         legal_actions(table, rules, seat, mask)
+        # Where one action is legal no policy is asked, and no observation written for it.
         action = _only_action(mask)
         if action < 0:
             observe(table, rules, seat, observation)
-            who = np.int64(seat != searcher)
-            action = np.int64(choose(observation, mask, numbers[who], 0.0))
+            other = np.int64(seat != searcher)
+            # The kernel is deterministic: the random number changes nothing.
+            action = np.int64(choose(observation, mask, numbers[other], 0.0))
             if not 0 <= action < mask.shape[0] or mask[action] == 0:
-                fault[0], fault[1] = action, who
+                fault[0], fault[1] = action, other
                 return False
     for seat in range(earned.shape[0]):
         earned[seat] = table["reward"][seat]
@@ -208,6 +210,7 @@ def _kernels_of(batch: Batch, policies: Sequence[Policy]) -> list[PolicyKernel]:
     seated = [
         at_table(policy, batch.spec.name, batch.num_players, batch.rules) for policy in policies
     ]
+    # A stochastic policy would need the keys of its decisions, which these loops do not follow.
     kernels = [kernel for each in seated if (kernel := deterministic_kernel(each)) is not None]
     first = kernels[:1]
     if len(kernels) < len(policies) or any(not share_a_kernel(*first, one) for one in kernels):
@@ -247,13 +250,13 @@ def earnings(
         mask, earned, fault,
     )  # fmt: skip
     if illegal >= 0:
-        action, who = fault.tolist()
+        action, origin = fault.tolist()
         legal = np.flatnonzero(mask).tolist()
-        if who < 0:
+        if origin < 0:
             raise IllegalActionError(
                 f"action {action} of entry {illegal} is not legal; expected one of {legal}"
             )
-        raise illegal_choice(name_of(policies[who]), action, legal)
+        raise illegal_choice(name_of(policies[origin]), action, legal)
     return earned
 
 

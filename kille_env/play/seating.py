@@ -62,7 +62,7 @@ class SeatedPolicies(Fixed):
         recorder: Recorder | None = None,
         watch: Watch | None = None,
     ) -> None:
-        """Seat policies."""
+        """Seat policies at the tables of a batch."""
         self.batch, shape = batch, (batch.num_tables, batch.num_players)
         game, seats = batch.spec.name, batch.num_players
         self.players = tuple(at_table(player, game, seats, batch.rules) for player in players)
@@ -76,8 +76,9 @@ class SeatedPolicies(Fixed):
         self._history = History(batch)  # stays empty unless a policy needs it
         self._kernels = self._find_kernels()
         self._trail = np.empty(ROUND, dtype=np.int64)
-        noted = step is None and watch is None and not self.remember
-        self.compiled = bool(self._kernels) and noted
+        # Compiled rounds pass by everything that is told of single steps.
+        unwatched = step is None and watch is None and not self.remember
+        self.compiled = bool(self._kernels) and unwatched
 
     def _find_kernels(self) -> dict[int, tuple[Any, np.ndarray]]:
         kernels = [kernel_of(player) for player in self.players]
@@ -95,7 +96,7 @@ class SeatedPolicies(Fixed):
         return None if which is None else arguments.which(which, self.batch.num_tables)
 
     def run(self, which: np.ndarray | None = None) -> None:
-        """Play one decision at each table."""
+        """Play one decision at each table, or at the chosen ones."""
         which = self._chosen(which)
         due = self._due(which)
         self._step_at(due, self._choose(due), which)
@@ -116,12 +117,13 @@ class SeatedPolicies(Fixed):
         Each policy is asked once for all its decisions.
         """
         rows, seats, keys, _ = due
-        who = self.seating[rows, seats]
-        order = who.argsort(kind="stable")
+        policies = self.seating[rows, seats]
+        order = policies.argsort(kind="stable")
         numbers = np.arange(len(self.players) + 1)
-        ends = who[order].searchsorted(numbers).tolist()  # -1, who act from outside, lies before
+        ends = policies[order].searchsorted(numbers).tolist()  # -1, seats from outside, lies before
         probabilities = np.zeros((len(rows), self.batch.mask.shape[1]))
         for number, (begin, end) in enumerate(pairwise(ends)):
+            # One policy in all seats: its answer is the whole array and needs no copy.
             if end - begin == len(rows) and len(self.players) == 1:
                 return self.ask(number, rows, keys)
             if begin < end:
@@ -160,6 +162,7 @@ class SeatedPolicies(Fixed):
         size = self.batch.num_tables
         if not actions.shape == which.shape == (size,) or actions.dtype != np.int64:  # cheap
             actions, which = arguments.actions(actions, size), arguments.which(which, size)
+        # Copies, because the loop writes the actions of the policies into both.
         self._run(next(iter(self._kernels)), actions.copy(), which.copy(), True)
         return len(self.players) > 1
 
@@ -201,7 +204,7 @@ class SeatedPolicies(Fixed):
         return played
 
     def forget(self, which: np.ndarray | None = None) -> None:
-        """Reset counts and earnings of the chosen tables, [N] bool, whose matches begin anew."""
+        """Reset counts and earnings of the chosen tables, [N] bool, for their new matches."""
         chosen = self._chosen(which)
         everywhere = np.ones(self.batch.num_tables, dtype=np.bool_)
         chosen = everywhere if chosen is None else chosen

@@ -55,9 +55,8 @@ ACCOUNT = np.dtype(
     ],
     align=True,
 )
-"""What is kept of each table for the caller's seat, see `SeatTables`; as records, because every
-array that a kernel is called with takes time. `wrong` says that it has just asked for an illegal
-action."""
+"""The account of a table for the caller's seat, see `SeatTables`; as records, because every array
+that a kernel is called with takes time. `wrong` marks an illegal action in this step."""
 
 SEATS = {"rotate": ROTATE, "random": RANDOM}
 _SHARED = TableOptions.__annotations__.keys()
@@ -65,7 +64,7 @@ _SHARED = TableOptions.__annotations__.keys()
 
 @kernel
 def sit_down(tables, chosen, passed, where, distances, seating, accounts, credit):
-    """Seat everybody for the new matches of the chosen tables.
+    """Seat all players for the new matches of the chosen tables.
 
     Where the one before was `passed` over, it is counted; else the count begins at 0.
     """
@@ -80,6 +79,7 @@ def sit_down(tables, chosen, passed, where, distances, seating, accounts, credit
         else:
             account["skipped"], account["skipped_units"] = 0, 0.0
         most = max(most, account["skipped"])
+        # By the seed and the match alone, so that a table's seats do not depend on the others.
         if where == ROTATE:
             first = mix(table["seed"] ^ FOR_SEATS) % np.uint64(num_players)
             own = (np.int64(first) + np.int64(table["matches"])) % num_players
@@ -126,7 +126,7 @@ def judge(seats, masks, actions, chosen, lenient, accounts):
 
 @kernel
 def _is_stopped(seat, account):
-    """Whether a match is not over, and yet it is not the outside's turn."""
+    """Return whether a match is not over, and yet it is not the outside's turn."""
     return not account["over"] and seat != account["own"]
 
 
@@ -187,7 +187,7 @@ def _field(name: str) -> Any:
 
 
 def kernels_of_one_seat(module: str, game: str, opponents: str) -> Iterator[object]:
-    """Call what one table calls with a seat for the caller; see `kille_env.core.start.begin`."""
+    """Call the kernels of one table with the caller's seat; see `kille_env.core.start.begin`."""
     yield from kernels_of_one_table(module)
     tables = SeatTables(game, 1, opponents=opponents, seed=0)
     yield tables.begin()
@@ -332,7 +332,7 @@ class SeatTables(Fixed):
             raise KilleError(f"no seat has had a decision in {MOST_PASSED} matches")
 
     def _sit_down(self, chosen: np.ndarray, seat: int | None, passed: bool = False) -> int:
-        """Seat everybody for new matches; returns the most that were passed over at a table."""
+        """Seat all players for new matches; return the most that were passed over at a table."""
         where = self.seat if seat is None else seat
         if isinstance(where, str):
             where = SEATS[where]
@@ -353,6 +353,7 @@ class SeatTables(Fixed):
         self._check_began()
         actions = arguments.actions(actions, self.num_tables)
         unpaid = self._chosen(which)
+        # A mask of the caller is copied: `_play_and_begin` clears the tables that it has paid.
         unpaid = unpaid if which is None else unpaid.copy()
         lenient = self.illegal == "lose"
         shown = self.batch.arrays.shown
@@ -377,7 +378,7 @@ class SeatTables(Fixed):
     def _play_and_begin(
         self, unpaid: np.ndarray, lost: float, again: Callable[[np.ndarray], object]
     ) -> None:
-        """Play on, and begin again where a match ends; pays these tables, and no others."""
+        """Play on, begin again where a match ends, and pay these tables alone."""
         fresh = np.zeros_like(unpaid)
         going = True
         while going:

@@ -21,11 +21,11 @@ from kille_env.core.jit import kernel
 from kille_env.errors import KilleError, RulesError, shortened
 
 END, OPEN = -1, -2
-"""What stands for a decision's next one: the match ended after it; it is not known yet."""
+"""Numbers for the next decision of a seat: none, as the match has ended; not known yet."""
 
 
 class Transitions(NamedTuple):
-    """D decisions, each with all that came of it; a later one of a stream stands further back.
+    """D decisions with their rewards and next ones; a later one of a stream stands further back.
 
     Attributes:
         observation: [D, F] what the seat saw, uint8 or float32; [D, S] where seats are read.
@@ -75,8 +75,9 @@ class Transitions(NamedTuple):
         Returns to learn values from are these plus `values`.
         """
         shape = self.reward.shape
-        own, following = _checked("values", values, shape), _later(self.following, shape)
-        ahead = np.where(following >= 0, own[following], 0.0)
+        now, following = _checked("values", values, shape), _later(self.following, shape)
+        ahead = np.where(following >= 0, now[following], 0.0)
+        # A truncated match is paid out by the rules, so only one that goes on needs an estimate.
         cut = (self.following < 0) & ~(self.terminated | self.truncated)
         if cut.any():
             if next_values is None:
@@ -85,7 +86,7 @@ class Transitions(NamedTuple):
                     "next_observation as next_values"
                 )
             ahead[cut] = _checked("next_values", next_values, shape)[cut]
-        return advantages(self.reward, own, ahead, following, gamma, gae_lambda)
+        return advantages(self.reward, now, ahead, following, gamma, gae_lambda)
 
 
 def advantages(
@@ -102,9 +103,9 @@ def advantages(
         _checked(name, value, shape)
         for name, value in (("reward", reward), ("values", values), ("next_values", next_values))
     )
-    found = reward + gamma * next_values - values
-    _run_backwards(found, _later(following, shape), gamma * gae_lambda)
-    return found
+    result = reward + gamma * next_values - values
+    _run_backwards(result, _later(following, shape), gamma * gae_lambda)
+    return result
 
 
 def _checked(name: str, value: Any, shape: tuple[int, ...]) -> np.ndarray:
@@ -125,11 +126,12 @@ def _later(following: Any, shape: tuple[int, ...]) -> np.ndarray:
 
 
 @kernel
-def _run_backwards(found, following, decay):
+def _run_backwards(errors, following, decay):
     """Add to the error of each decision the discounted errors of its stream."""
-    for index in range(found.shape[0] - 1, -1, -1):
+    # A stream's next decision always stands further back, so it is complete when it is read.
+    for index in range(errors.shape[0] - 1, -1, -1):
         if following[index] >= 0:
-            found[index] += decay * found[following[index]]
+            errors[index] += decay * errors[following[index]]
 
 
 def _shown(name: str) -> Any:
@@ -192,6 +194,7 @@ class SeatStreams:
     def _make_room(self, count: int) -> None:
         """Count so many rows, with room for their rewards."""
         self._count = count
+        # Doubled, so that the copies of a long run stay few.
         while len(self._next) < count:
             self._reward = np.concatenate([self._reward, np.zeros_like(self._reward)])
             self._next = np.concatenate([self._next, np.full_like(self._next, OPEN)])
@@ -215,6 +218,7 @@ class SeatStreams:
         """Forget complete decisions; return the rows [O] of open ones, now rows 0 to O - 1."""
         open_ = self._open >= 0
         rows = self._open[open_]
+        # None of them follows another, so any order will do.
         self._open[open_] = np.arange(len(rows))
         self._count = len(rows)
         self._next[:] = OPEN
@@ -245,5 +249,6 @@ def end_decisions(ended, open_, credit, undecided, reward, following):
                 reward[row] = earned
                 following[row] = END
             else:
+                # No decision can be credited: the caller reports these units apart.
                 undecided[table, seat] += earned
             open_[table, seat] = -1

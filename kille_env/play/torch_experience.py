@@ -99,7 +99,7 @@ class _Collection:
         self._count = 0
 
     def play(self) -> TensorTransitions:
-        """Play every table to its end; returns all decisions."""
+        """Play every table to its end; return all decisions."""
         batch, blocks = self._batch, []
         seats, terminated, truncated = map(_tensor, (batch.seat, batch.terminated, batch.truncated))
         playing = torch.ones(batch.num_tables, dtype=torch.bool, device="cuda")
@@ -117,7 +117,7 @@ class _Collection:
         return self._gather(blocks)
 
     def _decide(self, rows: torch.Tensor, seats: torch.Tensor) -> tuple[torch.Tensor, ...]:
-        """Ask the policy; returns a block of columns, [M] rows each."""
+        """Ask the policy; return a block of columns, [M] rows each."""
         batch, size = self._batch, len(rows)
         first, self._count = self._count, self._count + size
         while len(self._next) < self._count:
@@ -129,6 +129,8 @@ class _Collection:
         arrays = map(_array, (rows, seats, uniforms, position, self._reward, self._next))
         launch(_kernels()["open"], size, batch.tables, first, batch.num_players, *own, *arrays)
         seen, mask = _tensor(batch.observation)[rows], _tensor(batch.mask)[rows]
+        # Decisions are collected to be learned from later: a graph for each of them would fill the
+        # memory.
         with torch.no_grad():
             probabilities = self._policy(self._read(seen), mask)
         probabilities = _checked(probabilities, mask)
