@@ -7,7 +7,7 @@ import kille_env
 
 project = "kille-env"
 author = "kille-env"
-project_copyright = "the authors of kille-env, MIT licence"
+project_copyright = "the authors of kille-env, MIT license"
 version = release = kille_env.__version__
 
 extensions = [

@@ -114,7 +114,9 @@ def test_one_name_is_no_list_of_entrants():
 
 
 def test_a_name_that_stands_twice_is_refused():
-    with pytest.raises(ConfigError, match="'uniform' is named twice; give each a name of its own"):
+    with pytest.raises(
+        ConfigError, match="two entrants are called 'uniform'; give each its own name"
+    ):
         kt.play_tournament(["uniform", "rule_of_thumb", "uniform"], "knack", deals=5)
 
 
@@ -143,7 +145,7 @@ def test_a_folder_keeps_a_tournament_and_extends_it(tmp_path):
     assert (more.tally.total[:10] == first.tally.total[:10]).all()
     assert first.caution is None and first.as_dict()["caution"] is None
     assert more.caution.startswith(
-        "Extended, and finished 2 times: the intervals hold for one look"
+        "Extended, and finished 2 times: the intervals are valid for a single look"
     )
     assert more.caution in str(more) and more.caution in more.report.read_text()
     again = kt.play_tournament(["rule_of_thumb", "uniform"], deals=15, **words)

@@ -42,7 +42,7 @@ def test_the_help_of_a_verb_shows_an_example(verb, kille):
         (["gams"], "There is no command 'gams'. Did you mean 'games'?"),
         (["games", "byteskill"], "there is no game 'byteskill'. Did you mean 'byteskille'?"),
         (["games", "--manual"], "kille games GAME --manual"),
-        (["games", "byteskille", "--rules", "stake=6"], "go with --manual"),
+        (["games", "byteskille", "--rules", "stake=6"], "needs --manual"),
         (["games", "byteskille", "--manual", "--rules", "stake=3"], "an even whole number"),
         (["record", "byteskill", "--out", "x"], "Did you mean 'byteskille'?"),
         (["record", "byteskille"], "Missing option '--out'"),

@@ -77,7 +77,7 @@ def test_too_little_memory_is_a_sentence(capsys):
         raise MemoryError("8 EiB")
 
     assert guarded(greedy, []) == 1
-    assert "needs more memory than there is (8 EiB)" in capsys.readouterr().err
+    assert "out of memory (8 EiB)" in capsys.readouterr().err
 
 
 def test_a_terminal_without_swedish_letters_gets_them_spelt_out(monkeypatch):

@@ -85,7 +85,7 @@ def test_a_file_beside_a_policy_takes_no_table_from_it(config, refused, tmp_path
     [
         (["train", "tiny.yaml", "--set", "learner.n_step=3"], "Did you mean 'n_steps'"),
         (["train", "tiny.yaml", "--set", "nonsense"], "expected KEY=VALUE"),
-        (["train", "none.yaml"], "is no file, no folder and no recipe"),
+        (["train", "none.yaml"], "is not a file, a folder or a recipe"),
         (["train", "."], "is no run"),
         (["train", ".", "--seed", "3"], "keeps its place"),
         (["evaluate", "rule_of_tumb"], "Did you mean 'rule_of_thumb'"),

@@ -200,7 +200,7 @@ def test_an_own_reward_is_measured_in_place_of_units():
     others, text = rows("knack", lambda units: units.sum(axis=1, keepdims=True) - units)
     assert "worse than uniform" not in text
     assert others.mean < 0.0 < rows("knack", lambda units: units)[0].mean
-    with pytest.raises(KilleError, match="NashConv is one of units"):
+    with pytest.raises(KilleError, match="NashConv is in units"):
         rows("byteskille", lambda units: units, exact=True)
     with pytest.raises(KilleError, match="reward is 'careful', expected a function"):
         rows("byteskille", "careful")

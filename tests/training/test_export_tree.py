@@ -133,4 +133,4 @@ def test_a_solved_deal_is_written_as_a_tree(answer, refused) -> None:
     words = ("solve", "byteskille", "--players", "2", "--rules", "fraga=off", "--efg", "deal.efg")
     answer(*words, "--target", "0.1")
     assert pyspiel.load_game("efg_game(filename=deal.efg)").num_players() == 2
-    assert "and no match" in refused(*words, "--rules", "episode=match")
+    assert "not of a match" in refused(*words, "--rules", "episode=match")

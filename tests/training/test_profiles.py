@@ -88,7 +88,7 @@ def test_a_profile_is_worth_what_plain_sums_say(hogkort: str) -> None:
 
 def test_what_is_no_profile_is_refused() -> None:
     cases: list[tuple[Any, dict[str, Any], str]] = [
-        (["uniform"], {}, "a policy for each seat, got 1"),
+        (["uniform"], {}, "one policy per seat, got 1"),
         (["uniform"] * 3, {"num_players": 2}, "3 policies for 2 seats"),
         (["uniform", "nobody"], {}, "there is no player 'nobody'"),
     ]

@@ -99,7 +99,7 @@ def test_names_and_paths_are_found(tmp_path, monkeypatch):
             assert find_settings(name, kind) == find_settings(f"{kind}/{name}", kind) == path
     Path("knack").mkdir()
     assert find_settings("knack", "train") == Path("knack")
-    with pytest.raises(ConfigError, match=r"recipe for kille tournament\. Did you mean 'krypkil"):
+    with pytest.raises(ConfigError, match=r"recipe of kille tournament\. Did you mean 'krypkil"):
         find_settings("krypkile", "tournament")
 
 

@@ -201,8 +201,8 @@ def test_the_command_writes_the_page(kille, answer, recorded, tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--policies", "uniform"], "go with --html"),
-        (["--html", "x.html", "--check"], "choose one of --check and --html"),
+        (["--policies", "uniform"], "need --html"),
+        (["--html", "x.html", "--check"], "use either --check or --html"),
         (["--html", "x.html", "--policies", "unifrom"], "Did you mean 'uniform'"),
         (
             ["--html", "no/such/x.html"],

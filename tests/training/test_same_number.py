@@ -618,7 +618,7 @@ def refused_subclass_file(tmp_path: Any) -> Any:
     [
         (lambda _: refused_wrapper(), "nothing says what Doubled"),
         (lambda _: refused_time(), "nothing says what TimeAwareObservation"),
-        (refused_bare, r"bare\.zip does not say at which table .* name the game"),
+        (refused_bare, r"bare\.zip is unknown: give the game"),
         (refused_statistics, r"learned behind a VecNormalize, whose statistics"),
         (refused_other_statistics, r"learned behind a VecNormalize, whose statistics"),
         (refused_traces, r"learned behind a VecNormalize, whose statistics"),
@@ -673,7 +673,7 @@ def test_a_function_that_draws_is_no_deterministic_player() -> None:
     assert [row.play for row in found.rows] == ["sampled"]
     assert found.rows[0].policy == "draws (draws at random or keeps state)"
     for measure in (kt.nash_conv, lambda *a, **k: kt.evaluate(*a, exact=True, **k)):
-        with pytest.raises(KilleError, match="nothing exact is known of 'draws'"):
+        with pytest.raises(KilleError, match="'draws' cannot be measured exactly"):
             measure(draws, "byteskille", **HERE)
 
 

@@ -90,7 +90,7 @@ def test_what_no_settings_need_is_refused_in_a_sentence(written, text, message):
 
 def test_another_file_is_no_file_of_settings(tmp_path):
     (tmp_path / "k.jsonl").write_text('{"game": "knack"}\n{"game": "knack"}\n')
-    with pytest.raises(ConfigError, match=r"k\.jsonl is no file of settings .*name a recipe"):
+    with pytest.raises(ConfigError, match=r"k\.jsonl is not a file of settings .*name a recipe"):
         load(Whole, tmp_path / "k.jsonl")
 
 

@@ -34,7 +34,7 @@ _NAMES = {
     "compare": ("arena.compare", "measure"),
     "NashConvCallback": ("learn.callbacks", "train"),
 }
-"""By name the module that defines it, imported at first use, and the extra that it needs."""
+"""Module and required extra of each public name, imported at first use."""
 
 __all__ = [
     "NashConvCallback",

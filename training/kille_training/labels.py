@@ -4,16 +4,15 @@ from kille_env.core.spec import Rules
 from kille_env.registry import spec
 
 SEED = 1_000_003
-"""Seed of the deals of everything that measures, where none is given."""
+"""Default seed of the deals of all measurements."""
 
 UNCUT = 4.0
-"""Scores of matches are clipped beyond this multiple of the most that a deal can move."""
+"""Clipping range of the scores of matches, as a multiple of the largest score of a deal."""
 
 EARNED, BEYOND_BASELINE = "earned", "beyond the baseline"
 BEYOND_MEAN, OWN_REWARD = "beyond the table's mean", "by a reward of your own"
-"""Kinds of scores: all units; less the other player's in the same seat of the same deal; less the
-table's mean; or the reward of a function of the caller. The first and the third are the same only
-where the rewards of a game sum to zero.
+"""Kinds of scores: units; units minus the other player's in the same seat of the same deal; units
+minus the table's mean; or a custom reward. The first and the third are equal in zero-sum games.
 """
 
 
@@ -53,15 +52,14 @@ def bounds_of(rules: Rules, num_players: int) -> tuple[float, float]:
     spread = (greatest - least) * (1 - 1 / num_players)
     if not game.zero_sum:
         return -spread, spread
-    # A split may leave less than a unit per seat on the table, and lowers the mean by as much.
+    # A split may leave less than one unit per seat on the table, which lowers the mean.
     return max(least, -spread), min(greatest + 1.0, spread)
 
 
 def uncut_of(rules: Rules, num_players: int) -> tuple[float, float] | None:
-    """Return bounds within which the score of an episode counts in any case; None is everywhere.
+    """Return the range in which scores are never clipped, or None if no clipping applies.
 
-    A match that may last for hundreds of deals can move much more than it ever does. What is far
-    beyond several deals is cut.
+    The rules of a match that may last for hundreds of deals allow scores far beyond any that occur.
     """
     if rules["episode"] == "deal":
         return None
@@ -71,10 +69,9 @@ def uncut_of(rules: Rules, num_players: int) -> tuple[float, float] | None:
 
 
 def most_apart(rules: Rules, num_players: int) -> float:
-    """Return the most by which two scores of one episode differ, in units.
+    """Return the largest difference of two scores of one episode, in units.
 
-    Of matches that may last for hundreds of deals it is what several deals can move, as in
-    `uncut_of`: the rules allow for much more, and no match that was ever seen comes near.
+    For matches it is limited to several deals, as in `uncut_of`.
     """
     low, high = uncut_of(rules, num_players) or bounds_of(rules, num_players)
     return high - low

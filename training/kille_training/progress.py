@@ -11,17 +11,17 @@ from kille_env.streams import is_terminal, standard_error
 from kille_env.words.text import printable
 
 Progress = Callable[[str, int, int], None]
-"""Called with the name of a job, the parts done since the last call, and the parts in all.
+"""Callback with the name of a job, the parts done since the last call, and the total.
 
-The first call of a job has the parts that were done before it resumed.
+The first call of a resumed job has the parts done earlier.
 """
 SECONDS_BEFORE_BAR = 0.5
-"""Jobs that are done sooner show no bar."""
+"""Minimum seconds of a job with a bar."""
 SECONDS_BETWEEN = 0.1, 10.0
-"""Least seconds between two texts in place on a terminal, and between two lines elsewhere."""
+"""Minimum seconds between two updates on a terminal, and between two lines elsewhere."""
 
 NOTHING_WRITTEN = "nothing was written"
-"""The message of an interruption that left nothing behind."""
+"""Message of an interruption without stored results."""
 
 
 class Described(Protocol):
@@ -33,7 +33,7 @@ class Described(Protocol):
 
 
 def ignore(*progress: object) -> None:
-    """A progress callback that does nothing."""
+    """Do nothing: a progress callback."""
 
 
 @contextmanager
@@ -49,7 +49,7 @@ def resumable(how: str, begun: Callable[[], bool] = lambda: True) -> Generator[N
 def part_of(
     progress: Progress | None, job: str, total: int, done: int = 0
 ) -> Callable[[int], None]:
-    """Return a callback for the parts of one job, of which `done` were done before."""
+    """Return a callback for the parts of one job; `done` were done before."""
     if progress is None:
         return ignore
     progress(job, done, total)
@@ -57,7 +57,7 @@ def part_of(
 
 
 def teller(progress: Progress | None) -> Callable[[str], None]:
-    """Return the function that shows a sentence beside the progress: a callback's `say`, if any."""
+    """Return the callback's method `say`, which shows a sentence, or one that ignores it."""
     return getattr(progress, "say", ignore)
 
 
@@ -67,9 +67,9 @@ def shown(progress: Progress | None) -> Progress:
 
 
 class Bars:
-    """Bars on standard error, one job after another; open it as a context to end the last.
+    """Progress bars on standard error, one job after another; a context manager.
 
-    Nothing is shown but in terminals and notebooks, unless lines are asked for.
+    Outside terminals and notebooks they show nothing, unless `lines` is set.
     """
 
     def __init__(self, lines: bool = False) -> None:
@@ -93,7 +93,7 @@ class Bars:
             self._end()
             self._job, self._said = job, time.monotonic()
             if self.visible:
-                # Parts that were done before it resumed would distort the rate.
+                # Parts from before a resume would distort the rate.
                 self._bar = tqdm(
                     total=total, initial=parts, desc=job, leave=self.lines,
                     delay=SECONDS_BEFORE_BAR, dynamic_ncols=True,
@@ -110,7 +110,7 @@ class Bars:
             self._end()
 
     def described(self, found: Described) -> None:
-        """Show an intermediate result: in place of a bar, elsewhere a line if asked for."""
+        """Show an intermediate result in place of a bar, or as a line."""
         if not self._is_time():
             return
         if not self.visible:
@@ -122,7 +122,7 @@ class Bars:
         self._bar.set_description_str(f"{printable(found.describe())} ...")
 
     def say(self, line: str) -> None:
-        """Show a line above the bar; nothing where no bars and no lines are shown."""
+        """Show a line above the bar, if bars or lines are shown."""
         stream = standard_error()
         if stream is not None and (self.visible or self.lines):
             tqdm.write(line, file=stream)

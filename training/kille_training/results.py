@@ -1,4 +1,4 @@
-"""How results show themselves: a short text for a terminal, tables for a notebook."""
+"""Show results: a short text in a terminal, tables in a notebook."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -50,7 +50,7 @@ class TextTable:
 
 
 class Result:
-    """A result that prints as a short text and draws itself as tables in a notebook."""
+    """A result with a short text for terminals and tables for notebooks."""
 
     def parts(self) -> list[str | TextTable]:
         """Return the lines and tables to show."""

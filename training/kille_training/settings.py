@@ -9,7 +9,7 @@ Files of settings that come with the package are recipes, named as in `kille tra
 
     load(Recipe, Path("recipe.yaml"), ["seed=3"])
 
-A value that does not fit raises a `ConfigError` that names its key and what was expected.
+An invalid value raises a `ConfigError` with its key and the expected value.
 """
 
 import json
@@ -39,19 +39,16 @@ Overrides = Mapping[str, Any] | Sequence[str]
 LIBRARIES = ("numpy", "numba", "torch", "stable-baselines3", "sb3-contrib", "gymnasium")
 SUFFIXES = (".yaml", ".yml")
 MOST_BYTES = 1 << 20
-"""Size of a file of settings, at most."""
+"""Maximum size of a file of settings."""
 _PACKAGE = Path(__file__).parent
 _FOLDERS = (_PACKAGE / "configs", _PACKAGE.parents[1] / "configs")
 KINDS = ("train", "tournament", "benchmark")
-"""The commands that take recipes."""
+"""Commands that accept recipes."""
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 def settings(cls: type[S]) -> type[S]:
-    """Make a frozen dataclass that checks its values when it is made.
-
-    It raises a `ConfigError` that names the key.
-    """
+    """Make a frozen dataclass that checks its values; errors are `ConfigError` with the key."""
     strict = ConfigDict(
         extra="forbid", strict=True, allow_inf_nan=False, ser_json_inf_nan="constants"
     )
@@ -85,7 +82,7 @@ class TableSettings:
     episode: str = "deal"
 
     def __post_init__(self) -> None:
-        """Take the game's number of seats where none is given."""
+        """Fill in the game's default number of seats."""
         if self.num_players == 0:
             object.__setattr__(self, "num_players", load_game(self.game).spec.default_players)
 
@@ -96,15 +93,13 @@ class TableSettings:
         return cls(rules.game, num_players, switches, str(switches.pop("episode")))
 
     def table(self) -> Table:
-        """Return the table with complete rules; refuses one that does not exist."""
+        """Return the table with complete rules, or raise if it does not exist."""
         return Table.of(self.game, self.num_players, self.resolve())
 
     def resolve(self) -> Rules:
-        """Return the complete rules; refuses a game, switch or table that does not exist."""
+        """Return the complete rules, or raise if the game, a switch or the table does not exist."""
         if "episode" in self.rules:
-            raise ConfigError(
-                "table.rules has the key 'episode'; it stands beside them, table.episode"
-            )
+            raise ConfigError("table.rules has the key 'episode'; set table.episode instead")
         game = load_game(self.game).spec
         rules = game.resolve(dict(self.rules), episode=self.episode)
         game.check_players(self.num_players, rules)
@@ -112,7 +107,7 @@ class TableSettings:
 
 
 def folder_name(name: str) -> str:
-    """Return the name of a folder of results, if it is one."""
+    """Return a valid name of a folder of results, or raise."""
     if not name or not name.isprintable() or Path(name).name != name or name.startswith("."):
         raise ConfigError(f"name is {name!r}, expected the name of a folder, without / and ..")
     return name
@@ -138,7 +133,7 @@ def recipes(kind: str) -> dict[str, Path]:
 
 
 def find_settings(config: str | Path, kind: str) -> Path:
-    """Return the file or folder that a command is given: a path, or the name of a recipe."""
+    """Return the file or folder of a path or of the name of a recipe."""
     path = Path(config)
     if path.exists():
         return path
@@ -146,7 +141,7 @@ def find_settings(config: str | Path, kind: str) -> Path:
     name = str(config).removeprefix(f"{kind}/")
     if name not in known:
         raise ConfigError(
-            f"{str(config)!r} is no file, no folder and no recipe for kille {kind}. "
+            f"{str(config)!r} is not a file, a folder or a recipe of kille {kind}. "
             f"{did_you_mean(name, known)}"
         )
     return known[name]
@@ -160,25 +155,25 @@ def load(cls: type[S], path: Path, overrides: Overrides = (), **values: Any) -> 
     except OSError as error:
         raise ConfigError(f"the settings {path} cannot be read: {error}") from None
     if len(data) > MOST_BYTES:
-        raise ConfigError(f"{path} is larger than {MOST_BYTES >> 20} MiB, too large for settings")
+        raise ConfigError(f"{path} is too large for settings: more than {MOST_BYTES >> 20} MiB")
     try:
         content = parse(data, str(path))
     except ConfigError as error:
         if path.suffix in SUFFIXES:
             raise
         raise ConfigError(
-            f"{path} is no file of settings ({', '.join(SUFFIXES)}): {error}; name a recipe, such "
-            f"a file, or a folder of results"
+            f"{path} is not a file of settings ({', '.join(SUFFIXES)}): {error}; name a recipe, "
+            f"such a file, or a folder of results"
         ) from None
     if not isinstance(content, dict):
-        raise ConfigError(f"{path} holds no settings, expected keys with values")
+        raise ConfigError(f"{path} has no settings, expected keys with values")
     return changed(cls, content, overrides, str(path), **values)
 
 
 def changed(
     cls: type[S], content: dict[str, Any], overrides: Overrides, where: str, **values: Any
 ) -> S:
-    """Make settings from plain values and others that win over them; arguments as for `load`."""
+    """Make settings from plain values and overrides; arguments as for `load`."""
     for key, value in each_override(overrides):
         _put(content, key, value)
     content |= {key: value for key, value in values.items() if value is not None}
@@ -198,17 +193,17 @@ def build(cls: type[S], content: Mapping[str, Any], before: str) -> S:
 
 
 def plain(content: Any) -> Any:
-    """Return settings as values that YAML and JSON can hold."""
+    """Return settings as plain values for YAML and JSON."""
     return to_jsonable_python(content)
 
 
 def as_yaml(content: Any) -> str:
-    """Return settings or plain values as YAML that `load` reads."""
+    """Return settings or plain values as YAML for `load`."""
     return yaml.safe_dump(plain(content), sort_keys=False, allow_unicode=True)
 
 
 def parse(text: str | bytes, where: str) -> Any:
-    """Return the plain values that YAML holds."""
+    """Parse YAML into plain values."""
     try:
         return yaml.load(text, Loader=_Loader)
     except RecursionError:
@@ -219,7 +214,7 @@ def parse(text: str | bytes, where: str) -> Any:
 
 
 class _Loader(yaml.SafeLoader):
-    """Safe YAML without aliases, which can unfold to gigabytes, and without repeated keys."""
+    """Safe YAML loader that refuses aliases, which can expand to gigabytes, and repeated keys."""
 
     def compose_node(self, parent: Any, index: Any) -> Any:
         """Compose a node."""
@@ -229,7 +224,7 @@ class _Loader(yaml.SafeLoader):
         return super().compose_node(parent, index)
 
     def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
-        """Construct a mapping of different keys, texts or numbers that stand for texts."""
+        """Construct a mapping with distinct keys; numbers become texts."""
         seen = set[str]()
         for written, _ in node.value:
             key, at = self.construct_object(written, deep=True), written.start_mark
@@ -247,7 +242,7 @@ _Loader.add_implicit_resolver(  # YAML 1.1 reads 3e-4 as a text
 
 
 def each_override(overrides: Overrides) -> list[tuple[str, Any]]:
-    """Return the dotted keys that win over a file, with their values."""
+    """Return the dotted keys of overrides with their values."""
     if isinstance(overrides, Mapping):
         return [(key.strip(), value) for key, value in overrides.items()]
     return list(map(override, overrides))
@@ -258,13 +253,13 @@ def override(text: str) -> tuple[str, Any]:
     key, separator, value = text.partition("=")
     if not separator or not key.strip():
         raise ConfigError(
-            f"{text!r} is no setting, expected KEY=VALUE as in learner.decisions=100000"
+            f"{text!r} is not a setting, expected KEY=VALUE as in learner.decisions=100000"
         )
     return key.strip(), parse(value, f"{text!r}")
 
 
 def _put(content: dict[str, Any], key: str, value: Any) -> None:
-    """Put one value into plain settings, in place; dots in the key lead downwards."""
+    """Set one value in plain settings, in place, by its dotted key."""
     *path, last = key.split(".")
     for name in path:
         content = content.setdefault(name, {})
@@ -274,7 +269,7 @@ def _put(content: dict[str, Any], key: str, value: Any) -> None:
 
 
 def _refusal(cls: Any, error: Invalid) -> KilleError:
-    """Return an error that names the value and what was expected."""
+    """Return an error with the key, the value and the expected value."""
     found = error.errors()[0]
     cause = found.get("ctx", {}).get("error")
     if isinstance(cause, KilleError):  # from a check of ours, which names the key
@@ -302,7 +297,7 @@ def _refusal(cls: Any, error: Invalid) -> KilleError:
 
 
 def _keys_below(cls: Any, key: str) -> list[str]:
-    """Return the dotted keys of a name that stands in a group of settings, one level down."""
+    """Return the dotted keys of a name one level down."""
     groups = {name: hint for name, hint in get_type_hints(cls).items() if is_dataclass(hint)}
     return [
         f"{name}.{key}"
@@ -321,18 +316,18 @@ _WORDS = {
     "dict_type": "keys with values",
     "dataclass_type": "keys with values",
 }
-"""Expected values in plain words, by pydantic's types of errors."""
+"""Descriptions of expected values, by pydantic's error types."""
 _COMPARED = {
     "greater than or equal to": "at least",
     "less than or equal to": "at most",
     "greater than": "above",
     "less than": "below",
 }
-"""Comparisons as all errors of this suite say them."""
+"""Replacements of pydantic's comparisons in errors."""
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of our sources, Python and the libraries, which decide exact results."""
+    """Return the versions of this package, Python and the libraries."""
     found = {
         "kille-env": kille_env.__version__,
         "sources": source_digest(Path(kille_env.__file__).parent),

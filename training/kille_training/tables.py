@@ -1,4 +1,4 @@
-"""Choose the table at which players are measured: as given, else as they were made for."""
+"""Choose the table of a measurement: as given, otherwise the players' own."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -43,8 +43,8 @@ def seat(
 ) -> Seated:
     """Choose the table at which players are measured.
 
-    What is not given is what the first player was made for that was made for a table; for anyone
-    else it is the default of the game, see `kille_env.Table.of`.
+    Missing arguments are those of the first player with a table of its own, otherwise the game's
+    defaults, see `kille_env.Table.of`.
     """
     homes = [homes_of(player) for player in players]
     table = _table(players, homes, game, num_players, episode, rules)
@@ -72,14 +72,14 @@ def table_of(
     episode: str | None = None,
     rules: RulesLike = None,
 ) -> Table:
-    """Return the table that `seat` chooses, whether the players fit it or not; none is loaded."""
+    """Return the table that `seat` chooses, without loading or checking the players."""
     players = list(players)
     homes = [homes_of(player) for player in players]
     return _table(players, homes, game, num_players, episode, rules)
 
 
 def homes_of(player: PlayerLike, table: Table | None = None) -> tuple[Table, ...]:
-    """Return the tables that a player was made for; empty if it says nothing of them."""
+    """Return the home tables of a player, empty if unknown."""
     if isinstance(player, (str, Path)):
         return catalog.tables_of(player, table)
     if is_from("stable_baselines3.common.base_class", "BaseAlgorithm", player):
@@ -90,7 +90,7 @@ def homes_of(player: PlayerLike, table: Table | None = None) -> tuple[Table, ...
 
 
 def _home(tables: Sequence[Table], num_players: int | None, episode: str | None) -> Table:
-    """Return the first of a player's tables that matches the arguments, else the first of all."""
+    """Return the first of a player's tables that matches the arguments, or simply the first."""
     fits = (
         table
         for table in tables
@@ -120,7 +120,7 @@ def _table(
             switches = {**kept, **switches}
     elif game is None and (models := [str(one) for one in players if str(one).endswith(".zip")]):
         raise PolicyError(
-            f"{models[0]} does not say at which table its model learned: name the game, the seats "
-            "and the rules, or save it with kille_env.sb3.save where it learned"
+            f"the table of the model {models[0]} is unknown: give the game, the seats and the "
+            "rules, or save the model with kille_env.sb3.save"
         )
     return Table.of(game or "byteskille", num_players, switches, episode)

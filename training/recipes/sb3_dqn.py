@@ -32,7 +32,7 @@ def train(
         train_freq=4,
         gradient_steps=8,
         batch_size=2048,
-        n_steps=10,  # a whole deal: nothing is learnt from a guess about later values
+        n_steps=10,  # a whole deal: nothing is learned from a guess about later values
         target_update_interval=5_000,
         exploration_fraction=0.9,
         exploration_initial_eps=0.5,

@@ -65,15 +65,15 @@ class Comparison(Result):
         worse: The second player; copies of it fill the other seats.
         table: The table.
         hypotheses: The hypotheses: units per deal beyond the table's mean.
-        verdict: The test's, see `statistics.sequential`.
-        decided_after: Deals after which the verdict was reached, 0 while there is none.
-        played: Deals, or matches, that have been played.
+        verdict: Verdict of the test, see `statistics.sequential`.
+        decided_after: Deals until the verdict; 0 before it.
+        played: Deals, or matches, so far.
         mean: Units per deal of the first player, beyond the table's mean.
-        low: Lower end of the interval that belongs to the verdict and holds at all times.
+        low: Lower end of the anytime-valid confidence interval.
         high: Upper end.
         bounds: Lowest and highest score that is not clipped.
         cut: Number of clipped scores.
-        transferred: By the name of each player that was made for another table, that table.
+        transferred: Home tables of transferred players, by name.
         remarks: Remarks on players, by name.
     """
 
@@ -158,7 +158,7 @@ class Comparison(Result):
         """Return the interval as text; a rejected hypothesis is never one of its ends."""
         known = self.hypotheses
         low, high = _distinct(self.low, known.low), _distinct(self.high, known.high)
-        # After the verdict the bets may fall again; what they have ruled out stays open.
+        # The wealth may fall again after the verdict: a rejected hypothesis stays outside.
         above = "above " if self.verdict == ABOVE and self.low == known.low else ""
         below = "below " if self.verdict == BELOW and self.high == known.high else ""
         return f"{above}{low} to {below}{high}"
@@ -174,7 +174,7 @@ class Comparison(Result):
 
     def sentences(self) -> list[str]:
         """Return it as text."""
-        cut = [f"{self.cut:,} {self.many} moved more and count as {_range(self.bounds)} units."]
+        cut = [f"Scores of {self.cut:,} {self.many} were clipped to {_range(self.bounds)} units."]
         return [self.answer(), self.estimate(), *(cut if self.cut else [])]
 
     def parts(self) -> list[str | TextTable]:
@@ -185,7 +185,7 @@ class Comparison(Result):
 
 
 def _distinct(end: float, hypothesis: float) -> str:
-    """Return the end of an interval with so many digits that it differs from a hypothesis."""
+    """Return the end of an interval with enough digits to differ from a hypothesis."""
     texts = (f"{end:+.{digits}f}" for digits in DIGITS)
     return next((text for text in texts if float(text) != hypothesis), f"{end:+g}")
 
@@ -233,18 +233,17 @@ def compare(
         low: Gain that counts as no improvement, in units per deal.
         alpha: Chance of a wrong "more than low".
         beta: Chance of a wrong "less than low + by".
-        most: Deals after which it ends undecided; 0 is never.
-        bounds: Lowest and highest score of a deal; None takes those that the rules imply, and clips
-            scores of matches far beyond several deals.
+        most: Maximum number of deals, after which the test ends undecided; 0 for no limit.
+        bounds: Lowest and highest score of a deal; None takes the range under the rules, and clips
+            extreme scores of matches.
         rules: Preset and switches, as `kille_env.make` takes them; likewise.
         episode: "deal" or "match"; likewise.
         seed: Seed of the deals.
         workers: Processes; 0 is this process.
         time_limit: Seconds that a player may take for one batch of decisions.
         out: Folder of the comparison, which the same call resumes; None keeps nothing on disk.
-        transfer: Whether a policy that was made for another table may play at this one; the result
-            says so.
-        trust: Whether model files that can run code may be loaded.
+        transfer: Whether to allow policies made for another table; the result names them.
+        trust: Whether to load model files that can run code.
         observer: Called with the result so far after each look; None shows it in terminals and
             notebooks.
 
@@ -324,7 +323,7 @@ def _played(
     pool: Pool,
     observer: Callable[[Comparison], None],
 ) -> Comparison:
-    """Play until the test decides or has used its deals."""
+    """Play until the test decides or reaches its maximum number of deals."""
     test = SequentialTest(hypotheses)
     try:
         for deals in _looks(hypotheses.most):
@@ -341,7 +340,7 @@ def _played(
 
 
 def _play_to(deals: int, scores: "Scores", play: Play, pool: Pool) -> None:
-    """Play up to a number of deals in all."""
+    """Play until a total number of deals."""
     entrants, seats = scores.entrants, play.table.num_players
     (hero,) = (each.number for each in entrants if each.name == scores.config["better"])
     (schedule,) = round_robin(cohorts_of(entrants), seats, copies=True, hero=hero)
@@ -394,14 +393,14 @@ class Scores(Locked):
         return content.model_dump(), {"scores": self.scores}
 
     def begin(self, config: dict[str, Any], known: Identified) -> None:
-        """Set the question and the players, and write them."""
+        """Store the settings and the players."""
         check_unchanged(self.entrants, known.entrants)
         self.config, self.made_with = config, self.made_with or versions()
         self.entrants, self.remarks = known.entrants, known.remarks
         self.write()
 
     def missing(self, deals: int) -> Iterator[tuple[int, int]]:
-        """Yield the deals of the first so many that have not been played, from and to."""
+        """Yield the ranges (begin, end) of unplayed deals among the first `deals`."""
         more = max(0, deals - len(self.scores))
         self.scores = np.append(self.scores, np.full(more, np.nan))
         missing = np.isnan(self.scores[:deals]).astype(np.int8)
@@ -409,7 +408,7 @@ class Scores(Locked):
         yield from zip(ends[::2], ends[1::2], strict=True)
 
     def keep(self, first: int, scores: np.ndarray) -> None:
-        """Take the scores of consecutive deals; they are written later."""
+        """Add the scores of consecutive deals, to be written later."""
         self.scores[first : first + len(scores)] = scores
         self.write_if_due()
 
@@ -424,7 +423,7 @@ class Scores(Locked):
 
 
 def _looks(most: int) -> Iterator[int]:
-    """Yield the numbers of deals at which the test looks; `most` is the last, if it is not 0."""
+    """Yield the numbers of deals at which the test is evaluated, up to `most` unless it is 0."""
     deals = 0
     while not most or deals < most:
         deals = int(max(deals * GROWTH, deals + FIRST_DEALS))

@@ -17,7 +17,7 @@ from kille_env.play.policy import PlayerLike
 
 SAMPLED = "sampled"
 MOST_DEALS = 10**14
-"""No deal has a number beyond this."""
+"""Upper limit of a deal's number."""
 Number = Annotated[int, Field(ge=0, le=MOST_DEALS)]
 OBJECT = "Python object "
 """Prefix of the names of Python objects in settings."""
@@ -38,12 +38,12 @@ class Entrant:
 
     @cached_property
     def key(self) -> int:
-        """Its name as a number below 2**64; orders round the table are drawn from it."""
+        """The name as a number below 2**64, a seed of the orders round the table."""
         return int.from_bytes(hashlib.sha256(self.name.encode()).digest()[:8], "little")
 
 
 def entrants_of(players: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, PlayerLike]]:
-    """Return entrants for the settings, and the players among them that are Python objects."""
+    """Return entrants for the settings, and the Python objects among their players."""
     entrants: dict[str, Any] = {}
     objects: dict[str, PlayerLike] = {}
     for name, value in players.items():
@@ -59,7 +59,7 @@ def entrants_of(players: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, P
 
 
 def default_name(player: Any) -> str:
-    """Return the name of a player to which the caller gave none."""
+    """Return the default name of a player."""
     if isinstance(player, (str, Path)):
         return str(player)
     for attribute in ("name", "__name__"):
@@ -75,14 +75,14 @@ def player_of(entrant: Entrant, objects: Mapping[str, PlayerLike | bytes]) -> Pl
         return cloudpickle.loads(player) if isinstance(player, bytes) else player
     if entrant.player.startswith(OBJECT):
         raise ConfigError(
-            f"{entrant.name!r} is a {entrant.player}, which only the program that made it can pass "
-            "in; call kille_training.play_tournament(..., out=FOLDER) with it there"
+            f"{entrant.name!r} is a {entrant.player} and cannot be loaded from a folder; call "
+            "kille_training.play_tournament(..., out=FOLDER) from the program that made it"
         )
     return entrant.player
 
 
 def comes_with_the_suite(player: object) -> bool:
-    """Return whether a player belongs to this package, so its code can be trusted."""
+    """Return whether a player belongs to this package, and so is trusted."""
     return isinstance(player, str) and (player in BASELINES or game_of(player) is not None)
 
 

@@ -36,14 +36,14 @@ from kille_training.statistics.standings import CrossTable
 from kille_training.statistics.tally import NANO
 
 MOST_IN_CROSSTABLE = 60
-"""Most entrants in a crosstable, the best ones."""
+"""Maximum number of entrants in a crosstable."""
 
 MOST_NAMES = 3
-"""Most names in a verdict."""
+"""Maximum number of names in a verdict."""
 
 FIELD = (
-    "Units depend on the field: exploiting weak players earns more where there are many of them. "
-    "With other entrants all figures change, and so may the order."
+    "Units depend on the field: exploiting weak players earns more if there are many of them. "
+    "With other entrants, all figures and possibly the order would change."
 )
 
 
@@ -54,7 +54,7 @@ def write_tournament_page(folder: Folder, remarks: Mapping[str, str] | None = No
         found, versions = TournamentResult.of(store, remarks), store.made_with
     again = " ".join(["kille", "tournament", quote(str(folder.path))])
     if not found.tally.observations:
-        raise ConfigError(f"nothing has been played in {folder.path} yet; play with: {again}")
+        raise ConfigError(f"nothing has been played in {folder.path} yet; start with: {again}")
     page = render(
         "arena/tournament.html.j2",
         name=folder.path.resolve().name,
@@ -111,7 +111,7 @@ class _Shown:
         self.rating_scale = Scale.over(*ends)
 
     def cell(self, row: int, column: int) -> str:
-        """Return a cell of the crosstable in words."""
+        """Return the description of a cell of the crosstable."""
         table, gaps = self._found.cross, self._found.gaps
         one, other = self.labels[row], self.labels[column]
         return (
@@ -119,7 +119,7 @@ class _Shown:
             f"{table.count[row, column]:,} observations. It scores above {other} in "
             f"{100 * table.above.mean[row, column]:.1f}"
             f"{within(100 * table.above.half[row, column], 1)}% of them. "
-            f"In all it has played it earns {_around(gaps, row, column)} more than {other}."
+            f"Over all its deals it earns {_around(gaps, row, column)} more than {other}."
         )
 
     def _standings(self, ranked: Sequence[Standing], order: Sequence[int]) -> list[dict[str, Any]]:
@@ -184,7 +184,7 @@ def _around(found: Intervals, row: int, column: int) -> str:
 
 
 def short_names(names: Sequence[str], game: str) -> list[str]:
-    """Return names without the game before them, as long as they stay different."""
+    """Return names without the prefix of the game, if they stay distinct."""
     short = [name.removeprefix(f"{game}/") for name in names]
     return [
         label if short.count(label) == 1 else name for name, label in zip(names, short, strict=True)

@@ -1,4 +1,4 @@
-"""The job of a tournament: identifies its entrants and plays its shards, in whichever process.
+"""Identify the entrants of a tournament and play its shards, in any process.
 
 A shard is a cohort's schedule at consecutive deals. Its result depends on nothing but the shard,
 the table, the seed and the players.
@@ -39,8 +39,7 @@ from kille_training.pool.jobs import Arrays, Failed, Here, Pool, Report, WorkerE
 from kille_training.tables import seat
 
 LOADING_LIMIT = 300.0
-"""Seconds that loading a player may take, or the time limit if that is longer: kernels of its own
-may have to be compiled first."""
+"""Seconds that loading a player may take, if the time limit is shorter: kernels may compile."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +54,7 @@ class Shard:
 
     @property
     def observations(self) -> int:
-        """About how many lineups it has, with those that are left out."""
+        """The approximate number of lineups, including those left out."""
         return round(self.deals * self.schedule.lineups_per_deal)
 
     def lineups(self, seed: int, keys: Mapping[int, int]) -> Lineups:
@@ -64,9 +63,9 @@ class Shard:
 
 
 def cut(shard: Shard, size: int) -> Iterator[Shard]:
-    """Cut a long shard into ones of about `size` tables, a deal at least.
+    """Cut a long shard into parts of about `size` tables, at least one deal each.
 
-    It is cut at multiples of as many deals as fit, so the cuts do not depend on what else there is.
+    Cuts lie at fixed multiples of deals, so they do not depend on the other shards.
     """
     deals = max(1, int(size / max(1.0, shard.schedule.lineups_per_deal * shard.schedule.seats)))
     first, end = shard.first_deal, shard.first_deal + shard.deals
@@ -111,7 +110,7 @@ def play_shard(
 
 
 class _Reported(SeatedPolicies):
-    """Players that are announced before they are asked."""
+    """Announce each player before it is asked, so that a failure has an owner."""
 
     def __init__(
         self,
@@ -161,7 +160,7 @@ class Play:
         transfer: bool,
         trust: bool,
     ) -> None:
-        """Set up the job; players are loaded when they are needed."""
+        """Set up the job; players are loaded at first use."""
         self.entrants = {each.number: each for each in entrants}
         self.keys = {each.number: each.key for each in self.entrants.values()}
         self.table, self.seed, self.seconds = table, seed, seconds
@@ -194,10 +193,7 @@ class Play:
         return max(LOADING_LIMIT, self.seconds)
 
     def _player(self, number: int) -> tuple[Policy, Policy, str]:
-        """Return an entrant's player as it plays and as it was loaded, and where it comes from.
-
-        The last is the table that it was made for if it is transferred, and else empty.
-        """
+        """Return an entrant's player as it plays and as loaded, and its home table or ""."""
         if number not in self._players:
             entrant, table = self.entrants[number], self.table
             _, (moved,), homes = seat(
@@ -210,7 +206,7 @@ class Play:
         return self._players[number]
 
     def _identify(self, item: Identify, report: Report) -> Arrays:
-        """Return texts: `refused`, or `transferred` and `fingerprint` or `remark`."""
+        """Return `refused`, or `transferred` with `fingerprint` or `remark`."""
         entrant, texts = self.entrants[item.number], dict[str, str]()
         with report(item.number, "to be loaded", self.patience):
             try:
@@ -224,7 +220,7 @@ class Play:
 
 
 def _recognized(entrant: Entrant, player: Policy, table: Table, kept: bool) -> dict[str, str]:
-    """Return the fingerprint of a player if results are kept, else a remark or nothing."""
+    """Return the fingerprint of a player if results are stored, else a remark or nothing."""
     if comes_with_the_suite(entrant.player):
         return {"fingerprint": own_fingerprint(entrant.player)}
     if kept:
@@ -273,7 +269,7 @@ class Identified:
 
 
 def identified(play: Play, pool: Pool, entrants: Sequence[Entrant], kept: bool) -> Identified:
-    """Return the entrants with fingerprints and tables of origin; refuse one that cannot play."""
+    """Return the entrants with fingerprints and home tables; refuse one that cannot play."""
     there = [each for each in entrants if each.out is None]
     own = [Identify(each.number, kept) for each in there if comes_with_the_suite(each.player)]
     foreign = [

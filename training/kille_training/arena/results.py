@@ -41,7 +41,7 @@ COLUMNS = {
     "observations": "int64",
     "out": "object",
 }
-"""Columns of the standings, with their types; Int64 has gaps."""
+"""Columns of the standings, with their types; Int64 allows missing values."""
 
 
 @dataclass(frozen=True)
@@ -73,13 +73,13 @@ class Standing:
 
 
 ONE_LOOK = (
-    "the intervals hold for one look, after a number of deals that was fixed beforehand; "
-    "`kille compare` may be looked at as often as you like"
+    "the intervals are valid for a single look after a preset number of deals; "
+    "`kille compare` is valid at every stopping time"
 )
 
 
 def caution(store: Store) -> str | None:
-    """Return why a tournament's intervals may not hold; None if it was played in one go."""
+    """Return a warning about a tournament's intervals; None if it was played without a break."""
     if not store.ended():
         return f"Not finished: {ONE_LOOK}."
     if len(store.ends) > 1:
@@ -94,12 +94,11 @@ class TournamentResult(Result):
     Attributes:
         entrants: All entrants, by number.
         table: The table.
-        tally: What was played: the input of `kille_training.statistics`.
-        scale: What is known of the scores before any is seen.
+        tally: The input of `kille_training.statistics`.
+        scale: Prior knowledge of the scores.
         folder: The folder of the tournament; without `out=`, one that lasts as long as this object.
-        remarks: What else is to be said of entrants, by name.
-        caution: Why the intervals may not hold: it is not finished, or was extended. None if it was
-            played in one go.
+        remarks: Remarks on entrants, by name.
+        caution: A warning about the intervals of an unfinished or extended tournament, else None.
     """
 
     entrants: tuple[Entrant, ...]
@@ -112,12 +111,7 @@ class TournamentResult(Result):
 
     @classmethod
     def of(cls, store: Store, remarks: Mapping[str, str] | None = None) -> "TournamentResult":
-        """Read what has been played.
-
-        Args:
-            store: The results.
-            remarks: What is to be said of entrants, by name.
-        """
+        """Return the results in a store, with remarks on entrants by name."""
         table = store.table
         scale = ScoreRange(most_apart(table.rules, table.num_players), store.deals())
         return cls(
@@ -127,7 +121,7 @@ class TournamentResult(Result):
 
     @property
     def report(self) -> Path:
-        """Where the page is."""
+        """Path of the page."""
         return self.folder / "report.html"
 
     @property
@@ -142,17 +136,17 @@ class TournamentResult(Result):
 
     @property
     def names(self) -> list[str]:
-        """[E] names of the entrants, as the numbers in the tally and the crosstable count them."""
+        """[E] names of the entrants, in the order of the tally and the crosstable."""
         return [entrant.name for entrant in self.entrants]
 
     @cached_property
     def gaps(self) -> Intervals:
-        """How much more each entrant earns than each other one over the same deals; [E, E]."""
+        """Differences of earnings of all pairs over the same deals, [E, E]."""
         return differences(self.tally, self.scale)
 
     @cached_property
     def ranked(self) -> list[Standing]:
-        """The lines of the standings, best first, entrants that are out last."""
+        """The lines of the standings, best first, disqualified entrants last."""
         found = units(self.tally, self.scale)
         there = np.array([entrant.out is None for entrant in self.entrants])
         places = group(np.where(there, found.mean, np.nan), self.gaps)
@@ -173,7 +167,7 @@ class TournamentResult(Result):
 
     @cached_property
     def cross(self) -> CrossTable:
-        """Earnings of each entrant where each other one sits; [E, E] arrays."""
+        """The crosstable; [E, E] arrays."""
         return crosstable(self.tally, self.scale)
 
     def frame(self) -> "pd.DataFrame":
@@ -181,8 +175,8 @@ class TournamentResult(Result):
 
         Columns: `place`; `best` and `worst`, the range of places consistent with the results, all
         pairs tested together; `entrant`; `mean` units per deal, less the table's mean, with its 95%
-        interval from `low` to `high`; `observations`, deals that it has played, each counted for
-        every lineup with it; `out`, why it is out.
+        interval from `low` to `high`; `observations`, its deals, each counted once per lineup;
+        `out`, the reason of its disqualification.
         """
         import pandas as pd
 
@@ -202,12 +196,12 @@ class TournamentResult(Result):
 
     @property
     def cells(self) -> "pd.DataFrame":
-        """The crosstable, a line for each two entrants that have met.
+        """The crosstable, one line per pair of entrants that have met.
 
         Columns: `row`, `column`; `mean` units per deal of the row's entrant where the column's also
-        sits; `margin`, units per deal that it earned more than that one; `above`, share of
-        observations in which it did; each with its 95% interval (`low`, `margin_low`, ...);
-        `beats`, whether the margin is above 0, all pairs looked at together; `observations`.
+        sits; `margin`, its units per deal minus the other's; `above`, share of observations in
+        which it earned more; each with its 95% interval (`low`, `margin_low`, ...); `beats`,
+        whether the margin is significantly above 0, all pairs tested together; `observations`.
         """
         import pandas as pd
 
@@ -224,8 +218,8 @@ class TournamentResult(Result):
         """Return the earnings of each entrant (row) where each other one (column) also sits.
 
         Returns:
-            Mean units per deal, both sides in the order of the standings; NaN where two never met.
-            `cells` has the intervals.
+            Mean units per deal, rows and columns in the order of the standings; NaN for pairs that
+            never met. `cells` has the intervals.
         """
         import pandas as pd
 
@@ -250,12 +244,12 @@ class TournamentResult(Result):
 
     @property
     def transferred(self) -> dict[str, str]:
-        """By the name of each entrant that was made for another table, that table."""
+        """Home tables of transferred entrants, by name."""
         return {each.name: each.transferred for each in self.entrants if each.transferred}
 
     @property
     def out(self) -> dict[str, str]:
-        """Why entrants are out, by name."""
+        """Reasons of disqualified entrants, by name."""
         return {each.name: each.out for each in self.entrants if each.out}
 
     def as_dict(self) -> dict[str, Any]:

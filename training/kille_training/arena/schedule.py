@@ -1,23 +1,20 @@
 """Schedules: the lineups of every deal, computed from the settings and the entrants.
 
-Entrants are named by their numbers. Those that enter together are a *cohort*, and each cohort has a
-`Schedule`: that of everybody who has entered by then, less the lineups of earlier cohorts alone. So
-a late entrant plays its own lineups, and what was played before stays as it was. Over all cohorts
-every lineup is played equally often; random ones as nearly as whole numbers of lineups allow.
+Entrants are identified by their numbers. Entrants that join together are a *cohort*. The `Schedule`
+of a cohort contains the lineups of all entrants so far, minus those of earlier cohorts alone: a
+late entrant only adds lineups, and earlier results stay valid. Over all cohorts every lineup is
+played equally often, random ones up to rounding.
 
-A schedule is a template: rows of numbers that stand for entrants. Two random permutations are drawn
-at every deal: of the entrants, so any of them may take any number; and of the places of a lineup,
-so a row may sit in any order round the table. So at every deal each choice of entrants that the
-template allows is equally likely, and so is each circular order of it. Deals are independent and
-identically distributed, including who meets whom in which order, which is what intervals with deals
-as clusters assume. Within a deal the template stays as balanced as it was made.
+A schedule is a balanced template: rows of placeholders for entrants. Two random permutations are
+drawn at every deal, one of the entrants and one of the places of a lineup. So all choices of
+entrants that fit the template, and all circular orders of them, are equally likely, and deals are
+independent and identically distributed, as intervals with deals as clusters assume.
 
-A lineup plays a deal from all P positions, so each member has each position once. That leaves who
-sits to whose left, which matters where cards go to the left, and is drawn.
+A lineup plays a deal from all P positions, so each member has each position once. The circular
+order matters where cards go to the left, and is random.
 
-The random numbers follow from the seed, the table size, the deal and the keys of the entrants,
-which are made of their names. So lineups are the same in whatever order entrants are named, however
-their deals are cut into shards, and whatever else is played.
+Random numbers depend on the seed, the table size, the deal and the names of the entrants only: not
+on the order of the entrants, nor on the cuts into shards.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -35,12 +32,12 @@ from kille_env.errors import ConfigError
 from kille_training.arena.entrants import Entrant
 
 _LINEUPS = 0x64726177
-"""Number of the stream of lineups below the seed of a tournament: no table size, and no deal."""
+"""Random stream of lineups below the seed of a tournament; no table size and no deal has it."""
 _MEMBERS, _PLACES = range(2)
 MOST_TABLES = 2**16
-"""Tables of a deal, which are played side by side."""
+"""Maximum number of tables of a deal, which are played side by side."""
 _AGAIN = 1e15
-"""Makes company worse than any other that still has a seat."""
+"""Penalty of an entrant without a free seat, larger than any other."""
 
 Cohorts = Sequence[tuple[int, ...]]
 """Numbers of the entrants that entered together, founders first."""
@@ -58,10 +55,10 @@ class Lineups(NamedTuple):
 class Schedule:
     """The lineups of a cohort at every deal.
 
-    Every second row, by its sum, sits the other way round. So of any two numbers the one sits
-    directly left of the other about as often as right. Over all choices of n numbers, "left" and
-    "right" differ by at most 2 at three seats, where two numbers meet n - 2 times; by n / 2 at four
-    seats and by n at five, where they meet some n**2 / 2 and n**3 / 6 times.
+    Every second row, by its sum, is reversed, so that of any two numbers each sits directly left of
+    the other about equally often. Over all choices of n numbers, "left" and "right" differ by at
+    most 2 at three seats, where two numbers meet n - 2 times; by n / 2 at four seats and by n at
+    five, where they meet some n**2 / 2 and n**3 / 6 times.
     """
 
     entrants: tuple[int, ...]  # in any order
@@ -76,12 +73,12 @@ class Schedule:
 
     @property
     def _drawn(self) -> int:
-        """How many of `entrants` a lineup has; the rows are alike in that."""
+        """The number of `entrants` per lineup, the same in all rows."""
         return len(np.unique(self.rows[0])) - (self.hero is not None)
 
     @property
     def lineups_per_deal(self) -> float:
-        """How many of its lineups are played at a deal, on average."""
+        """The mean number of lineups per deal."""
         if self.new is None:
             return float(len(self.rows))
         size = len(self.entrants)
@@ -89,7 +86,7 @@ class Schedule:
         return len(self.rows) * (1 - old / comb(size, self._drawn))
 
     def can_play(self, without: Collection[int]) -> bool:
-        """Return whether any of its lineups can be played without these entrants."""
+        """Return whether any lineup can be played without these entrants."""
         if self.hero in without or (self.new is not None and {*self.new} <= {*without}):
             return False
         return len({*self.entrants} - {*without}) >= self._drawn
@@ -102,7 +99,7 @@ class Schedule:
         deals: int,
         without: Collection[int] = (),
     ) -> Lineups:
-        """Return the lineups of consecutive deals, deal by deal, less those with `without`."""
+        """Return the lineups of consecutive deals, deal by deal, without some entrants."""
         rows, seats = self.rows.shape
         stream = derive(derive(np.uint64(seed), _LINEUPS), seats)
         numbers = np.arange(first_deal, first_deal + deals)
@@ -136,7 +133,7 @@ def _places(deals: np.ndarray, seats: int) -> np.ndarray:
 
 
 def cohorts_of(entrants: Sequence[Entrant]) -> Cohorts:
-    """Return the numbers of all entrants by cohort, those that are out among them."""
+    """Return the numbers of all entrants by cohort, including disqualified ones."""
     cohorts: list[list[int]] = [[] for _ in range(1 + max(each.cohort for each in entrants))]
     for each in entrants:
         cohorts[each.cohort].append(each.number)
@@ -146,7 +143,7 @@ def cohorts_of(entrants: Sequence[Entrant]) -> Cohorts:
 def _with_earlier(
     cohorts: Cohorts,
 ) -> Iterator[tuple[tuple[int, ...], tuple[int, ...] | None]]:
-    """Yield for each cohort all that have entered by then, and its members; None for founders."""
+    """Yield for each cohort all entrants so far, and its members (None for the founders)."""
     for number, members in enumerate(cohorts):
         yield tuple(chain(*cohorts[: number + 1])), members if number else None
 
@@ -180,10 +177,10 @@ def round_robin(
 
 
 def random_tables(cohorts: Cohorts, seats: int, lineups: int = 1) -> list[Schedule]:
-    """Schedule some of all choices of entrants, others at every deal.
+    """Schedule a random sample of the choices of entrants, anew at every deal.
 
-    Founders sit at `lineups` tables each at every deal, give or take one, and meet about equally
-    often. Choices with later entrants are played at the same rate, to a whole number of lineups.
+    Founders sit at `lineups` tables each per deal, plus or minus one, and meet about equally often.
+    Choices with later entrants are played at the same rate, rounded to whole lineups.
     """
     founders = len(cohorts[0])
     _check_enough(founders, seats, seats, "a smaller table")
@@ -204,12 +201,9 @@ def random_tables(cohorts: Cohorts, seats: int, lineups: int = 1) -> list[Schedu
 
 @lru_cache(maxsize=16)  # settings are checked before they are played
 def _balanced(count: int, seats: int, lineups: int) -> np.ndarray:
-    """Return choices in which all numbers meet and sit about equally often, ascending, [L, P].
-
-    Seat by seat it takes the number that has met those at the table least often (by the sum of the
-    squares), and of these the one that has sat least often. A choice that is there already is taken
-    again only if no other number could sit in its last seat.
-    """
+    """Return choices in which all numbers meet and sit about equally often, ascending, [L, P]."""
+    # Greedy: the next seat goes to the number that has met the others at the table least often (sum
+    # of squares), then to the one that has sat least often. A choice repeats only if it has to.
     sat, met = np.zeros(count, dtype=np.int64), np.zeros((count, count), dtype=np.int64)
     rows = np.zeros((lineups, seats), dtype=np.int64)
     known = set()
@@ -230,7 +224,7 @@ def _balanced(count: int, seats: int, lineups: int) -> np.ndarray:
 
 
 def _least(company: np.ndarray, sat: np.ndarray) -> int:
-    """Return the number with the least company, and of those the one that sat least."""
+    """Return the number with the smallest company; among equals, the one that sat least often."""
     least = np.flatnonzero(company == company.min())
     return int(least[np.argmin(sat[least])])
 
@@ -238,7 +232,7 @@ def _least(company: np.ndarray, sat: np.ndarray) -> int:
 def too_few(entrants: int, seats: int, instead: str) -> ConfigError:
     """Return the error for entrants that do not fill a table."""
     return ConfigError(
-        f"{entrants} entrants do not fill a table of {seats} seats; take more of them, or {instead}"
+        f"{entrants} entrants do not fill a table of {seats} seats; add entrants, or {instead}"
     )
 
 

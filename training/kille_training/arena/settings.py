@@ -19,7 +19,7 @@ Fill = Literal["distinct", "copies"]
 Bots = Literal["none", "train", "held_out", "all"]
 NONE = "none"
 ALL_LINEUPS = 500
-"""Lineups of a deal, each order round the table counted, up to which all are played by default."""
+"""Maximum number of lineups, orders round the table included, that are all played by default."""
 
 
 def _by_name(entrants: Mapping[Any, Any]) -> dict[Any, Any]:
@@ -32,14 +32,14 @@ class MatchmakingSettings:
 
     Attributes:
         format: "round_robin": every entrant meets every other; "gauntlet": `hero` meets every
-            other; "random": some of all choices of entrants, others at every deal. None is "random"
-            where all choices are more than `ALL_LINEUPS`, and else "round_robin".
+            other; "random": a random sample of all choices of entrants, anew at every deal. None is
+            "random" if there are more than `ALL_LINEUPS` choices, otherwise "round_robin".
         fill: Entrants that fill a table of more than two seats: "distinct": different ones, every
             choice of them; "copies": one entrant among copies of another. Random tables are always
             distinct.
         deals: Deals of every lineup. All lineups play the same ones.
         hero: Name of the entrant that runs the gauntlet.
-        lineups: Tables that each entrant sits at in every deal, give or take one, in the format
+        lineups: Tables per entrant and deal, plus or minus one, in the format
             "random".
     """
 
@@ -64,20 +64,19 @@ class TournamentSettings:
 
     Attributes:
         name: Folder of the run below `runs/`.
-        seed: Seed of the deals and of everything that is drawn.
+        seed: Seed of the deals and of all random choices.
         table: The table.
         entrants: The entrants: for each name in the tournament a player, a name or a path as
-            `kille evaluate` takes it, or `{player: ..., play: greedy}`. Their order means nothing.
+            `kille evaluate` takes it, or `{player: ..., play: greedy}`, in any order.
         population: Bots of the game that also take part: "none", "train", "held_out" or "all".
         matchmaking: The lineups.
         time_limit: Seconds that a player may take for one batch of decisions.
         batch_tables: Tables that are played side by side.
         transfer: Whether players trained for other tables may take part.
         executor: "local": processes of this machine; "ray": a Ray cluster.
-        workers: Work units that are played at a time, each by a process of its own. 0 on this
-            machine: in the process of the command itself, without a time limit; 0 on a Ray cluster:
-            as many as it has processors.
-        address: Of the head of a Ray cluster, HOST:PORT or "auto"; empty starts one here.
+        workers: Number of processes, each playing one shard at a time. 0 plays in the process of
+            the command, without a time limit; on a Ray cluster, 0 is its number of processors.
+        address: Address of the head of a Ray cluster, HOST:PORT or "auto"; empty starts one here.
     """
 
     name: FolderName = "tournament"
@@ -94,13 +93,13 @@ class TournamentSettings:
     address: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse an impossible table or entrant, and a hero that is no entrant."""
+        """Refuse an impossible table or entrant, and a hero that is not an entrant."""
         self.table.table()
         names = [entrant.name for entrant in self.taking_part()]
         hero = self.matchmaking.hero
         if hero and hero not in names:
             raise ConfigError(
-                f"matchmaking.hero is {hero!r}, which is no entrant. {did_you_mean(hero, names)}"
+                f"matchmaking.hero is {hero!r}, expected an entrant. {did_you_mean(hero, names)}"
             )
 
     def all_lineups(self) -> int:
@@ -108,7 +107,7 @@ class TournamentSettings:
         return comb(len(self.taking_part()), self.table.num_players)
 
     def with_format(self, kept: Format | None = None) -> "TournamentSettings":
-        """Return the settings with a format: that of stored results, or one by their number."""
+        """Return the settings with the format of stored results, or one chosen by their number."""
         chosen = self.matchmaking
         if chosen.format is not None:
             return self
@@ -175,5 +174,5 @@ class Folder:
     def settings(self) -> TournamentSettings:
         """Read the settings that the tournament was last played with."""
         if not self.config.is_file():
-            raise ConfigError(f"{self.path} holds no tournament: there is no {self.config.name}")
+            raise ConfigError(f"{self.path} is not a tournament: {self.config.name} is missing")
         return load_tournament(self.config)

@@ -1,8 +1,8 @@
 """The results of a tournament: one file, written whole every few seconds.
 
-It holds the entrants, the deals that each cohort has played, and the tally. A tally does not depend
-on the order in which results came, so a tournament that was killed and resumed ends with the same
-bytes as one that was not. Only one process at a time may write; others may read meanwhile.
+It holds the entrants, the played deals of each cohort, and the tally. A tally does not depend on
+the order of results, so a killed and resumed tournament ends with the same bytes as an
+uninterrupted one. Only one process at a time may write; others may read meanwhile.
 """
 
 import json
@@ -27,16 +27,16 @@ from kille_training.arena.schedule import Lineups, Schedule
 from kille_training.statistics.tally import ARRAYS, Tally
 
 FORMAT = 1
-"""Version of the file; it rises too when a schedule has other lineups."""
+"""Version of the file; it also rises when schedules change."""
 LOCK = "results.lock"
 SECONDS = 5.0
-"""Time between two writes, at least."""
+"""Minimum seconds between two writes."""
 COST = 20.0
-"""The same, as a multiple of the time that the last write took."""
+"""The same as a multiple of the duration of the last write."""
 
 
 class StoreError(KilleError):
-    """Results cannot be read, or are those of something else."""
+    """Raised if results cannot be read or belong to something else."""
 
 
 class Strict(BaseModel):
@@ -79,8 +79,8 @@ def _reading(path: Path) -> Generator[None]:
             place = ".".join(str(part) for part in first["loc"])
             said = f"{place}: {first['msg']}, not {shortened(first.get('input'))}"
         raise StoreError(
-            f"{path} holds what no tournament writes ({shortened(said, 300)}); restore it from a "
-            "copy, or start again in another folder"
+            f"{path} is damaged ({shortened(said, 300)}); restore it from a copy, or start again "
+            "in another folder"
         ) from error
 
 
@@ -88,7 +88,7 @@ class Locked:
     """A file of results that one process at a time may write."""
 
     def __init__(self, path: Path, *, create: bool = False, readonly: bool = False) -> None:
-        """Open the file, or one that is new if `create`; lock it unless `readonly`."""
+        """Open the file, or create it if `create`; lock it unless `readonly`."""
         self.path = path
         self.config: dict[str, Any] = {}  # settings that all results share; empty at first
         self.made_with: dict[str, str] = {}  # versions that made the first results
@@ -108,8 +108,8 @@ class Locked:
                 except Timeout:
                     self._lock = None
                     raise StoreError(
-                        f"a tournament is being played in {self.path.parent}; wait until it has "
-                        "ended, or end it"
+                        f"another process is playing in {self.path.parent}; wait until it ends, or "
+                        "stop it"
                     ) from None
             for left in self.path.parent.glob(f".{self.path.name}.*"):
                 left.unlink()  # of a process that was killed while it wrote
@@ -163,7 +163,7 @@ class Locked:
         self._cost = self._written - begun
 
     def write_if_due(self) -> None:
-        """Write the file now and then, so that little is lost and writing takes little time."""
+        """Write the file if the last write was long enough ago."""
         if time.monotonic() - self._written > max(SECONDS, COST * self._cost):
             self.write()
 
@@ -182,8 +182,8 @@ class Locked:
         ]
         if differences:
             raise ConfigError(
-                f"{self.path.parent} holds results of something else: {'; '.join(differences)}; "
-                "choose another name for this, or remove that folder"
+                f"{self.path.parent} holds results with other settings: {'; '.join(differences)}; "
+                "choose another name, or remove that folder"
             )
 
 
@@ -193,7 +193,7 @@ class Store(Locked):
     def __init__(self, path: Path, *, create: bool = False, readonly: bool = False) -> None:
         """Open a file of results; see `Locked`."""
         self.tally = Tally.empty(2, 0)
-        # Deals and entrants each time that everything asked for had been played: the looks.
+        # The looks: deals and entrants whenever all scheduled deals had been played.
         self.ends: list[tuple[int, int]] = []
         self._played: dict[int, list[tuple[int, int]]] = {}
         super().__init__(path, create=create, readonly=readonly)
@@ -243,13 +243,13 @@ class Store(Locked):
             now = given.get(each.name)
             if now is None and each.out is None:
                 raise StoreError(
-                    f"{each.name!r} has entered and is not among the entrants any more; put it "
-                    "back, because its results stay, or start another tournament"
+                    f"{each.name!r} is missing from the entrants, but its results stay; put it "
+                    "back, or start another tournament"
                 )
             if now is not None and now.play != each.play:
                 raise StoreError(
-                    f"{each.name!r} entered with play: {each.play} and has play: {now.play} now; "
-                    "put it back, or enter it under another name"
+                    f"{each.name!r} entered with play: {each.play}, not play: {now.play}; change "
+                    "it back, or enter it under another name"
                 )
         for each in entrants:
             old = known.get(each.name)
@@ -274,14 +274,14 @@ class Store(Locked):
             self.tally = Tally.empty(self.table.num_players, len(entrants))
 
     def put_out(self, number: int, reason: str) -> None:
-        """Put an entrant out; if it is out already, the first reason stands."""
+        """Disqualify an entrant; a second call keeps the first reason."""
         each = self.entrants[number]
         if each.out is None:
             self.entrants[number] = replace(each, out=reason)
 
     @property
     def absent(self) -> tuple[int, ...]:
-        """Numbers of those that are out."""
+        """Numbers of disqualified entrants."""
         return tuple(each.number for each in self.entrants if each.out is not None)
 
     # Results
@@ -289,10 +289,10 @@ class Store(Locked):
     def missing(
         self, cohort: int, schedule: Schedule, deals: int, size: int = MOST_DEALS
     ) -> Iterator[Shard]:
-        """Yield the shards of a cohort that have not been played, without entrants that are out.
+        """Yield the unplayed shards of a cohort, without disqualified entrants.
 
-        A shard has about `size` tables at most. Deals at which no lineup can be played do not count
-        as played, because the width of intervals depends on their number.
+        A shard has at most about `size` tables. Deals without any lineup do not count as played,
+        because the width of intervals depends on their number.
         """
         played = self._played.get(cohort, [])
         ends = [(0, 0), *((min(a, deals), min(b, deals)) for a, b in played), (deals, deals)]
@@ -316,37 +316,37 @@ class Store(Locked):
         played[:] = joined
 
     def deals(self) -> int:
-        """Return how many different deals have been played."""
+        """Return the number of distinct deals played."""
         played = _joined([deals for played in self._played.values() for deals in played])
         return sum(end - first for first, end in played)
 
     def note_end(self) -> None:
-        """Note that everything asked for has been played; each end is a look."""
+        """Note that all scheduled deals have been played; each end is a look."""
         if not self.ended():
             self.ends.append((self.deals(), len(self.entrants)))
 
     def ended(self) -> bool:
-        """Return whether nothing has been played, and no entrant is new, since the last end."""
+        """Return whether deals and entrants are those of the last end."""
         return (self.deals(), len(self.entrants)) in self.ends[-1:]
 
 
 def check_unchanged(before: Sequence[Entrant], now: Sequence[Entrant]) -> None:
-    """Refuse entrants that are other players than before, both by number."""
+    """Refuse entrants with changed players, both by number."""
     for old, new in zip(before, now, strict=False):
         if old.fingerprint and new.fingerprint and old.fingerprint != new.fingerprint:
             advice = (
-                "; give an object that changes while it plays an attribute `fingerprint`, a "
-                "text that you change when the player changes"
+                "; if an object changes while it plays, give it an attribute `fingerprint`, a "
+                "text that you change with the player"
             )
             raise StoreError(
-                f"{old.name!r} has changed: it entered as {old.player} and answers otherwise "
-                f"now ({new.player}); put the old player back, or enter it under another name"
+                f"{old.name!r} has changed: it entered as {old.player} and now answers "
+                f"differently ({new.player}); restore it, or enter it under another name"
                 f"{advice if new.player.startswith(OBJECT) else ''}"
             )
 
 
 def _joined(ranges: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return ranges of deals in order, those that touch as one."""
+    """Return sorted ranges of deals, adjacent ones joined."""
     joined: list[tuple[int, int]] = []
     for first, end in sorted(ranges):
         if joined and first <= joined[-1][1]:

@@ -3,7 +3,7 @@
 runs/NAME/
   config.yaml       the resolved settings, with the versions that made the run
   results.npz       entrants, played deals and the tally; see `store`
-  players.log       what players printed while they played
+  players.log       the players' output
   report.html       the page
 """
 
@@ -54,7 +54,7 @@ from kille_training.tables import RulesLike, table_of
 
 
 class Tournament:
-    """A tournament under way in a folder, which stays whole however the process ends."""
+    """A tournament in a folder, which stays consistent if the process is killed."""
 
     def __init__(
         self,
@@ -66,7 +66,7 @@ class Tournament:
         trust: bool = False,
         objects: Mapping[str, PlayerLike] | None = None,
     ) -> None:
-        """Identify the entrants; a new folder in which nothing can be played is removed again."""
+        """Identify the entrants; remove a new folder if nothing can be played."""
         self._folder, self._pool = folder, pool
         entrants = settings.taking_part()
         with tidy(folder.path), ExitStack() as stack:
@@ -76,7 +76,7 @@ class Tournament:
                 check_same(store, settings)
                 entrants = store.with_new(entrants)
             self.store, self.settings = store, settings.with_format()
-            # It refuses tables that cannot be filled, and too many lineups, before anything enters.
+            # Refuse tables that cannot be filled, and too many lineups, before any entrant enters.
             self._schedules = _schedules(self.settings, entrants)
             self._play = Play(
                 settings.table.table(), settings.seed, entrants, objects or {},
@@ -117,12 +117,12 @@ class Tournament:
             self.store.write()
 
     def _missing(self, cohort: int) -> Iterator[Shard]:
-        """Yield the shards of a cohort that have not been played."""
+        """Yield the unplayed shards of a cohort."""
         deals, size = self.settings.matchmaking.deals, self.settings.batch_tables
         return self.store.missing(cohort, self._schedules[cohort], deals, size)
 
     def _amount(self) -> tuple[int, int]:
-        """Return about how many observations there are, and how many are left."""
+        """Return the approximate numbers of observations, in all and left to play."""
         lineups = sum(schedule.lineups_per_deal for schedule in self._schedules)
         missing = (shard for n in range(len(self._schedules)) for shard in self._missing(n))
         left = sum(shard.observations for shard in missing)
@@ -161,9 +161,9 @@ class Tournament:
             return
         reasons, instead = "; ".join(out), "another folder"
         if not left:
-            said = f"all entrants are out ({reasons}); mend the players, and play in {instead}"
+            said = f"all entrants are out ({reasons}); fix the players, and play in {instead}"
         elif any(each.name == settings.matchmaking.hero for each in entrants if each.out):
-            said = f"the hero is out ({reasons}); mend the player, and play in {instead}"
+            said = f"the hero is out ({reasons}); fix the player, and play in {instead}"
         else:
             can_copy = settings.matchmaking.format != "random" and left > 1
             choice = "matchmaking.fill: copies" if can_copy else "a smaller table"
@@ -179,7 +179,7 @@ class Tournament:
 
 
 PLAN_WIDTH = 79
-"""Characters of a line of the plan."""
+"""Maximum length of a line of the plan."""
 
 
 def _schedules(settings: TournamentSettings, entrants: Sequence[Entrant]) -> list[Schedule]:
@@ -193,7 +193,7 @@ def _schedules(settings: TournamentSettings, entrants: Sequence[Entrant]) -> lis
 
 
 def _config(settings: TournamentSettings) -> dict[str, Any]:
-    """Return the settings that all results of a tournament share."""
+    """Return the shared settings of all results of a tournament."""
     chosen = settings.matchmaking
     return {
         "table": settings.table.table().as_dict(),
@@ -206,13 +206,13 @@ def _config(settings: TournamentSettings) -> dict[str, Any]:
 
 
 def check_same(store: Store, settings: TournamentSettings) -> None:
-    """Refuse a tournament of other tables than those of the stored results, or of fewer deals."""
+    """Refuse settings with other tables than the stored results, or with fewer deals."""
     store.check_same(_config(settings))
     if store.deals() > settings.matchmaking.deals:
         raise ConfigError(
             f"{store.path.parent} holds results of {store.deals():,} deals, and the settings ask "
-            f"for {settings.matchmaking.deals:,}; stored results stay, so ask for at least as many "
-            "deals, or choose another name"
+            f"for {settings.matchmaking.deals:,}; set matchmaking.deals to at least as many, or "
+            "choose another name"
         )
 
 
@@ -270,35 +270,33 @@ def play_tournament(
         num_players: Seats of the table; the default is what a policy was made for, or the game's.
         rules: Preset and switches, as `kille_env.make` takes them; likewise.
         episode: "deal", or "match" for the whole game until a pot is won; likewise.
-        format: "round_robin", "gauntlet" or "random"; docs/tournaments.md says more. None is
-            "random" where all lineups would be more than 500, and else "round_robin".
+        format: "round_robin", "gauntlet" or "random", see docs/tournaments.md. None is "random" if
+            there are more than 500 lineups, otherwise "round_robin".
         fill: "distinct" or "copies": entrants that fill a table of more than two seats. None is
-            "distinct" where there are enough entrants, and else "copies".
+            "distinct" if there are enough entrants, otherwise "copies".
         deals: Deals of every lineup.
         hero: Name of the entrant that runs the gauntlet.
-        lineups: Tables that each entrant sits at in every deal, of random tables.
+        lineups: Tables per entrant and deal, in the format "random".
         population: Bots of the game that also take part: "none", "train", "held_out" or "all".
-        seed: Seed of the deals and of everything that is drawn.
+        seed: Seed of the deals and of all random choices.
         workers: Processes; 0 is this process, without a time limit. Python objects are copied into
             other processes with cloudpickle.
         time_limit: Seconds that a player may take for one batch of decisions.
         batch_tables: Tables that are played side by side.
         out: Folder of the tournament, which a later call with the same players resumes or extends;
-            None is a temporary one, which lasts as long as what is returned. Players are recognized
-            by their answers at fixed decisions, or by an attribute `fingerprint`, a text or a
-            method that returns one.
-        transfer: Whether policies that were made for other tables may take part; the result says
-            so.
-        trust: Whether model files that can run code may be loaded.
-        progress: Called with how far it is; None shows bars in terminals and notebooks, and prints
-            the plan on standard error: lineups and deals.
+            None is a temporary one that lasts as long as the result. Players are recognized by
+            their answers at fixed decisions, or by an attribute `fingerprint`, a text or a method
+            that returns one.
+        transfer: Whether to allow policies made for other tables; the result names them.
+        trust: Whether to load model files that can run code.
+        progress: Progress callback; None shows bars in terminals and notebooks, and prints the
+            plan, lineups and deals, on standard error.
 
     Returns:
-        The standings and the crosstable, as data frames too. A notebook shows the standings, and
-        `report` is where the page is.
+        The standings and the crosstable, also as data frames; `report` is the path of the page.
 
     Raises:
-        ConfigError: It cannot be played; the message says why.
+        ConfigError: The tournament cannot be played; the message gives the reason.
         KeyboardInterrupt: The message says how to resume.
     """
     if isinstance(players, str):
@@ -359,7 +357,7 @@ def play_in_folder(
 
 
 def how_to_resume(out: str | Path | None) -> str:
-    """Return how a caller in Python resumes after Ctrl-C."""
+    """Return instructions to resume in Python after Ctrl-C."""
     if out is None:
         return "nothing was saved; name a folder, out=..., and the same call will resume"
     return f"nothing is lost; the same call, with out={str(out)!r}, resumes"
@@ -367,7 +365,7 @@ def how_to_resume(out: str | Path | None) -> str:
 
 @contextmanager
 def tidy(path: Path) -> Generator[None]:
-    """Remove a new folder again if nothing can be played in it."""
+    """Remove a new folder if nothing can be played in it."""
     with writing(path):
         new = not path.exists()
     try:
@@ -380,7 +378,7 @@ def tidy(path: Path) -> Generator[None]:
 
 @contextmanager
 def folder_of(out: str | Path | None) -> Generator[Path]:
-    """Open the folder of a tournament; without a name, one that lasts as long as the context."""
+    """Open the folder of a tournament; without a name, a temporary one."""
     if out is not None:
         yield Path(out)
         return
@@ -395,7 +393,7 @@ def _by_name(players: Mapping[str, Any] | Sequence[str]) -> dict[str, Any]:
     twice = [name for name, times in Counter(map(str, players)).items() if times > 1]
     if twice:
         raise ConfigError(
-            f"the entrant {twice[0]!r} is named twice; give each a name of its own, as in "
+            f"two entrants are called {twice[0]!r}; give each its own name, as in "
             f"{{'first': {twice[0]!r}, 'second': {twice[0]!r}}}"
         )
     return {name: name for name in players}

@@ -30,7 +30,7 @@ def benchmark(config: str, out: Path | None, overrides: tuple[str, ...], as_json
     path = find_settings(config, "benchmark")
     folder = path
     if path.is_dir() and overrides:
-        raise click.UsageError(f"{path} is a folder of results; --set goes with settings")
+        raise click.UsageError(f"{path} is a folder of results; --set needs a recipe or settings")
     if not path.is_dir():
         grid = load(Benchmark, path, overrides)
         folder = out or Path("runs") / grid.name

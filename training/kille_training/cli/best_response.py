@@ -15,11 +15,11 @@ from kille_training.cli import command
 )  # fmt: skip
 @click.option(
     "--seeds", type=click.IntRange(min=1), default=3, show_default=True,
-    help="Learners; the best one plays each position.",
+    help="Number of learners; the best one plays each position.",
 )  # fmt: skip
 @click.option(
     "--deals", type=click.IntRange(min=2), default=20_000, show_default=True,
-    help="Deals that the gain is measured over; half as many choose the learners.",
+    help="Deals of the measurement; half as many choose the learners.",
 )  # fmt: skip
 @command.seed_option
 @command.set_option("play=greedy")
@@ -31,10 +31,10 @@ def best_response(
     as_json: bool,
     **asked: Any,
 ) -> None:
-    """Learn to beat POLICY, which sits in all other seats, and measure by how much.
+    """Learn a best response to POLICY in all other seats, and measure its gain.
 
-    The gain is a lower bound: a better response may exist that was not found. It is measured by
-    position, over other deals than the learners were chosen by, with 95% intervals.
+    The gain is a lower bound: a better response may exist. It is measured by position, with 95%
+    intervals, on deals that did not choose the learners.
     """
     from kille_training.learn.best_response import best_response as respond
     from kille_training.progress import Bars

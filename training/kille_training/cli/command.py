@@ -1,4 +1,4 @@
-"""Shared parts of commands: options, results for people or programs, and interruptions."""
+"""Shared parts of commands: options, output as text or JSON, and interruptions."""
 
 import inspect
 import json
@@ -21,7 +21,7 @@ from kille_training.progress import SECONDS_BEFORE_BAR
 F = TypeVar("F", bound=Callable[..., Any])
 WIDTH_WITHOUT_TERMINAL = 120
 
-# Options: the same word for the same thing everywhere
+# Options
 
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON object instead of text."
@@ -61,7 +61,7 @@ def set_option(example: str) -> Callable[[F], F]:
 
 
 def table_options(command: F) -> F:
-    """Add options for the table of a POLICY, which may have been made for one.
+    """Add options for the table of a POLICY, which may have one of its own.
 
     The command receives game, num_players, rules, transfer and trust.
     """
@@ -70,7 +70,7 @@ def table_options(command: F) -> F:
         click.option(
             "--transfer",
             is_flag=True,
-            help="Measure a policy that was made for another table at this one all the same.",
+            help="Allow policies made for another table.",
         ),
         rules_option,
         click.option(
@@ -100,7 +100,7 @@ def game_options(command: F) -> F:
 
 
 def parse_rules(words: Sequence[str]) -> dict[str, Any]:
-    """Return switches given on the command line."""
+    """Return the rule switches of a command line."""
     rules: dict[str, Any] = {}
     for word in words:
         name, equals, text = word.partition("=")
@@ -117,7 +117,7 @@ def parse_rules(words: Sequence[str]) -> dict[str, Any]:
 
 
 def arguments_of(function: Callable[..., Any], overrides: Sequence[str], *names: str) -> Any:
-    """Return arguments of a function, as a dictionary, that `--set` gives."""
+    """Return the arguments of a function in the values of `--set`."""
     from pydantic import TypeAdapter, ValidationError
 
     from kille_training.settings import override
@@ -139,12 +139,12 @@ def names(words: str) -> list[str]:
     """Return the players in a list with commas between."""
     found = [word.strip() for word in words.split(",") if word.strip()]
     if not found:
-        raise click.UsageError(f"{words!r} names no player, expected names with commas between")
+        raise click.UsageError(f"{words!r} has no player, expected names separated by commas")
     return found
 
 
 def check_file(out: Path | None) -> None:
-    """Refuse an output file that is a folder, or lacks its folder, before anything is played."""
+    """Refuse an output file that is a folder or whose folder is missing."""
     if out is not None and out.is_dir():
         raise ConfigError(f"{out} is a folder; name the file in --out")
     if out is not None and not out.parent.is_dir():
@@ -155,7 +155,7 @@ def check_file(out: Path | None) -> None:
 
 
 def resumable(begun: Callable[[], bool] = lambda: True) -> AbstractContextManager[None]:
-    """Make Ctrl-C say, once, that the command line as it was given resumes, if it has begun."""
+    """Make Ctrl-C print the command that resumes, if anything has begun."""
     given = click.get_current_context().find_root().obj or ()
     return jobs.resumable(f"nothing is lost; resume with: {shlex.join(['kille', *given])}", begun)
 
@@ -172,5 +172,5 @@ def report(result: dict[str, Any], shown: Iterable[Any], as_json: bool) -> None:
 
 
 def progress(things: Iterable[Any], what: str, total: int) -> Iterable[Any]:
-    """Go through `things` with a bar on standard error, if that is a terminal."""
+    """Iterate over `things` with a bar on standard error, if that is a terminal."""
     return tqdm(things, desc=what, total=total, leave=False, disable=None, delay=SECONDS_BEFORE_BAR)

@@ -10,7 +10,7 @@ from click.core import ParameterSource
 from kille_training.cli import command
 
 RARE = ("alpha", "beta", "bounds", "most", "time_limit", "workers")
-"""Arguments of `kille_training.compare` that `--set` gives."""
+"""Arguments of `kille_training.compare` for `--set`."""
 
 
 @click.command(epilog="Example: kille compare rule_of_thumb byteskille/tipsy --by 0.01 --players 3")
@@ -76,7 +76,7 @@ def compare(
 def _compare_seeds(
     better: str, worse: str, out: Path | None, overrides: tuple[str, ...], as_json: bool
 ) -> None:
-    """Compare two folders of runs by seed, draw the plot and print the differences."""
+    """Compare two folders of runs by seed: draw the plot and print the differences."""
     from kille_training.learn.seeds import SeedRuns, seeds_in
     from kille_training.progress import Bars
 
@@ -89,7 +89,7 @@ def _compare_seeds(
     if others := given - {"better", "worse", "--out", "--seed", "--set", "--json"}:
         raise click.UsageError(
             f"{', '.join(sorted(others))}: not for folders of runs by seed, which are compared at "
-            "their own table; --out, --seed and --set deals=N or baselines=[...] are"
+            "their own table; use --out, --seed and --set deals=N or baselines=[...]"
         )
     words = command.arguments_of(SeedRuns.compare, overrides, "deals", "baselines")
     if "--seed" in given:

@@ -24,7 +24,7 @@ from kille_training.cli import command
 @command.table_options
 @command.json_option
 def evaluate(policy: str, baselines: str, as_json: bool, **asked: Any) -> None:
-    """Measure POLICY in units per deal, with 95% intervals, and how far it is from an equilibrium.
+    """Measure POLICY: units per deal with 95% intervals, and distance from an equilibrium.
 
     POLICY is the folder of a run, of a solution or of an exported policy, the name of a built-in
     player (`kille players` lists them), a model of Stable-Baselines3 (with --trust), or
@@ -33,7 +33,7 @@ def evaluate(policy: str, baselines: str, as_json: bool, **asked: Any) -> None:
     deterministic policy has one row, because its greedy and sampled play are the same.
 
     NashConv is computed exactly, without sampling, for single deals of Byteskille with up to four
-    seats, and where a game's presets tiny and small make the tree fit into memory.
+    seats, and for the presets tiny and small of other games if the tree fits into memory.
     """
     from kille_training.evaluation.api import evaluate as measure
     from kille_training.learn.runs import Run, seed_runs, unfinished

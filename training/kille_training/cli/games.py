@@ -13,7 +13,7 @@ from kille_training.cli.command import json_option, report, rules_option
 
 @click.command(epilog="Example: kille games byteskille --manual --rules gok_call=off")
 @click.argument("game", required=False)
-@click.option("--manual", is_flag=True, help="Explain how GAME is played, by the rules that hold.")
+@click.option("--manual", is_flag=True, help="Explain how to play GAME under the given rules.")
 @rules_option
 @json_option
 def games(game: str | None, manual: bool, rules: dict[str, Any], as_json: bool) -> None:
@@ -22,16 +22,16 @@ def games(game: str | None, manual: bool, rules: dict[str, Any], as_json: bool) 
         _explain(game, rules, as_json)
         return
     if rules:
-        raise click.UsageError("--rules go with --manual")
+        raise click.UsageError("--rules needs --manual")
     specs = [spec(name) for name in (list_games() if game is None else (game,))]
     shown = _overview(specs) if game is None else _details(specs[0])
     report({"games": {one.name: _for_programs(one) for one in specs}}, shown, as_json)
 
 
 def _explain(game: str | None, rules: dict[str, Any], as_json: bool) -> None:
-    """Print how a game is played."""
+    """Print the manual of a game."""
     if game is None:
-        raise click.UsageError("--manual is of one game: kille games GAME --manual")
+        raise click.UsageError("--manual needs a game: kille games GAME --manual")
     text = describe_rules(game, rules)
     report({"game": game, "manual": text}, text.splitlines(), as_json)
 
@@ -52,7 +52,7 @@ def _overview(specs: list[GameSpec]) -> list[str]:
     return [
         *columns([head, *rows], indent=""),
         "",
-        "Everything about one: kille games NAME; how it is played: kille games NAME --manual",
+        "Details of one: kille games NAME; its rules: kille games NAME --manual",
     ]
 
 
@@ -82,7 +82,7 @@ def _for_programs(one: GameSpec) -> dict[str, Any]:
 
 
 def _details(one: GameSpec) -> list[str]:
-    """Return facts and switches; each switch has a line of values and a line of explanation."""
+    """Return facts and switches of a game, two lines per switch."""
     heads = [("switch", *one.presets, "possible")]
     rows = [
         (s.name, *(_word(s.value_for(preset)) for preset in one.presets), _values(s))
@@ -94,7 +94,7 @@ def _details(one: GameSpec) -> list[str]:
         str(one),
         f"episodes  {', '.join(EPISODES)}, {DEFAULT_EPISODE} by default",
         "",
-        "Rule switches, their values in each preset, and what is possible:",
+        "Rule switches: value in each preset, and possible values:",
         "",
         head,
         *(line for pair in explained for line in pair),
@@ -107,5 +107,5 @@ def _values(switch: Switch) -> str:
 
 
 def _word(value: Any) -> str:
-    """A value as it is written on the command line."""
+    """Return a value in the syntax of the command line."""
     return value if isinstance(value, str) else json.dumps(value)

@@ -1,7 +1,7 @@
-"""The `kille` command: its commands, loaded when they are used, and how it ends.
+"""The `kille` command: subcommands, loaded at first use, and exit statuses.
 
-It exits with 0, with 1 and a sentence on standard error that says what to do, or with 130 when it
-was interrupted. Standard output carries the result and nothing else.
+The exit status is 0, 1 with an error on standard error, or 130 after an interruption. Standard
+output carries only the result.
 """
 
 import sys
@@ -32,7 +32,7 @@ COMMANDS = {
     "play": ("play:play", "Sit down at a table yourself."),
     "train": ("train:train", "Train a policy by self-play."),
     "evaluate": ("evaluate:evaluate", "Measure a player."),
-    "best-response": ("best_response:best_response", "Learn to beat a player, and by how much."),
+    "best-response": ("best_response:best_response", "Bound the exploitability of a player."),
     "solve": ("solve:solve", "Solve a deal or a whole pot: an equilibrium."),
     "tournament": ("tournament:tournament", "Rank players, with intervals."),
     "benchmark": ("benchmark:benchmark", "Compare methods of learning at the same tables."),
@@ -43,11 +43,11 @@ COMMANDS = {
 """Every command: its function ("module:function" in this folder) and its help."""
 
 MOST_CHARACTERS = 2_000
-"""Characters of a complaint, at most: a name in it may be of any length."""
+"""Maximum length of an error: a name in it may be of any length."""
 
 
 class LazyGroup(click.Group):
-    """A group that imports a command when it is used, so that `kille --help` is fast."""
+    """A group that imports a command at first use, so that `kille --help` is fast."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the commands in the order of the table."""
@@ -92,7 +92,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def guarded(
     command: click.Command, arguments: Sequence[str] | None = None, program: str = "kille"
 ) -> int:
-    """Run a command; an error becomes a sentence on standard error."""
+    """Run a command; print an error as a sentence on standard error."""
     with ExitStack() as stack:
         for name in ("stdout", "stderr"):
             stream = getattr(sys, name)
@@ -106,7 +106,7 @@ def guarded(
 
 
 def _status_of(command: click.Command, arguments: Sequence[str] | None, program: str) -> int:
-    """Run a command and return its exit status; errors become sentences on standard error."""
+    """Run a command and return its exit status; print errors on standard error."""
     try:
         given = list(sys.argv[1:] if arguments is None else arguments)
         status = command.main(args=given, prog_name=program, standalone_mode=False, obj=given)
@@ -125,7 +125,7 @@ def _status_of(command: click.Command, arguments: Sequence[str] | None, program:
     except KilleError as error:
         _complain(str(error))
     except MemoryError as error:
-        _complain(f"this needs more memory than there is ({error}); ask for less at a time")
+        _complain(f"out of memory ({error}); reduce the size of the job")
     except OSError as error:
         _complain(f"{error.filename}: {error.strerror}" if error.filename else str(error))
     except ModuleNotFoundError as error:
@@ -133,7 +133,7 @@ def _status_of(command: click.Command, arguments: Sequence[str] | None, program:
         _complain(str(missing(error, next(bringing, "train"))))
     except (Exception, SystemExit) as error:
         place = _outside(error)
-        if place is None:  # a fault of ours: its traceback says where
+        if place is None:  # a bug: keep the traceback
             raise
         _complain(f"{place}: {type(error).__name__}: {error}")
     return 1
@@ -149,7 +149,7 @@ def _bounded(message: str) -> str:
 
 
 def _outside(error: BaseException) -> str | None:
-    """Return the innermost line of the user's own code that an error came from, if any."""
+    """Return the innermost line of the user's own code in a traceback, if any."""
     ours = [find_spec(name) for name in ("kille_env", "kille_agents", "kille_training")]
     installed = [Path(spec.origin).parent for spec in ours if spec and spec.origin]
     installed += [Path(get_path(name)) for name in ("stdlib", "platstdlib", "purelib", "platlib")]

@@ -43,12 +43,11 @@ def play(
     trust: bool,
     as_json: bool,
 ) -> None:
-    """Play GAME at a table of your own.
+    """Play GAME against other players.
 
-    You see what your seat may know and nothing else. Type ? for the rules, h for a hint and q to
-    leave.
+    You see only the information of your seat. Type ? for the rules, h for a hint and q to quit.
     """
-    # The rest takes seconds to load: say so first, and keep keys typed meanwhile off the screen.
+    # Loading takes seconds: print a line first, and do not echo keys typed meanwhile.
     show_keys = _hide_keys()
     try:
         click.echo(f"{spec(game).title}: setting the table ...", err=as_json)
@@ -94,7 +93,7 @@ def _play(
 
 
 def _hide_keys() -> Callable[[], None]:
-    """Stop the terminal's echo; return a function that drops what was typed and start it again."""
+    """Turn the terminal's echo off; return a function that discards typed keys and restores it."""
     if sys.stdin is None or not sys.stdin.isatty() or sys.platform == "win32":
         return lambda: None
     import termios
@@ -127,7 +126,7 @@ def _in_terminal(
 def _on_page(
     order: "Order", others: "list[Policy]", quiet: bool, *, go_on: bool
 ) -> "tuple[Order, Sequence[Record]]":
-    """Serve a table until it is interrupted; return its order, which may be one that was kept."""
+    """Serve a table until it is interrupted; return its order, possibly of a stored match."""
     from kille_training.table import server
 
     listening = server.listen()
@@ -140,7 +139,7 @@ def _on_page(
         playing = house.table.order if house.table is not None else order
         if replace(playing, seed=order.seed) != order:
             title = spec(playing.game).title
-            click.echo(f"Your match of {title} waits and goes on; --seed begins anew.", err=quiet)
+            click.echo(f"Your match of {title} continues; --seed begins a new one.", err=quiet)
         click.echo(f"Your table: {link}\nCtrl-C ends the server; the match waits.", err=quiet)
         server.open_browser(link)
 

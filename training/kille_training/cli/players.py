@@ -20,7 +20,7 @@ AGAINST = ("rule_of_thumb", "uniform")
 @click.option("--game", help="The game; needed for the baselines, which play every game.")
 @command.json_option
 def players(player: str | None, game: str | None, as_json: bool) -> None:
-    """List the players of a game, or of all games, with their earnings; or describe one.
+    """List the players of a game or of all games with their earnings, or describe one.
 
     PLAYER is a name in the list.
     """
@@ -61,7 +61,7 @@ def _list(games: list[str], as_json: bool) -> None:
 
 
 def _lines(game: str, described: list[dict[str, Any]]) -> list[str]:
-    """Return a line per player of a game; its description stands last and wraps."""
+    """Return a line per player of a game, with a wrapped description at the end."""
     from kille_agents.catalog import measured_lines
 
     rows = [("player", "split", *(f"against {other}" for other in AGAINST))]

@@ -1,4 +1,4 @@
-"""`kille record`: players play matches, which are written to a file."""
+"""`kille record`: write matches of players to a file."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     type=click.IntRange(min=1),
     default=1,
     show_default=True,
-    help="Single deals; with --rules episode=match whole matches.",
+    help="Number of single deals, or of matches with --rules episode=match.",
 )
 @click.option(
     "--seed",
@@ -50,8 +50,8 @@ def record(
 ) -> None:
     """Play matches of GAME and write them to a file, one per line.
 
-    PLAYER is a name, a run folder or a policy file: one for all seats, or one per seat. Without any
-    all seats play uniformly at random.
+    PLAYER is a name, a run folder or a policy file: one for all seats, or one per seat. Without
+    PLAYER, all seats play uniformly at random.
 
     Match i has the seed SEED + i, so its cards and its play do not depend on the other matches.
     """

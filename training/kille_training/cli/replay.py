@@ -1,4 +1,4 @@
-"""`kille replay`: describes recorded matches in words, checks them, or shows them on a page."""
+"""`kille replay`: describe recorded matches, check them, or show them on a page."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 @click.option(
     "--policies",
     metavar="NAME,NAME",
-    help="On the page: whose probabilities to show at each decision.  [default: rule_of_thumb, and "
-    "byteskille/solved where it is solved]",
+    help="Policies whose probabilities the page shows at each decision.  [default: rule_of_thumb, "
+    "and byteskille/solved if the table is solved]",
 )
 @command.trust_option
 @command.json_option
@@ -41,33 +41,32 @@ def replay(
     trust: bool,
     as_json: bool,
 ) -> None:
-    """Replay the matches of FILE: in words, or on a page to step through.
+    """Replay the matches of FILE as text, or on a page to step through.
 
-    If a line is no record or breaks the rules, the whole file is refused and nothing is printed.
-    A page needs no network and no other file; it shows all cards, and where the deal is solved what
-    each choice was worth.
+    A file with an invalid or illegal record is refused as a whole. The page is self-contained; it
+    shows all cards and, if the deal is solved, the value of each choice.
     """
     numbered = _numbered(file, number)
     if page:
         if check:
-            raise click.UsageError("choose one of --check and --html")
+            raise click.UsageError("use either --check or --html")
         made = _page(file, numbered, policies, trust)
         _write(page, made, file, len(numbered), as_json)
         return
     if policies is not None or trust:
-        raise click.UsageError("--policies and --trust go with --html")
+        raise click.UsageError("--policies and --trust need --html")
     _tell(file, numbered, check, as_json)
 
 
 def _numbered(file: Path, number: int | None) -> "list[tuple[int, Record]]":
-    """Return the records with their lines, or the one that was asked for."""
+    """Return the records with their line numbers, all or one."""
     from kille_env.records import read_records
 
     records = read_records(file)
     if not records:
         raise RecordError(f"{file} holds no record")
     if number is not None and number > len(records):
-        raise RecordError(f"{file} has {len(records)} lines, there is no match {number}")
+        raise RecordError(f"--match is {number}, but {file} has {len(records)} lines")
     numbered = list(enumerate(records, start=1))
     return numbered if number is None else numbered[number - 1 : number]
 
@@ -99,7 +98,7 @@ def _write(page: Path, made: bytes, file: Path, matches: int, as_json: bool) -> 
     command.report(result, [f"The page is in {page}"], as_json)
 
 
-# In words
+# As text
 
 
 def _tell(file: Path, numbered: "list[tuple[int, Record]]", check: bool, as_json: bool) -> None:

@@ -1,4 +1,4 @@
-"""`kille solve`: solves a deal or a whole pot exactly."""
+"""`kille solve`: solve a deal or a whole pot exactly."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +10,7 @@ from kille_env.registry import Table
 from kille_training.cli import command
 
 SET = ("iterations", "method", "memory")
-"""Arguments that `--set` gives."""
+"""Arguments for `--set`."""
 
 
 @click.command(epilog="Example: kille solve byteskille --players 3 --rules wikipedia")
@@ -19,15 +19,14 @@ SET = ("iterations", "method", "memory")
 @command.rules_option
 @click.option(
     "--target", type=float,
-    help="NashConv at which it is solved, in units per deal or match. Default: 1e-9, with 4 seats "
-    "1e-7, of a match 1e-4 of its pot; of other games than byteskille 1e-4 with 2 seats and 2e-3 "
-    "with more.",
+    help="Target NashConv, in units per deal or match.  [default: 1e-9; with 4 seats 1e-7; of a "
+    "match 1e-4 of its pot; for games other than byteskille 1e-4 with 2 seats and 2e-3 with more]",
 )  # fmt: skip
 @command.set_option("memory=8 (GiB that the tree may take), iterations=1000 or method=cfr+")
 @click.option(
     "--efg", type=click.Path(path_type=Path, dir_okay=False),
-    help="Of a deal: also write its exact tree here, in Gambit's format, for OpenSpiel, and "
-    "beside it the solution in its information sets (.policy), for docs/certificates/check.py.",
+    help="Also write the exact tree of a deal in Gambit's format, for OpenSpiel, and beside it the "
+    "solution by information set (.policy), for docs/certificates/check.py.",
 )  # fmt: skip
 @command.out_option
 @command.json_option
@@ -41,15 +40,15 @@ def solve(
     overrides: tuple[str, ...],
     as_json: bool,
 ) -> None:
-    """Solve a single deal of GAME, or a whole pot (--rules episode=match), exactly.
+    """Compute an equilibrium of a single deal of GAME, or of a whole pot (--rules episode=match).
 
-    Byteskille is solved with up to 4 seats, whole pots with 2 or 3; of other games the small tables
-    that fit into memory, as krypkille with 2 or 3 seats by --rules small.
+    Byteskille is solved with up to 4 seats, whole pots with 2 or 3; other games if the tree fits
+    into memory, such as krypkille with 2 or 3 seats under --rules small.
 
-    With 2 seats nobody can beat the strategy. With more, no seat alone gains by leaving it; two
-    seats that act together may. The folder holds the strategy as a policy (`kille evaluate FOLDER`)
-    and as text (strategy.md). Run it again to resume; once it is solved, it prints the results, and
-    a smaller --target sharpens a deal.
+    With 2 seats the strategy is unbeatable. With more, no single seat gains by deviating, but two
+    colluding seats may. The folder holds the strategy as a policy (`kille evaluate FOLDER`) and as
+    text (strategy.md). Run it again to resume; once solved, it prints the results. A smaller
+    --target refines the solution of a deal.
     """
     from kille_training.progress import Bars
     from kille_training.solving.export import export_efg
@@ -61,7 +60,7 @@ def solve(
     table = Table.of(game, rules=rules)
     seats = table.num_players if num_players is None else num_players  # `solve` checks them
     if efg is not None and table.rules["episode"] == "match":
-        raise click.UsageError("--efg writes the tree of a single deal, and no match")
+        raise click.UsageError("--efg writes the tree of a single deal, not of a match")
     folder = out or Path("runs") / default_name(replace(table, num_players=seats))
     try:
         begun = (folder / "settings.json").is_file
@@ -80,5 +79,5 @@ def solve(
         hint = next((each.metavar or each.opts[0] for each in given), f"{where} {error.argument}")
         raise click.BadParameter(error.problem, param_hint=hint) from None
     text = folder / "strategy.md"
-    shown = [found, f"The policy is in {folder}; for people: {text}"]
+    shown = [found, f"Policy: {folder}; readable strategy: {text}"]
     command.report(found.as_dict(), shown, as_json)

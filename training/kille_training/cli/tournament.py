@@ -30,9 +30,9 @@ def tournament(
 ) -> None:
     """Play a tournament, show the standings and write its page.
 
-    CONFIG is the name of a recipe (each game has one), a file of settings, or the folder
-    of a tournament. Run it again to resume; with more entrants or deals in the settings, only
-    those are played. A finished folder is shown as it was played, and no player is loaded.
+    CONFIG is the name of a recipe (each game has one), a file of settings, or the folder of a
+    tournament. Run it again to resume; added entrants or deals are played, stored results stay. A
+    finished tournament is shown without loading any player.
     """
     from kille_training.arena.page import write_tournament_page
     from kille_training.arena.settings import Folder, load_tournament
@@ -46,7 +46,9 @@ def tournament(
     result = None
     if path.is_dir():
         if values["seed"] is not None or out is not None:
-            raise click.UsageError(f"{path} is a tournament; it keeps its place and its seed.")
+            raise click.UsageError(
+                f"{path} is a tournament with its own folder and seed: leave out --out and --seed"
+            )
         folder = Folder(path)
         folder.settings()
         settings = load_tournament(folder.config, overrides, **values)

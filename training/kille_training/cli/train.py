@@ -1,4 +1,4 @@
-"""`kille train`: a policy by self-play."""
+"""`kille train`: train a policy by self-play."""
 
 from pathlib import Path
 
@@ -33,7 +33,7 @@ def train(
     runs train side by side, one process and thread for each core; `kille compare` compares two
     such folders.
     """
-    from kille_training import train as train_policy  # says which extra is missing
+    from kille_training import train as train_policy  # names the missing extra
     from kille_training.learn.runs import Run, seed_runs
     from kille_training.progress import Bars
 

@@ -1,5 +1,5 @@
 """Measure the earnings of a policy: over duplicate deals, and exactly.
 
-`api` is the way in. `duplicate` plays, `exact` measures in trees, and `results` prints. `worth` is
-the value of single choices, which `replay` shows of recorded matches.
+Entry point: `api`. `duplicate` plays deals, `exact` measures in trees, and `results` prints.
+`worth` values single choices, for `replay` of recorded matches.
 """

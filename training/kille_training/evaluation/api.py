@@ -58,7 +58,7 @@ def evaluate(
 
     Args:
         policy: A name, a path, a function of observations and masks, or any other policy; or a list
-            of such, one for each seat, forehand first, the dealer last.
+            with one per seat, forehand first, the dealer last.
         game: The game; the default is the one that the policy was made for, or byteskille.
         num_players: Seats; the default is that of the policy or list, or the game's.
         rules: A preset or switches; likewise.
@@ -68,14 +68,14 @@ def evaluate(
         deals: Deals, each played once from every seat.
         seed: Seed of the deals.
         play: "greedy", "sampled" or "both".
-        exact: Whether to compute NashConv; None does where a tree of the game fits into memory.
-        losses: Number of information sets to return at which it loses most; needs `exact`.
+        exact: Whether to compute NashConv; None does if the tree fits into memory.
+        losses: Number of information sets with the largest losses to return; needs `exact`.
         reward: The function of an environment's option `reward`, from the units of all seats [N, P]
-            in deals to rewards [N, P]; rows are then its averages. None measures units. NashConv is
-            of units, so it is not computed beside.
-        transfer: Whether to measure a policy that was made for another table; the result says so.
+            in deals to rewards [N, P]; rows are then its averages. None measures units. NashConv
+            needs units, so it is not computed.
+        transfer: Whether to allow policies made for another table; the result names them.
         trust: Whether to load model files that can run code.
-        progress: Called with the progress; None shows bars in terminals and notebooks.
+        progress: Progress callback; None shows bars in terminals and notebooks.
 
     Raises:
         KilleError: There is no such policy or table, or the options exclude each other.
@@ -84,7 +84,7 @@ def evaluate(
     deals, seed = arguments.whole("deals", deals, 2), arguments.seed(seed)
     profile = profile_of(policy)
     if profile and baselines is not None:
-        raise ConfigError("a profile has a policy in each seat: leave out baselines")
+        raise ConfigError("a profile fills all seats: leave out baselines")
     others = [] if profile else _listed(BASELINES if baselines is None else baselines)
     if not (profile or others):
         raise ConfigError("baselines is empty, expected at least one player for the other seats")
@@ -102,17 +102,17 @@ def evaluate(
     for each in plays:
         with_action_selection(policies[0], each)  # refuses an unknown one before the first deal
     if exact and unsteady:
-        raise PolicyError(f"nothing exact is known of {unsteady[0]!r}: {UNSTEADY}")
+        raise PolicyError(f"{unsteady[0]!r} cannot be measured exactly: {UNSTEADY}")
     if check_reward_function(reward) is not None:
         if exact:
-            raise ConfigError("NashConv is one of units: measure it without reward=")
+            raise ConfigError("NashConv is in units: leave out reward=")
         exact = False
     if exact is None and not unsteady and is_exact(num_players, resolved):
         from kille_training.solving.policies import can_be_asked  # loads trees and solvers
 
         exact = all(can_be_asked(each) for each in policies[:size])
     if losses and not exact:
-        raise ConfigError("losses are those of an exact NashConv; ask for it too: exact=True")
+        raise ConfigError("losses need an exact NashConv: set exact=True")
     nash, lost = None, ()
     if exact:
         from kille_training.evaluation.exact import measure_exactly

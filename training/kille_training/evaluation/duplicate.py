@@ -1,15 +1,14 @@
 """Earnings of a policy against others, over duplicate deals.
 
 The focal player takes each seat of the same deal in turn, with the baseline in every other seat.
-The first dealer belongs to the deal, so the focal player plays every position once. The mean of
-what it earned in these games is *one* observation, and the intervals are over observations: games
-with the same cards are not independent of each other. Where the rewards of a game do not sum to
-zero, the score is what the focal player earns more than the baseline does in the same seat over the
-same cards. So a player earns exactly nothing against itself, deal by deal, in every game: in the
-same seat of the same deal it meets the same random numbers.
+The first dealer belongs to the deal, so the focal player plays every position once. The mean of its
+earnings in these games is *one* observation, and intervals are over observations: games with the
+same cards are not independent. In games that are not zero-sum, the score is the focal player's
+earnings minus the baseline's in the same seat over the same cards. In every game a player scores
+exactly 0 against itself, deal by deal, because it meets the same random numbers.
 
-The deals and the players' random numbers are those of `kille_env.core.keys` and
-`kille_env.play.seating`: deal 17 of a seed is the same here, in a comparison and in a tournament.
+Deals and random numbers are those of `kille_env.core.keys` and `kille_env.play.seating`: deal 17 of
+a seed is the same here, in a comparison and in a tournament.
 """
 
 from collections.abc import Callable, Sequence
@@ -33,15 +32,15 @@ from kille_training.progress import ignore
 from kille_training.statistics.intervals import ScoreRange, means
 
 TABLES = 16_384
-"""Tables that are played side by side; bounds the memory, not the deals."""
+"""Tables played side by side, which bounds the memory."""
 DECIMALS = 9
-"""Scores are rounded to these: the shares of a stake are no binary fractions and leave dust."""
+"""Decimals of scores: shares of a stake are not binary fractions, so sums have rounding errors."""
 DETERMINISTIC = "deterministic"
-"""The way to play of a policy that never mixes actions."""
+"""Way of play of a policy that never mixes actions."""
 
 
 def known_play(play: str) -> str:
-    """Return a way to play, as results name it."""
+    """Return a valid way of play, or raise."""
     known = (*PLAYS, DETERMINISTIC)
     if play not in known:
         raise ConfigError(f"play is {play!r}, expected one of {', '.join(known)}")
@@ -49,7 +48,7 @@ def known_play(play: str) -> str:
 
 
 Play = Annotated[str, AfterValidator(known_play)]
-"""How a player that was measured has played."""
+"""Way of play in results."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +56,7 @@ class Estimate:
     """A mean with its interval.
 
     Attributes:
-        mean: Units per deal (or match); the gain over the baseline's where they do not sum to zero.
+        mean: Units per deal (or match); the gain over the baseline's if the game is not zero-sum.
         low: Lower end of the 95% interval.
         high: Upper end.
         groups: Observations; each is one deal from every seat.
@@ -78,11 +77,11 @@ class Row:
     """One line of a payoff table.
 
     Attributes:
-        policy: The player that was measured.
-        play: "greedy" (always the most likely action), "sampled" (an action drawn from the
-            probabilities), or "deterministic" where the two were the same.
+        policy: The measured player.
+        play: "greedy" (the most likely action), "sampled" (an action drawn from the probabilities),
+            or "deterministic" if the two are the same.
         against: The player in the other seats.
-        estimate: What the policy earned.
+        estimate: Earnings of the policy.
         by_position: The same by position: forehand first, dealer last.
     """
 
@@ -133,12 +132,11 @@ def payoff_table(
 ) -> list[Row]:
     """Measure a player against each baseline in each way to play; arguments as for `payoff`.
 
-    With a `reward` of the units that every seat has earned in games [N, P], a score is what it
-    makes of them for the focal player's seat. Nothing says how far that can reach, so intervals
-    take no deal to be further off than those that were played.
+    With `reward`, a function of all seats' units in games [N, P], scores are the rewards of the
+    focal player's seat. Their range is unknown, so intervals assume the range of the played deals.
 
-    Where a player never mixed actions, greedy and sampled play are the same, and it has one row.
-    `progress` is called with the number of deals that have been played since the last call.
+    A player that never mixed actions has one row, for greedy and sampled play alike. `progress` is
+    called with the number of deals since the last call.
     """
     rows = []
     for baseline in baselines:
@@ -168,7 +166,7 @@ def profile_rows(
     reward: Function | None = None,
     progress: Callable[[int], None] = ignore,
 ) -> list[Row]:
-    """Measure P policies at one table, each in its seat, forehand first; one row for each."""
+    """Measure P policies at one table, one per seat, forehand first; return one row each."""
     seats, rows = np.arange(len(policies)), []
     seeds = deal_seeds(seed, len(policies), np.arange(deals))
     for play in plays:
@@ -229,7 +227,7 @@ def deal_scores(
 
 
 def beyond_mean(units: np.ndarray) -> np.ndarray:
-    """Return the units of seats [N, P] less the mean of their table."""
+    """Return the units of seats [N, P] minus the mean of their table."""
     return units - units.mean(axis=1, keepdims=True)
 
 

@@ -30,7 +30,7 @@ from kille_training.solving.trees.values import NashConv, best_response, infoset
 from kille_training.tables import RulesLike
 
 LEAST = 1e-9
-"""Units per deal below which a loss is rounding."""
+"""Losses below this, in units per deal, are rounding errors."""
 
 
 def measure_exactly(
@@ -41,11 +41,11 @@ def measure_exactly(
     most: int,
     progress: Progress | None = None,
 ) -> tuple[list[Policy], tuple[ExactNashConv, ...], tuple[Loss, ...]]:
-    """Return policies to play with, NashConv for each way to play, and the `most` largest losses.
+    """Return policies to play with, NashConv by way of play, and the `most` largest losses.
 
-    There is one policy for all seats, or one for each. The losses are those of sampled play, or of
-    greedy play if that alone is measured. A single policy that needs more than an observation is
-    replaced by the table of its answers, so that it is not asked again about the same hand.
+    There is one policy for all seats, or one per seat. Losses are of sampled play, or of greedy
+    play if that alone is measured. A single policy that needs more than an observation is replaced
+    by a tabular policy of its answers, so that it is asked only once about each hand.
     """
     searches = any(not isinstance(each, ObservationPolicy) for each in policies)
     deal, asking = build_deal(num_players, rules, recall=searches), ignore
@@ -106,7 +106,7 @@ def _rows(
 
 
 def _row(name: str, play: str, found: NashConv, num_players: int, rules: Rules) -> ExactNashConv:
-    """Return the result for people; a stake is 1 unit unless a rule says more."""
+    """Return the printable result; a stake is 1 unit unless a rule sets it."""
     by_seat = tuple(found.improvement.tolist()), tuple(found.values.tolist())
     stake = rules.number("stake") if "stake" in rules.values else 1
     table = Table.of(rules.game, num_players, rules)
@@ -117,7 +117,7 @@ def match_row(policy: Policy, num_players: int, rules: Rules) -> ExactNashConv:
     """Measure a policy over whole matches; see `exact_rows`."""
     if rules.game != OWN:
         raise KilleError(
-            f"whole matches have exact trees in {OWN} only; of {rules.game}, measure single deals"
+            f"whole matches have exact trees in {OWN} only; measure single deals of {rules.game}"
         )
     from kille_training.solving.byteskille.match_solving import match_nash_conv, match_strategy_of
     from kille_training.solving.byteskille.matches import build_match
@@ -128,7 +128,7 @@ def match_row(policy: Policy, num_players: int, rules: Rules) -> ExactNashConv:
 
 
 def largest_losses(strategies: Sequence[np.ndarray], deal: DealStages, most: int) -> list[Loss]:
-    """Return the information sets where a policy loses most, the largest loss first."""
+    """Return the information sets with the largest losses of a policy, largest first."""
     comes = _comes_to(strategies, deal)
     continuation, found = np.zeros(deal.num_players), list[Loss]()
     for stage, strategy, chance in reversed(list(zip(deal.stages, strategies, comes, strict=True))):
@@ -147,7 +147,7 @@ def largest_losses(strategies: Sequence[np.ndarray], deal: DealStages, most: int
 
 
 def _comes_to(strategies: Sequence[np.ndarray], deal: DealStages) -> list[float]:
-    """Return the probability that a deal comes to each of its stages."""
+    """Return the probability that a deal reaches each of its stages."""
     comes = [1.0]
     for stage, strategy in zip(deal.stages, strategies, strict=True):
         again = stage.again @ payoffs_of(stage.tree, strategy)
@@ -176,11 +176,11 @@ def nash_conv(
     transfer: bool = False,
     trust: bool = False,
 ) -> ExactNashConv:
-    """Return the distance of a policy, or of one for each seat, from an equilibrium, exactly.
+    """Return the exact NashConv of a policy, or of a profile of one policy per seat.
 
-    It is the sum over seats of the gain of each by its best response, while all others keep to
-    their policies: `found.nash_conv` in units per deal or match (and `float(found)`),
-    `found.stakes`, and by seat `found.improvement`.
+    NashConv is the sum over seats of the gain of a best response while all others keep their
+    policies: `found.nash_conv` in units per deal or match (also `float(found)`), `found.stakes`,
+    and by seat `found.improvement`.
 
     Example:
         >>> import kille_training as kt
@@ -192,19 +192,19 @@ def nash_conv(
 
     Args:
         policy: A name, a path, a function of observations and masks, or any other policy; or a list
-            of such, one for each seat, forehand first, the dealer last.
+            with one per seat, forehand first, the dealer last.
         game: The game; the default is the one that the policy was made for, or byteskille.
         num_players: Seats; the default is that of the policy or list, or the game's.
         rules: A preset or switches; likewise.
-        episode: "deal", or "match": the best responses then cover all hands and all buying in of a
-            whole pot, which is exact, too, and takes seconds with 2 or 3 seats.
+        episode: "deal", or "match": best responses then cover all hands and all buying in of a
+            whole pot, also exactly, in seconds with 2 or 3 seats.
         play: "sampled" or "greedy".
-        transfer: Whether to measure a policy that was made for another table; the result says so.
+        transfer: Whether to allow policies made for another table; the result names them.
         trust: Whether to load model files that can run code.
 
     Raises:
-        KilleError: The tree of this game or table does not fit into memory, or a match has too many
-            states or a list of policies; the message says so.
+        KilleError: The tree of the table does not fit into memory, or a match has too many states
+            or a list of policies.
     """
     table, policies, transferred = seated(
         profile_of(policy) or [policy],
@@ -218,14 +218,14 @@ def nash_conv(
     )
     for one in policies:
         if remarked(one, table) is not one:
-            raise PolicyError(f"nothing exact is known of {one.name!r}: {UNSTEADY}")
+            raise PolicyError(f"{one.name!r} cannot be measured exactly: {UNSTEADY}")
     playing = {id(one): with_action_selection(one, play) for one in policies}
     policies = [playing[id(one)] for one in policies]
     if table.rules["episode"] == "match":
         if len(policies) > 1:
             raise PolicyError(
-                "whole matches are measured with one policy in all seats; measure a list of "
-                'policies in single deals, episode="deal"'
+                "whole matches need one policy for all seats; measure a list of policies in single "
+                'deals, episode="deal"'
             )
         row = match_row(policies[0], table.num_players, table.rules)
     else:

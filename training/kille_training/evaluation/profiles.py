@@ -15,8 +15,8 @@ def profile_of(policy: Any) -> list[Any]:
         return []
     if len(policy) < 2:
         raise PolicyError(
-            f"a profile is a list with a policy for each seat, got {len(policy)}; one policy for "
-            "all seats is no list"
+            f"a profile is a list with one policy per seat, got {len(policy)}; pass one policy for "
+            "all seats without a list"
         )
     return list(policy)
 
@@ -31,7 +31,7 @@ def seated(
     transfer: bool,
     trust: bool,
 ) -> tuple[Table, list[Policy], dict[str, str]]:
-    """Return the table, all policies there, and by name the home of those transferred."""
+    """Return the table, its policies, and the home tables of transferred ones by name."""
     if num_players is None and len(focal) > 1:
         num_players = len(focal)
     table, players, transferred = seat(
@@ -39,11 +39,11 @@ def seated(
     )
     if len(focal) not in (1, table.num_players):
         raise PolicyError(
-            f"{len(focal)} policies for {table.num_players} seats; give one for all of them, or a "
-            "list with one for each, forehand first"
+            f"{len(focal)} policies for {table.num_players} seats; give one for all seats, or a "
+            "list with one per seat, forehand first"
         )
     made: dict[Any, Policy] = {}
-    for each in players:  # one that sits in several seats is one policy
+    for each in players:  # the same policy in several seats is one object
         key = each if isinstance(each, str) else id(each)
         if key not in made:
             made[key] = resolve(each, table.game, table.num_players, table.rules, trust=trust)

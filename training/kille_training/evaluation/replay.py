@@ -1,7 +1,7 @@
 """Review recorded matches decision by decision: preferred actions of policies, and regrets.
 
-The page is one self-contained file to step through, with all cards open, drawn by the script of the
-web table. Its moments are compressed, because neighbors share almost everything.
+The page is one self-contained file with all cards open, drawn by the script of the web table. Its
+moments are compressed, because consecutive ones are nearly equal.
 """
 
 import base64
@@ -36,12 +36,12 @@ from kille_training.names import FIRST_NAMES, company
 from kille_training.pages.page import css, render
 
 MOST_MOMENTS = 10_000
-"""Most moments on a page."""
+"""Maximum number of moments on a page."""
 MOST_MISTAKES = 12
 LEAST_LOSS = 0.0005
-"""Units below which a loss counts as 0; a page shows three decimals."""
+"""Losses below this, in units, count as 0; a page shows three decimals."""
 _PATH = re.compile(r"[\w./\\:-]*[/\\_:.][\w./\\:-]*")
-"""A policy's name or path, other than a person's name."""
+"""Pattern of a policy's name or path, as opposed to a person's name."""
 ALWAYS_ASKED, SOLUTION = "rule_of_thumb", "byteskille/solved"
 
 
@@ -79,14 +79,14 @@ def replay_page(
     moments = sum(1 + len(deal["actions"]) for _, record in matches for deal in record["deals"])
     if moments > MOST_MOMENTS:
         raise RecordError(
-            f"these matches have {moments:,} moments to look at, and a page holds at most "
+            f"these matches have {moments:,} moments, and a page holds at most "
             f"{MOST_MOMENTS:,}; choose one with --match 1"
         )
     page = _Page(asked or Asked())
     for number, record in matches:
         page.add(number, record)
     if not page.moments:
-        raise RecordError("there is nothing to show: no deal of these has been dealt")
+        raise RecordError("there is nothing to show: no deal of these matches has been dealt")
     return page.render(source, back)
 
 
@@ -124,7 +124,7 @@ def review(
 
 
 class _Reviewer:
-    """Collect the moments of a match."""
+    """Collects the moments of a match during a replay."""
 
     def __init__(
         self, record: Record, players: Mapping[str, Policy], policy: Policy | None
@@ -231,7 +231,7 @@ class _Page:
         if moment.before["deals"] != moment.table["deals"]:
             self._starts.append((number, _where(line, moment.deal, rules)))
         shown = frame(game, moment.before, moment.table, rules, None, who)
-        if rules["episode"] == "deal":  # its own number is always 1; the page numbers the records
+        if rules["episode"] == "deal":  # drop the record's own number, 1
             shown["title"] = shown["title"].removeprefix("deal 1").removeprefix(" · ")
         match = len(self._matches) - 1
         self.moments.append({"match": match, "frame": shown, "decision": decision})

@@ -1,4 +1,4 @@
-"""Results of measuring a player, and how they print."""
+"""Results of a measurement, and their text."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
     PlainTable = Table
-else:  # `Any`, because pydantic cannot look into a table and need not
+else:  # `Any`, because pydantic cannot check a table
     PlainTable = Annotated[Any, PlainValidator(Table.read), PlainSerializer(Table.as_dict)]
 
 MOST_POSITIONS = 5
-"""Seats up to which a table has a column for each position."""
+"""Maximum number of seats with a column for each position."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -38,15 +38,15 @@ class ExactNashConv(Result):
     """NashConv of a policy in all seats, in units per deal or match; `float` gives `nash_conv`.
 
     Attributes:
-        policy: The policy that was measured.
-        play: "greedy" (always the most likely action), "sampled" (an action drawn from the
-            probabilities), or "deterministic" where the two are the same.
+        policy: The measured policy.
+        play: "greedy" (the most likely action), "sampled" (an action drawn from the probabilities),
+            or "deterministic" if the two are the same.
         nash_conv: The sum of `improvement`; 0 in an equilibrium.
-        improvement: [P] what each seat would gain by its best response, forehand first.
-        value: [P] what each seat earns; less the table's mean where rewards do not sum to zero.
-        stake: Units that a seat puts in at the beginning; 1 where no rule says how many.
+        improvement: [P] gain of each seat's best response, forehand first.
+        value: [P] earnings of each seat, minus the table's mean if rewards do not sum to zero.
+        stake: Units that a seat puts in at the beginning; 1 if no rule sets it.
         table: The table.
-        transferred: The table that the policy was made for, where it is another one.
+        transferred: The home table of a transferred policy, else "".
     """
 
     policy: str
@@ -60,7 +60,7 @@ class ExactNashConv(Result):
 
     @property
     def stakes(self) -> float:
-        """NashConv in stakes, which makes tables with other stakes comparable."""
+        """NashConv in stakes, comparable across tables with different stakes."""
         return self.nash_conv / self.stake
 
     def __float__(self) -> float:
@@ -84,7 +84,7 @@ class ExactNashConv(Result):
 
 
 def exact_table(rows: Sequence[ExactNashConv]) -> TextTable:
-    """Return how far a policy is from an equilibrium, each way to play in two lines."""
+    """Return the text of NashConv, two lines per way of play."""
     cells, totals = [], 2 if "stake" in rows[0].table.rules.as_dict() else 1
     for row in rows:
         gains = (f"{max(gain, 0.0):.5f}" for gain in row.improvement)
@@ -101,27 +101,23 @@ def exact_table(rows: Sequence[ExactNashConv]) -> TextTable:
 
 
 def exact_score_of(game: str) -> str:
-    """Return the score of a tree: units of a seat, or those less the table's mean.
-
-    The latter where rewards do not sum to zero: a seat of Krypkille that harms all alike gains
-    nothing.
-    """
+    """Return the score of a tree: units, minus the table's mean in games that are not zero-sum."""
     return EARNED if spec(game).zero_sum else BEYOND_MEAN
 
 
 @dataclass(frozen=True)
 class Loss:
-    """What a policy loses in one information set.
+    """Loss of a policy in one information set.
 
     Attributes:
         seat: The position that decides, 0 is forehand.
-        granted: Questions that were granted before this hand.
-        seen: What the seat sees.
-        plays: How likely each legal action is.
+        granted: Number of questions granted before this hand.
+        seen: Text of the information set.
+        plays: Probability of each legal action.
         best: The action of the best response.
-        reach: How likely play by the policy is to come here.
-        loss: Units per deal that the choice here costs the seat. The losses of all information sets
-            of a seat sum to what its best response would gain.
+        reach: Probability of this information set under the policy.
+        loss: Cost of the choice, in units per deal. The losses of a seat sum to the gain of its
+            best response.
     """
 
     seat: int
@@ -134,7 +130,7 @@ class Loss:
 
 
 def loss_table(losses: Sequence[Loss], num_players: int) -> TextTable:
-    """Return the information sets where a policy loses most, in words."""
+    """Return the text of the information sets with the largest losses."""
     names = position_names(num_players)
     rows = []
     for one in losses:
@@ -144,27 +140,27 @@ def loss_table(losses: Sequence[Loss], num_players: int) -> TextTable:
             seat += f" after {counted(one.granted, 'granted question', 'granted questions')}"
         rows.append((f"{one.loss:.5f}", often, seat, one.seen, plays, one.best))
     head = [">units per deal", ">comes up", "seat", "sees", "plays", "best"]
-    return TextTable("Where it loses most", head, rows)
+    return TextTable("Largest losses", head, rows)
 
 
 @dataclass(frozen=True, repr=False)
 class Evaluation(Result):
-    """What a player earned, and how far it is from an equilibrium.
+    """Earnings of a player, and its distance from an equilibrium.
 
     Attributes:
         game: The game.
         num_players: Seats of the table.
         rules: Every switch with its value.
         version: The version of the game.
-        score: What the means of the rows are, see `kille_training.labels`.
-        deals: Deals behind each row.
+        score: Kind of score, see `kille_training.labels`.
+        deals: Deals of each row.
         seed: Their seed.
         rows: The payoff table.
-        exact: NashConv for each way to play; None where it was not computed.
-        losses: Where it loses most, the largest loss first: by its sampled play, or by its greedy
-            play if only that was measured.
-        transferred: By the name of each player that was made for another table, that table.
-        profile: Whether each row is one seat of a table with a policy of its own in each.
+        exact: NashConv for each way of play; None if it was not computed.
+        losses: The largest losses, largest first: of sampled play, or of greedy play if only that
+            was measured.
+        transferred: Home tables of transferred players, by name.
+        profile: Whether the rows are the seats of one table.
     """
 
     game: str
@@ -182,7 +178,7 @@ class Evaluation(Result):
 
     @property
     def table(self) -> Table:
-        """The table at which it was measured."""
+        """The table of the measurement."""
         return Table.read(
             {name: getattr(self, name) for name in ("game", "num_players", "rules", "version")}
         )
@@ -255,15 +251,15 @@ class Evaluation(Result):
         )  # fmt: skip
 
     def as_dict(self) -> dict[str, Any]:
-        """Return everything as JSON can hold it."""
+        """Return all results as JSON values."""
         return _PLAIN.dump_python(self, mode="json")
 
     @classmethod
     def read(cls, path: Path) -> "Evaluation":
-        """Read a JSON file that `as_dict` has filled.
+        """Read a JSON file of `as_dict`.
 
         Raises:
-            ConfigError: The file is broken; the message names it and says what to do.
+            ConfigError: The file is damaged; the message names it.
         """
         try:
             return _PLAIN.validate_json(path.read_bytes())
@@ -277,4 +273,4 @@ class Evaluation(Result):
 
 
 _PLAIN = TypeAdapter(Evaluation)
-"""Makes plain values of a measurement, and reads them."""
+"""Converts a measurement to plain values and back."""

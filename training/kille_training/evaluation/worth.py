@@ -1,18 +1,15 @@
-"""What choices are worth where the tree of a deal is known.
+"""Exact values of choices under a policy.
 
-A tree says exactly, in units and without sampling, what each choice earns on average, given what
-the seat knows, if everybody plays on by a policy. What the seat does not know weighs as the cards
-and the others' choices so far make it likely. Any policy will do that can be asked by what it sees,
-at any table whose deals have a tree that fits into memory: a solution of `kille_training.solve`,
-say. Where none is given it is `byteskille/solved`, an equilibrium of single deals of Byteskille
-with two to four seats under the presets.
+The value of an action is its expected payoff in units, given the information state of the seat, if
+all seats continue by a policy; it is computed in the exact tree of a deal. The policy must depend
+on the observation alone; the default is `byteskille/solved`, an equilibrium of single deals of
+Byteskille with two to four seats under the presets.
 
-Nothing is known of matches and larger tables, nothing after choices that the policy never makes,
-because it does not say what a seat would hold that makes them, and nothing where a tree has no
-decision because only one action is legal.
+There are no values for matches and larger tables, after choices of probability 0 (which say nothing
+about the hidden cards), and at decisions with a single legal action.
 
-The first call for a table grows its tree: of Byteskille's that takes up to four seconds and, with
-four seats, 0.5 GB for the time; what is kept is a few megabytes.
+The first call for a table grows its tree. For Byteskille that takes up to four seconds and, with
+four seats, temporarily 0.5 GB; a few megabytes stay in memory.
 """
 
 from dataclasses import dataclass
@@ -35,12 +32,12 @@ from kille_training.solving.trees.values import (
 )
 
 UNREACHED = 1e-6
-"""How likely the others' choices must be, next to when all play evenly, for the solution to say
-what they mean; what is rarer is what its computation has left over."""
+"""Minimum probability of the others' choices relative to uniform play; rarer ones are numerical
+residue of the solver."""
 
 
 def is_solved(num_players: int, rules: Rules) -> bool:
-    """Return whether the suite brings a solution of the deals at a table."""
+    """Return whether the suite contains a solution of the deals at a table."""
     return _policy(num_players, rules) is not None
 
 
@@ -82,7 +79,7 @@ class _Sets:
 
 @dataclass(frozen=True, eq=False)
 class _Choices:
-    """What the choices in one hand of a deal are worth."""
+    """Values of the choices in one hand of a deal."""
 
     sets: _Sets
     first: np.ndarray  # [I + 1] the first sequence of each information set
@@ -97,10 +94,7 @@ def _policy(num_players: int, rules: Rules) -> Policy | None:
 
 @lru_cache(maxsize=8)
 def _hands(num_players: int, rules: Rules, policy: Policy) -> tuple[_Choices, ...]:
-    """Measure a policy in all hands of a deal, by the questions granted before them.
-
-    The trees are forgotten.
-    """
+    """Return the values of choices in all hands of a deal, by the number of granted questions."""
     deal = build_deal(num_players, rules)
     sets = {id(stage.tree): _Sets(stage) for stage in {deal.first_stage, deal.stages[-1]}}
     hands, later = list[_Choices](), np.zeros(num_players)

@@ -1,4 +1,4 @@
-"""Exact solving: flat game trees, regret minimisation over them, exact NashConv.
+"""Exact solving: flat game trees, regret minimization over them, exact NashConv.
 
 `solve` is the way in. A deal is a chain of hands (`stages`), each a game without its nodes
 (`trees.sequence_game`). `size` says whether it fits, `grow` makes it, by a `walk` over tables that

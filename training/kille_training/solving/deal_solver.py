@@ -1,4 +1,4 @@
-"""Solves single deals: hand by hand with regret minimisation, from the last hand backwards.
+"""Solves single deals: hand by hand with regret minimization, from the last hand backwards.
 
 Each hand is solved so well that all of them together meet the target: deviating in every hand gains
 no more than the sum of the gains in each hand. A hand for which the strategy of the next one is

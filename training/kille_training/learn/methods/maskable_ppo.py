@@ -111,13 +111,13 @@ class Settings:
             raise ConfigError("table_sizes needs form streams")
         if self.batch_size < 2:
             raise ConfigError(
-                "batch_size is 1, and one decision has no spread to normalise by; expected 2 or "
+                "batch_size is 1, and one decision has no spread to normalize by; expected 2 or "
                 "more"
             )
         if self.num_tables * self.n_steps % self.batch_size == 1:
             raise ConfigError(
                 "batch_size leaves a last minibatch of one decision, which has no spread to "
-                "normalise by; choose a divisor of num_tables * n_steps"
+                "normalize by; choose a divisor of num_tables * n_steps"
             )
 
 

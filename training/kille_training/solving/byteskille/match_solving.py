@@ -45,10 +45,10 @@ SETTLED = 1e-13
 """Change of a value, as a share of the pot, that counts as none."""
 
 FIRST_UNTIL = 1e-3
-"""NashConv at which `pure_first` tries first what regret minimisation has found."""
+"""NashConv at which `pure_first` tries first what regret minimization has found."""
 
 MOST_ITERATIONS = 5000
-"""Iterations of regret minimisation in `pure_first`, at most."""
+"""Iterations of regret minimization in `pure_first`, at most."""
 
 KEPT = [name for name in STATE if name not in ("in_pot", "new_pot", "redeal")]
 """What a table knows of the match while a hand is played."""
@@ -268,7 +268,7 @@ def pure_first(
     """Find an equilibrium, a pure one if there is one nearby.
 
     The players answer each other in turns. If that goes round in circles, they do so again from
-    what regret minimisation finds, and from its greedy version, each time ten times more precise.
+    what regret minimization finds, and from its greedy version, each time ten times more precise.
     """
     strategy, found = answer_in_turns(tree, begin, exact)
     solver, until = CFR(tree, METHOD) if found.total > exact else None, FIRST_UNTIL

@@ -1,4 +1,4 @@
-"""Counterfactual regret minimisation: CFR, CFR+, discounted CFR and predictive CFR+.
+"""Counterfactual regret minimization: CFR, CFR+, discounted CFR and predictive CFR+.
 
 All are one loop with different numbers. After each iteration a regret is multiplied by one factor
 if it is positive and by another if not; the average weights iterations by a power of their number;
@@ -49,7 +49,7 @@ ALWAYS, NEVER = float("inf"), float("-inf")
 
 
 class Variant(NamedTuple):
-    """The numbers in which the methods of regret minimisation differ.
+    """The numbers in which the methods of regret minimization differ.
 
     After iteration t regrets are multiplied by t**x / (t**x + 1).
 
@@ -112,7 +112,7 @@ class _Memory(NamedTuple):
 
 
 class CFR:
-    """Regret minimisation with full traversals; the players update in turn.
+    """Regret minimization with full traversals; the players update in turn.
 
     Each player's update sees what the players before it have just changed. A solver can be stopped
     and run on at any iteration; the result is the same to the bit.
