@@ -1,7 +1,7 @@
 """The packages' rooms and the import contracts in docs/architecture.md.
 
 A room is a module or a folder directly in a package, its text is the first sentence of its
-docstring, and it stands above every room that it imports when it is loaded.
+docstring, and it stands above every room that it imports when it is loaded. Folders are listed.
 """
 
 import ast
@@ -35,8 +35,9 @@ def rooms(folder: Path) -> str:
         found = {room for file in files for room in _imported(folder.name, file)}
         imports[name] = sorted(found & doors.keys() - {name})
     order = [*TopologicalSorter(imports).static_order()][::-1]
+    shown = [name for name in order if doors[name].name == "__init__.py"]
     return table(
-        (f"`{folder.name}`", "what it is for"), [(f"`{n}`", _purpose(doors[n])) for n in order]
+        (f"`{folder.name}`", "what it is for"), [(f"`{n}`", _purpose(doors[n])) for n in shown]
     )
 
 
