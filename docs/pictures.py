@@ -79,7 +79,7 @@ def choices() -> dict[str, dict[str, str]]:
     page = (DOCS / "solutions.md").read_text(encoding="utf-8")
     rows = re.findall(rf"^\| `{RULES}` \| {SEATS} \| \w+ \| .*: .*", page, re.MULTILINE)
     cells = [[cell.strip() for cell in row.strip("| ").split(" | ")] for row in rows]
-    return {seat: dict(_ranges(text)) for _, _, seat, _, text in cells}
+    return {seat: dict(_ranges(text)) for _, _, seat, text in cells}
 
 
 def _ranges(text: str) -> Iterator[tuple[str, str]]:

@@ -124,8 +124,8 @@ def deals() -> str:
     return table(head, rows)
 
 
-def first_turns(strategy: np.ndarray, stage: Stage) -> list[tuple[str, str, str]]:
-    """Return seat, situation and choice by card where every seat before has stood."""
+def first_turns(strategy: np.ndarray, stage: Stage) -> list[tuple[str, str]]:
+    """Return seat and choice by card where every seat before has stood."""
     chances, reach = stage.by_action(strategy), infoset_reach(stage.tree, strategy)
     names, turns = position_names(stage.num_players), []
     for seat, name in enumerate(names):
@@ -149,20 +149,19 @@ def first_turns(strategy: np.ndarray, stage: Stage) -> list[tuple[str, str, str]
                     ([f"kille ({'high' if high else 'low'})" if is_kille else card], choice)
                 )
         said = (f"{' to '.join(dict.fromkeys((c[0], c[-1])))}: {choice}" for c, choice in runs)
-        situation = ", ".join(f"{other} stood" for other in names[:seat]) or "nothing has happened"
-        turns.append((name, situation, "; ".join(said)))
+        turns.append((name, "; ".join(said)))
     return turns
 
 
 def strategies() -> str:
     """The table of what every seat does when all seats before it have stood."""
-    head = ("preset", "seats", "seat", "what has happened", "what it does")
+    head = ("preset", "seats", "seat", "what it does")
     rows = []
     for preset, seats in CASES:
         stage = deal(preset, seats).stages[0]
         strategy = strategy_of(solved(preset, seats).policy, stage)
-        for name, situation, choice in first_turns(strategy, stage):
-            rows.append((f"`{preset}`", str(seats), name, situation, choice))
+        turns = first_turns(strategy, stage)
+        rows += [(f"`{preset}`", str(seats), name, choice) for name, choice in turns]
     return table(head, rows)
 
 
