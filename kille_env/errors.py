@@ -78,7 +78,7 @@ class MissingLibraryError(ModuleNotFoundError, KilleError):
 
 
 def illegal_choice(name: str, action: int, legal: Iterable[int]) -> PolicyError:
-    """Return the error for a policy whose kernel has chosen an illegal action."""
+    """Return the error for an illegal action that the kernel of a policy has chosen."""
     return PolicyError(
         f"the kernel of policy {name!r} chose the illegal action {action}, "
         f"expected one of {list(legal)}"

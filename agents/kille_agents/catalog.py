@@ -40,7 +40,7 @@ BASELINES: dict[str, Callable[[int, Rules], Policy]] = {
 
 
 MEASURED = Path(__file__).parent / "population" / "measured.json"
-"""What the players that come with the suite have earned."""
+"""Earnings of the players that come with the suite."""
 NOT_MEASURED = "not measured"
 
 

@@ -144,7 +144,7 @@ def _exported(policy: Any, table: Table | None, name: str) -> NetworkPolicy:
 
 
 def perceptron_of(*modules: Any) -> tuple[list[Layer], list[str]]:
-    """Return the layers of torch modules, one after the other, and what comes between them."""
+    """Return the layers of torch modules and the activations between them, in order."""
     layers, activations = list[Layer](), list[str]()
     leaves = [
         leaf

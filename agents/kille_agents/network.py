@@ -41,7 +41,7 @@ CHUNK = 4096
 
 @dataclass(frozen=True, kw_only=True)
 class NetworkMetadata(Metadata):
-    """What a network was made for: the content of `policy.json`.
+    """Specification of a network and its tables: the content of `policy.json`.
 
     Attributes:
         observation_width: F, features that it reads.
@@ -243,7 +243,7 @@ def _activations(metadata: NetworkMetadata) -> list[Activation]:
 
 
 def save_network(policy: NetworkPolicy, folder: Path) -> Path:
-    """Write a policy into a folder, each file whole or not at all; returns the specification."""
+    """Write a policy into a folder, each file whole or not at all; return the specification."""
     make_folder(folder)
     weights = save(policy.weights)
     digest = hashlib.sha256(weights).hexdigest()

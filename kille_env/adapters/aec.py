@@ -135,7 +135,9 @@ class KilleAEC(AECEnv[str, Any, int]):
         self._action = np.zeros(1, dtype=np.int64)
         spec, names = self._batch.spec, self.possible_agents
         self.observation_spaces = _ByAgent(
-            (name, copy.deepcopy(self._observations.space)) for name in names
+            # Each its own: a space keeps the random generator that samples from it.
+            (name, copy.deepcopy(self._observations.space))
+            for name in names
         )
         self.action_spaces = _ByAgent((name, spaces.Discrete(spec.num_actions)) for name in names)
         self.state_space = feature_space(spec.full_state(self.num_players))
@@ -185,6 +187,7 @@ class KilleAEC(AECEnv[str, Any, int]):
         given = reset_options(options, RESET_OPTIONS)
         deck, match = given.get("deck"), {name: given.get(name) for name in ("dealer", "start")}
         self._recorder.reset(seed, deck=deck, **match)
+        # With a given deck the next match would be another one than was asked for.
         if deck is None:
             self._batch.begin_next(reset=self._recorder.reset, **match)
         self.agents = self.possible_agents[:]
@@ -221,6 +224,7 @@ class KilleAEC(AECEnv[str, Any, int]):
         if not self.agents:
             raise KilleError("there is nothing to step: call reset() first")
         agent = self.agent_selection
+        # PettingZoo's protocol: every agent that has ended takes one more step, with None.
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)  # type: ignore[arg-type]
             return
@@ -248,11 +252,9 @@ class KilleAEC(AECEnv[str, Any, int]):
         return phase in self._batch.spec.secret_phases
 
     def _pay(self) -> None:
-        """Hand out the rewards of a step; most steps have none.
-
-        Before a decision in secret they are held back until the step after it, so that `rewards`
-        do not reveal to the seat on turn that another seat is asked.
-        """
+        """Hand out the rewards of a step; most steps have none."""
+        # Before a decision in secret they are held back until the step after it, so that `rewards`
+        # do not reveal to the seat on turn that another seat is asked.
         earned, none = self._earned.tolist(), [0.0] * self.num_players
         ends = self._reward is not None and self._seat_now.item(0) < 0
         if not ends and not any(earned) and not any(self.rewards.values()) and not any(self._held):
@@ -274,9 +276,10 @@ class KilleAEC(AECEnv[str, Any, int]):
         return paid(self._reward, np.array([units]))[0].tolist()
 
     def _update_infos(self) -> None:
-        """Replace the infos of agents whose masks may have changed."""
-        own = self._batch.arrays
-        now = self._batch.game.masks_of_all(own.tables, own.rules, self._masks)
+        """Replace the infos of agents with masks that may have changed."""
+        arrays = self._batch.arrays
+        now = self._batch.game.masks_of_all(arrays.tables, arrays.rules, self._masks)
+        # Masks that were and still are zeros need no new info; with many seats most are.
         changed = now | self._with_mask
         fresh = self._masks.copy()  # one copy for all: each agent gets its own row
         for seat, name in enumerate(self.possible_agents):
@@ -316,6 +319,7 @@ class KilleAEC(AECEnv[str, Any, int]):
     def _forfeit(self, agent: str) -> None:
         self.rewards = {name: self._held[self._seat_of[name]] for name in self.agents}
         lost = self.illegal_reward
+        # The user's function sees the loss as units, like any other result of the episode.
         if self._reward is not None:
             units, seat = self._returns.copy(), self._seat_of[agent]
             units[seat] += lost
@@ -349,6 +353,7 @@ class KilleAEC(AECEnv[str, Any, int]):
             KilleError: Before the first `reset`, or no such agent.
         """
         seat = self._seat_of[agent]
+        # The seat to act has its observation ready; any other is written when it is asked for.
         acts = seat == self._seat_now.item(0)
         seen = self._observation_now.copy() if acts else self._batch.observe(seat)[0]
         return self._observations.show(seen, partial(self._mask_of, seat))
@@ -403,4 +408,4 @@ class KilleAEC(AECEnv[str, Any, int]):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._look()
+        self._look()  # views are pickled as arrays of their own

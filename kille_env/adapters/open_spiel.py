@@ -190,6 +190,8 @@ class Form:
             self.game.deal(table, self.switches, self._everyone, True)
         else:
             self.game.apply(table, self.switches, np.array([doing]), self._everyone)
+        # The kernels draw by themselves: a trial run tells whether a card is needed that is not
+        # fixed yet. If so, it is thrown away, and the card is a chance node of its own.
         if table["drawn"][0] > fixed:
             return Position(self, before, doing, self._kinds(self._left(before, fixed)))
         if table["phase"][0] == DEAL:
@@ -254,6 +256,7 @@ def _copied(table: np.ndarray) -> np.ndarray:
 
 def _bring(cards: np.ndarray, kind: int, copies: int, at: int) -> None:
     """Swap the card at a place with the first one of a kind from there on."""
+    # Which copy comes makes no difference: OpenSpiel's outcomes are kinds.
     other = at + int((cards[at:] // copies == kind).argmax())
     cards[at], cards[other] = cards[other], cards[at]
 
@@ -361,6 +364,7 @@ class KilleState(pyspiel.State):  # pyright: ignore[reportUntypedBaseClass]
     def returns(self) -> list[float]:
         """Return the units of each player; zeros before the end."""
         form = self.position.form
+        # Players are counted from forehand, seats are not.
         earned = np.roll(self.position.table["reward"][0, : form.num_players], -form.first)
         return earned.tolist() if self.is_terminal() else [0.0] * len(earned)
 

@@ -90,7 +90,7 @@ class _AfterImport:
         self.module, self.then = module, then
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        """Return the module's spec, whose loader calls the function at its end."""
+        """Return the module's spec, with a loader that calls the function at its end."""
         if name != self.module:
             return None
         sys.meta_path.remove(self)

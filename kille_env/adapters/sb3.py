@@ -93,6 +93,7 @@ class TableVecEnv(VecEnv):
         """Return the options for the next reset once."""
         given: Any = self._options
         self._reset_options()
+        # The library keeps options as a list, one for each environment.
         several = isinstance(given, (list, tuple)) and len(given) == self.num_envs
         if not several or any(other != given[0] for other in given):
             raise RulesError(
@@ -109,6 +110,8 @@ class TableVecEnv(VecEnv):
         for k, i in enumerate(ended):
             infos[i].update({name: values[k] for name, values in told.items()})
             infos[i]["episode"] = {"r": float(results[i]), "l": int(lengths[i]), "t": spent}
+            # The library would bootstrap from the terminal observation where this is true; at a cap
+            # the rules pay everything out, so there is nothing left to estimate.
             infos[i]["TimeLimit.truncated"] = False
 
     def _at_the_end(self, shown: Observations, seen: np.ndarray) -> np.ndarray:
@@ -179,7 +182,7 @@ class _Kind:
 
 
 class Played(NamedTuple):
-    """One decision at each of N tables, and what came of it.
+    """One decision at each of N tables, and its rewards and ends.
 
     Attributes:
         seats: [N] int64, the seats that decided.
@@ -268,6 +271,7 @@ class SelfPlayVecEnv(TableVecEnv):
         _check_kinds(num_tables, kinds, divided)
         seed, self._kinds = options.pop("seed", None), list[_Kind]()
         seeds: list[int | None] = [seed] * len(kinds)
+        # Kinds with one seed would play the same deals where they have as many seats.
         if len(kinds) > 1 and seed is not None:
             seeds = np.random.SeedSequence(seed).generate_state(len(kinds)).tolist()
         for (size, each), one, spread in zip(kinds, seeds, divided, strict=True):
@@ -329,6 +333,7 @@ class SelfPlayVecEnv(TableVecEnv):
             IllegalActionError: An action is not legal; nothing has been played at any table.
         """
         actions = arguments.actions(actions, self.num_envs)
+        # All kinds are checked first, so that an illegal action leaves every table as it was.
         if len(self._kinds) > 1:
             for kind in self._kinds:
                 kind.batch.check_legal(actions[kind.rows])
@@ -522,6 +527,7 @@ class SeatVecEnv(TableVecEnv):
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
         dones = np.zeros(self.num_envs, dtype=np.bool_)
 
+        # The library wants the last observation of a match and the first of the next in one step.
         def note(ended: np.ndarray) -> None:
             self._tell_seats(infos, ended)
             dones[ended] = True

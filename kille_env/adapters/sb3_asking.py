@@ -82,7 +82,7 @@ class Asking:
     features: Features | str | None = None
 
     def wrapped(self, shown: np.ndarray, mask: np.ndarray) -> Any:
-        """Return the model's view of what its environment shows, [N, F], before any wrapper."""
+        """Return the model's view of observations [N, F] of its environment, before any wrapper."""
         seen: Any = shown
         if self.observation == "dict":
             seen = {"observation": shown, "action_mask": mask}
@@ -105,7 +105,7 @@ class Asking:
 
     @classmethod
     def read(cls, content: Any) -> Self:
-        """Return what `as_dict` has written; anything else raises in some way."""
+        """Return the content of `as_dict`; anything else raises some error."""
         if content["format"] != FORMAT or not isinstance(content["features"], (str, type(None))):
             raise KilleError(f"the format is {shortened(content['format'])}, expected {FORMAT}")
         step = content["normalization"]
@@ -157,7 +157,7 @@ class Normalization:
 
     @classmethod
     def read(cls, content: dict[str, Any]) -> Self:
-        """Return what `as_dict` has written."""
+        """Return the statistics in the content of `as_dict`."""
         parts = {}
         for key, (mean, variance, count) in content["parts"].items():
             parts[key] = RunningMeanStd()
@@ -175,7 +175,7 @@ class Normalization:
 def asking_of(model: Any) -> Asking:
     """Return how a model is asked, as its own environment asks it, or refuse it with a remedy."""
     name = type(model).__name__
-    meaning_of(model)
+    meaning_of(model)  # refuses a model without scores of actions
     env, kept = model.get_env(), _record_of(model)
     if env is None:
         if kept is None or kept.features is not None:
@@ -234,6 +234,7 @@ def _unknown(name: str, wrapper: Any) -> str:
 def _record_of(model: Any) -> Asking | None:
     """Return how a model was asked when it was saved, if it has learned nothing since."""
     kept = getattr(model, RECORD, None)
+    # A model that has learned since may have done so in another environment.
     if not isinstance(kept, dict) or kept.get("num_timesteps") != model.num_timesteps:
         return None
     return Asking.read(kept)
@@ -385,6 +386,7 @@ class LivePolicy(ObservationPolicy):
         """Return the model's distribution over the legal actions, [N, A] float64."""
         if self.model is None:
             return UniformPolicy().probabilities(observation, mask)
+        # `set_env` gives a model another environment, which may ask it otherwise.
         if self.model.get_env() is not self._env:
             self.follow(self.model)
         explores = float(getattr(self.model, "exploration_rate", 0.0))
@@ -422,8 +424,9 @@ def save(model: Any, path: str | Path) -> Path:
     if not hasattr(model, "get_env"):
         raise PolicyError(f"a model of Stable-Baselines3 is saved, got {shortened(model)}")
     record = {**asking_of(model).as_dict(), "num_timesteps": model.num_timesteps}
+    # The library saves every attribute of a model, so the record needs no file of its own.
     setattr(model, RECORD, record)
-    content = BytesIO()
+    content = BytesIO()  # `model.save` would write a file in place, not whole or not at all
     model.save(content)
     file = Path(path)
     file = file if file.suffix == ".zip" else file.with_name(file.name + ".zip")

@@ -60,6 +60,7 @@ class Anneal(BaseCallback):
 
     def _on_rollout_end(self) -> None:
         model: Any = self.model
+        # The values are lowered around `train` alone; the library has no callback after it.
         self._method = model.train
         model.train = partial(self._update, self._method)
 

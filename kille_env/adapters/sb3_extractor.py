@@ -51,6 +51,7 @@ class SeatExtractor(BaseFeaturesExtractor):
         layout, near = self.layout, self.near_seats
         near = min(near, layout.max_players)
         ends = [layout.num_table + near * layout.num_seat]
-        own, far = observations.tensor_split(ends, dim=1)
+        near_part, far = observations.tensor_split(ends, dim=1)
+        # Empty seats are zeros, so the sum is the same at tables of every size.
         farther = far.reshape(len(far), layout.max_players - near, layout.num_seat).sum(1)
-        return self.activation(self.linear(torch.cat([own, farther], dim=1)))
+        return self.activation(self.linear(torch.cat([near_part, farther], dim=1)))

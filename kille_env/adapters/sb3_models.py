@@ -33,7 +33,7 @@ def meaning_of(model: Any) -> Literal["logits", "values"]:
 
 
 def scores(model: Any, seen: Any) -> np.ndarray:
-    """Return a network's scores of the actions, [N, A] float32, for what it sees."""
+    """Return a network's scores of the actions, [N, A] float32, for its observations."""
     policy = model.policy
     if _is_plain(policy):
         return _logits(policy, seen)

@@ -61,6 +61,7 @@ class SeatBuffer(MaskableRolloutBuffer):
 
     def begin(self, tables: "SelfPlayVecEnv") -> None:
         """Make room for a rollout; decisions stay open where their matches go on."""
+        # The number of moves tells whether anybody has reset or played the tables since.
         if self._tables is tables and self._moves == tables.moves:
             carried = self._streams.carry()
             for rows in self._rows.values():
@@ -69,6 +70,7 @@ class SeatBuffer(MaskableRolloutBuffer):
         self._tables, self._moves = tables, tables.moves
         self._credit = np.zeros((self.n_envs, tables.num_players))
         self._streams = SeatStreams(self._credit)
+        # One decision of each seat can be open when a rollout ends, and is carried over.
         size = self.n_envs * (self.buffer_size + tables.num_players)
         self._rows = {
             "observations": np.zeros((size, *self.obs_shape), dtype=self.observation_space.dtype),
@@ -104,6 +106,7 @@ class SeatBuffer(MaskableRolloutBuffer):
                 "learning needs two: choose a larger n_steps, at least the number of seats"
             )
         values = self._rows["values"].astype(np.float64)
+        # The next decision of a seat may itself be open; its value is known all the same.
         later = np.where(ahead >= 0, values[ahead], 0.0)
         found = advantages(earned, values[complete], later, following, self.gamma, self.gae_lambda)
         for name, rows in self._rows.items():
@@ -139,7 +142,7 @@ class SeatRollouts(OnPolicyAlgorithm):
     """
 
     def _setup_model(self) -> None:
-        self.rollout_buffer_class = SeatBuffer
+        self.rollout_buffer_class = SeatBuffer  # before `super`, which makes the buffer
         super()._setup_model()
         self.rollout_buffer_class = None  # a file of the model is one of the library's algorithm
 
@@ -187,6 +190,7 @@ class SeatRollouts(OnPolicyAlgorithm):
                 log_probs=log_probs.cpu().numpy(),
                 action_masks=masks,
             )
+            # The library's own rollouts keep it, and `last_observations` reads it.
             self._last_obs = after  # type: ignore[assignment]
             observation = after
             self.num_timesteps += env.num_envs
@@ -275,6 +279,7 @@ def saw_normalized(model: Any) -> bool:
 def _seen(env: VecEnv, tables: "SelfPlayVecEnv") -> np.ndarray:
     """Return the present observations of the tables as the outermost wrapper shows them."""
     seen: Any = tables.observe()
+    # From the inside out, as a step passes through them.
     for wrapper in reversed(wrappers_of(env)):
         if isinstance(wrapper, VecNormalize):
             seen = wrapper.normalize_obs(seen)

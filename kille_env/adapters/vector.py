@@ -134,7 +134,7 @@ class SeatVectorEnv(OneSeat, VectorEnv[Any, Any, Any]):
         """
         tables, infos = self.tables, {}
         if self.autoreset_mode == AutoresetMode.NEXT_STEP and np.count_nonzero(tables.over):
-            again = tables.over.copy()
+            again = tables.over.copy()  # `step` and `begin` overwrite it
             tables.step(actions, ~again)
             tables.begin(which=again)
         else:
@@ -171,6 +171,7 @@ class SeatVectorEnv(OneSeat, VectorEnv[Any, Any, Any]):
         }
         if self._full_state:
             told["full_state"] = tables.batch.full_state(tables.own)
+        # Gymnasium marks the tables that an info is about by a second one with an underscore.
         told |= {f"_{key}": about.copy() for key in told}
         ended = about & tables.over
         if np.count_nonzero(ended):

@@ -21,7 +21,7 @@ PICTURES = ("BL", "BP", "KR", "VH", "KA", "SV", "HU", "GO", "KI")
 ROMAN = ("I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII")
 """The lilies, as the foot of each card numbers them."""
 RANKS = {"6": "6", "7": "7", "8": "8", "9": "9", "T": "10", "J": "J", "Q": "Q", "K": "K", "A": "A"}
-"""Ranks of ordinary cards by the letter of their code, and what their corner shows."""
+"""Ranks of ordinary cards by the letter of their code, as their corner shows them."""
 COURTS = {"J": "jack", "Q": "queen", "K": "king"}
 SUITS = {
     "C": ("clubs", "green"),

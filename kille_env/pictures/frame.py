@@ -14,7 +14,7 @@ from kille_env.words.text import YOU, chips, does, signed
 from kille_env.words.view import Card, Change, Seat, View
 
 WORD, SHOWN = 600, 1200
-"""Milliseconds of a word or a card, and of what has to be looked at."""
+"""Milliseconds of a word or a card, and of a trick or an opened card."""
 
 
 def frame(

@@ -39,7 +39,7 @@ _OWN_CARDS, _OWN_HAND, _OWN_SCALE = 1.15, 440.0, 1.25
 _PLATE_WIDTH = 132.0
 """Of a plate of scale 1."""
 _INNER = (560.0, 330.0)
-"""Largest width and height of the oval of what lies in front of the seats."""
+"""Largest width and height of the oval of the cards in front of the seats."""
 _MIDDLE = (380.0, 150.0)
 """Room for the middle, for cards of scale 1: two piles and a pot."""
 
@@ -111,6 +111,7 @@ class Layout(NamedTuple):
 @cache
 def layout(seats: int) -> Layout:
     """Return the layout with the largest blocks at which nothing overlaps."""
+    # Tried from the largest scale down: there is no formula, and it is done once per size.
     for scale, fullness in product(_SCALES, _FULLNESS):
         found = _attempt(seats, scale, fullness)
         if found is not None:
@@ -207,6 +208,8 @@ def _spread(
     whole: bool = False,
 ) -> list[tuple[float, float]]:
     """Return points at equal distances on a path, in boxes of a size."""
+    # A step is counted in widths or heights of a box, whichever is more: boxes a whole step apart
+    # keep clear of each other.
     steps = [max(abs(a[0] - b[0]) / width, abs(a[1] - b[1]) / height) for a, b in pairwise(path)]
     distances = list(accumulate(steps, initial=0.0))
     wanted = (distances[-1] * (i if whole else i + 0.5) / count for i in range(count))

@@ -16,9 +16,9 @@ from kille_env.words.text import chips, labels, signed
 from kille_env.words.view import Card, Pile, Seat, View
 
 _VEIL = '<rect class="felt faded" x="-32" y="-46" width="64" height="92" rx="6"/>'
-"""What lies over a faded card, so that those below it do not shine through."""
+"""The veil over a faded card; it hides the cards below, which would shine through."""
 PILES = {"talon": "stock", "aside": "laid aside", "turned up": "trumps"}
-"""What piles are called."""
+"""Names of piles."""
 _PILE, _POT = (104.0, 122.0), (112.0, 122.0)
 
 
@@ -101,6 +101,7 @@ def _row(cards: Sequence[Card], spec: GameSpec, room: Box, scale: float) -> Iter
     width = CARD[0] * scale
     step = width + 4.0 * scale
     if len(cards) > 1:
+        # A long hand overlaps, so that corners with the ranks stay visible.
         step = min(step, (room.width - width) / (len(cards) - 1))
     left = room.x - step * (len(cards) - 1) / 2
     for i, card in enumerate(cards):

@@ -38,7 +38,7 @@ KEYS = (
 CHANCE = ("remainder_to",)
 """Keys of chance outcomes other than cards."""
 UNSAID_EPISODE = "match"
-"""Episode of a record whose rules leave it out; part of the notation, for good."""
+"""Episode of a record with rules that leave it out; part of the notation, for good."""
 REQUIRED = ("format", "game", "num_players", "first_dealer", "deals")
 DEAL_KEYS = ("deck", "actions", "result")
 
@@ -65,7 +65,7 @@ class Record(dict[str, Any]):
 
 
 def read_records(path: str | Path) -> list[Record]:
-    """Read a file of records whole, or refuses it whole.
+    """Read a file of records whole, or refuse it whole.
 
     Example:
         >>> import kille_env
@@ -192,6 +192,7 @@ def _opened(path: Path) -> AbstractContextManager[BinaryIO]:
 
 
 def _no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    # Python's JSON takes the last of two equal keys, so a record could say two things.
     made = dict(pairs)
     if len(made) < len(pairs):
         keys = [key for key, _ in pairs]
@@ -201,7 +202,7 @@ def _no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _whole(text: str) -> int:
-    _fraction(text)
+    _fraction(text)  # refuses numbers that are far too large
     return int(text)
 
 
@@ -306,7 +307,8 @@ def _is_number(thing: Any) -> bool:
 
 
 def _is_text(thing: Any) -> bool:
-    """Whether it is a text that UTF-8 can hold; JSON can spell half of a surrogate pair."""
+    """Return whether a value is a text that UTF-8 can hold."""
+    # JSON can spell half of a surrogate pair, which no file could hold.
     return isinstance(thing, str) and thing == thing.encode("utf-8", "replace").decode("utf-8")
 
 

@@ -240,6 +240,7 @@ class _Replayer:
 
     def _move(self, move: Callable[[], None], deal: Mapping[str, Any], where: str) -> None:
         """Deal or play, and check that no card was drawn beyond the recorded ones."""
+        # Past the recorded cards the table would draw random ones, so the replay would not be one.
         move()
         drawn = self.batch.drawn_cards()
         if len(drawn) > len(deal["deck"]):
@@ -277,7 +278,7 @@ class _Replayer:
 
 
 def _same(a: Any, b: Any) -> bool:
-    """Whether two JSON values are equal; true is not 1, and shares may be rounded."""
+    """Return whether two JSON values are equal; true is not 1, and shares may be rounded."""
     if isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
         return len(a) == len(b) and all(map(_same, a, b))
     if isinstance(a, bool) or isinstance(b, bool):
@@ -288,7 +289,7 @@ def _same(a: Any, b: Any) -> bool:
 
 
 def describe(record: Mapping[str, Any], look: Look | None = None) -> tuple[Replay, list[str]]:
-    """Replay a record and describes it as text.
+    """Replay a record and describe it as text.
 
     Args:
         record: The record.

@@ -281,11 +281,11 @@ def check_refusal(batch: Batch) -> None:
 # The same again
 
 
-def _play(batch: Batch, chances: np.ndarray) -> list[bytes]:
+def _play(batch: Batch, uniforms: np.ndarray) -> list[bytes]:
     """Play on; return everything that was to be seen, by step."""
     seen = []
-    for chance in chances:
-        batch.step(pick_actions(batch.mask, chance[: batch.num_tables]))
+    for uniform in uniforms:
+        batch.step(pick_actions(batch.mask, uniform[: batch.num_tables]))
         shown = (batch.observation, batch.mask, batch.seat, batch.reward, batch.terminated)
         seen.append(b"".join(array.tobytes() for array in (*shown, batch.truncated)))
     return seen
@@ -293,12 +293,12 @@ def _play(batch: Batch, chances: np.ndarray) -> list[bytes]:
 
 def check_seeds(name: str, players: int, rules: Rules, decisions: int, seed: int) -> None:
     """Check that a seed fixes everything, and that seeds, matches and tables differ."""
-    chances = np.random.default_rng(seed).random((max(2, decisions // TABLES), TABLES))
+    uniforms = np.random.default_rng(seed).random((max(2, decisions // TABLES), TABLES))
 
     def tables_after(number: int) -> np.ndarray:
         batch = make_batch(name, number, players, rules=rules, seed=seed)
         batch.reset()
-        _play(batch, chances)
+        _play(batch, uniforms)
         return batch.tables.copy()
 
     whole = tables_after(TABLES)
@@ -315,15 +315,15 @@ def check_seeds(name: str, players: int, rules: Rules, decisions: int, seed: int
 
 def check_copies(name: str, players: int, rules: Rules, decisions: int, seed: int) -> None:
     """Check that clones and pickled tables play on identically."""
-    chances = np.random.default_rng(seed).random((max(4, decisions // TABLES), TABLES))
+    uniforms = np.random.default_rng(seed).random((max(4, decisions // TABLES), TABLES))
     batch = make_batch(name, TABLES, players, rules=rules, seed=seed)
     batch.reset()
-    _play(batch, chances[: len(chances) // 2])
+    _play(batch, uniforms[: len(uniforms) // 2])
     copies = {
         "cloned": batch.clone(),
         "pickled": pickle.loads(pickle.dumps(batch)),
     }
-    rest = chances[len(chances) // 2 :]
+    rest = uniforms[len(uniforms) // 2 :]
     seen = _play(batch, rest)
     for way, copied in copies.items():
         for number, (mine, its) in enumerate(zip(seen, _play(copied, rest), strict=True)):

@@ -93,7 +93,7 @@ def _check_determinization(before: Batch, other: Batch, seat: int, cards: np.nda
 
 
 def _check_keys(drawn: Sequence[tuple[Batch, int]], rng: np.random.Generator) -> None:
-    """Draw all side by side, twice, and some in another order; plays them to their ends."""
+    """Draw all side by side, twice, and some in another order; play them to their ends."""
     tables = join([batch for batch, _ in drawn])
     seats = np.array([seat for _, seat in drawn])
     keys = rng.integers(2**63, size=len(drawn), dtype=np.uint64)
@@ -233,13 +233,13 @@ def join(batches: Sequence[Batch]) -> Batch:
 
 
 def asked_in_secret(batch: Batch, seat: int) -> np.ndarray:
-    """[N] bool: whether another seat acts, and `seat` cannot know it."""
+    """Return whether another seat acts and `seat` cannot know it, [N] bool."""
     secret = np.isin(batch.tables["phase"], batch.spec.secret_phases)
     return secret & (batch.seat != seat)
 
 
 def _views(batch: Batch, seats: Sequence[int]) -> np.ndarray:
-    """All that seats see of tables, [N, W]."""
+    """Return all that seats see of tables, [N, W]."""
     views = [
         look(seat)
         for seat in seats
@@ -249,7 +249,7 @@ def _views(batch: Batch, seats: Sequence[int]) -> np.ndarray:
 
 
 def _same(batch: Batch, target: Batch, by_all: np.ndarray, seat: int) -> np.ndarray:
-    """[N] bool: tables that look the same to a seat and, where `by_all`, to everybody."""
+    """Return the tables that look the same to a seat and, if `by_all`, to everybody, [N] bool."""
     same = (_views(batch, [seat]) == _views(target, [seat])).all(axis=1)
     everybody = range(batch.num_players)
     alike = (_views(batch, everybody) == _views(target, everybody)).all(axis=1)
@@ -273,7 +273,7 @@ def _reach(batch: Batch, target: Batch, by_all: np.ndarray, seat: int) -> np.nda
 def _lead(
     batch: Batch, made: np.ndarray | None, target: Batch, by_all: np.ndarray, seat: int
 ) -> np.ndarray:
-    """[N] bool: tables at which a decision leads to others; `made` is tried first."""
+    """Return the tables at which a decision leads to others, [N] bool; `made` is tried first."""
     reached = np.zeros(batch.num_tables, dtype=np.bool_)
     every = [np.full(batch.num_tables, action) for action in range(batch.spec.num_actions)]
     for actions in every if made is None else [made, *every]:

@@ -19,7 +19,7 @@ PATTERN = 0xA5
 
 
 class _GuardedBatch(Batch):
-    """A batch whose arrays lie between guard bytes."""
+    """A batch with guard bytes around its arrays."""
 
     def __init__(self, *settings: Any) -> None:
         """Make a batch; the arguments are those of `Batch`."""
@@ -30,10 +30,10 @@ class _GuardedBatch(Batch):
         shape = (self.num_tables, *size)
         length = int(np.prod(shape)) * np.dtype(dtype).itemsize
         memory = np.full(length + 2 * GUARD, PATTERN, dtype=np.uint8)
-        own = memory[GUARD : GUARD + length]
-        own[:] = 0
+        inside = memory[GUARD : GUARD + length]
+        inside[:] = 0
         self._memory[name] = memory
-        return own.view(dtype).reshape(shape)
+        return inside.view(dtype).reshape(shape)
 
     def check(self, after: str) -> None:
         """Check all guard bytes."""
@@ -46,7 +46,7 @@ class _GuardedBatch(Batch):
 
 
 def check_guards(name: str, players: int, rules: Rules, decisions: int, seed: int) -> None:
-    """Play one table, looks at it from all seats and draw determinizations, between guards."""
+    """Play one table, look at it from all seats and draw determinizations, between guards."""
     rng = np.random.default_rng(seed)
     after = "reset"
     try:

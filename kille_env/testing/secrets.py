@@ -93,7 +93,7 @@ def _texts_differ(pair: list[Batch], seat: int) -> bool:
 
 
 def _told_the_same(pair: list[Batch], before: list[np.record], seat: int) -> bool:
-    """Whether a seat is told and asked the same after the step that led to each of two games."""
+    """Return whether texts and questions to a seat are the same after the steps to two games."""
     one, other = (_told(was, game, seat) for was, game in zip(before, pair, strict=True))
     return one == other
 

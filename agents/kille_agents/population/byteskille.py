@@ -38,13 +38,13 @@ def at_least(kind: int) -> Condition:
 
 
 def ladder(seen: Seen) -> np.ndarray:
-    """The dealer from lilja 7 up, each seat before it one card lower; or with a known lower one."""
+    """Return contentment from lilja 7 up as dealer, one card lower for each seat before it."""
     good = card(seen) >= np.maximum(LILJA_7 - position(seen)[1], KRANSEN + 1)
     return (good | knows_a_lower(seen)) & ~low_kille(seen)
 
 
 def dealt_or_not(seen: Seen) -> np.ndarray:
-    """By the rule of thumb's thresholds for a card that was dealt, and nothing is remembered."""
+    """Return contentment by the thresholds for a card that was dealt, whatever was exchanged."""
     return (card(seen) >= THRESHOLDS[0, *position(seen)]) & ~low_kille(seen)
 
 
@@ -61,12 +61,12 @@ def as_before(follows: bool) -> Condition:
 
 
 def keeps_killes(seen: Seen) -> np.ndarray:
-    """As the rule of thumb, and with any kille."""
+    """Return the contentment of the rule of thumb, and with any kille."""
     return usual(seen) | (seen["card"][:, Kind.KI] != 0)
 
 
 def agrees_if_bad(seen: Seen) -> np.ndarray:
-    """Agree to deal again when it is not content itself."""
+    """Return the wish to deal again with a bad card of its own."""
     bad = ~usual(seen)
     return seen.wishes(yes=2.0 * bad, defer=2.0 * bad, no=1.0)
 

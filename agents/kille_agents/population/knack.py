@@ -17,7 +17,7 @@ HIGH = 7  # ranks from this up: king and ace
 
 
 def join_as_before(seen: Seen) -> np.ndarray:
-    """Do as its right neighbour did; as the first to speak it joins like the rule of thumb."""
+    """Do as the right neighbor did; join like the rule of thumb as the first to speak."""
     wishes = join_with(0.0)(seen)
     spoken = seen["to_speak"][:, -1] == 0
     joined = np.where(seen["joined"][spoken, -1] != 0, 1.0, -1.0)
@@ -36,7 +36,7 @@ def one_is_enough(seen: Seen) -> np.ndarray:
 
 
 def _by_worth(seen: Seen, sign: np.ndarray) -> np.ndarray:
-    """Wishes for the highest cards (1) or the lowest (-1), openly or face down."""
+    """Return wishes for the highest cards (1) or the lowest (-1), openly or face down."""
     worth = sign[:, None] * worth_of_cards(seen)
     return seen.wishes_from("play 6C", np.hstack([worth, worth]))
 

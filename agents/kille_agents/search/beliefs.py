@@ -27,6 +27,7 @@ def likely_determinizations(
         drawn, past = decisions.draw_with_past(number * candidates)
         logs = _log_probabilities(past, drawn.num_tables, policy, doubt)
         logs = logs.reshape(len(decisions), -1)
+    # Only ratios matter; without the shift, products of many small numbers would vanish.
     weights = np.exp(logs - logs.max(axis=1, keepdims=True))
     kept = _systematic(weights, number, decisions.keys)
     if drawn is None:
@@ -58,6 +59,7 @@ def _log_probabilities(
         answers = np.asarray(policy.probabilities(past.observation[possible], mask))
         check_probabilities(policy.name, answers, mask)
         taken = answers[np.arange(len(possible)), past.action[possible]]
+        # Without doubt, an action that the policy never takes would rule out every determinization.
         mixed = (1.0 - doubt) * taken + doubt / legal[possible]
         np.add.at(logs, past.determinization[possible], np.log(mixed))
     return logs
@@ -66,9 +68,10 @@ def _log_probabilities(
 def _systematic(weights: np.ndarray, number: int, keys: np.ndarray) -> np.ndarray:
     """Draw indices by weight, each as often as its share of `number`, rounded up or down."""
     cumulative = np.cumsum(weights, axis=1)
+    # Systematic resampling: one random number for all points, which lowers the variance.
     start = uniforms(keys ^ _WEIGHING)
     points = (start[:, None] + np.arange(number)) / number * cumulative[:, -1:]
-    found = [
+    indices = [
         np.searchsorted(row, at, side="right") for row, at in zip(cumulative, points, strict=True)
     ]
-    return np.minimum(np.array(found), weights.shape[1] - 1)
+    return np.minimum(np.array(indices), weights.shape[1] - 1)  # a point may be rounded up

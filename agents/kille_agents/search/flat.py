@@ -152,6 +152,7 @@ class FlatSearch:
         mask = decisions.mask
         chances = np.array(self.base.probabilities(decisions.observation, mask), np.float64)
         check_probabilities(self.base.name, chances, mask)
+        # Where one action is legal there is nothing to search.
         free = np.flatnonzero(mask.sum(axis=1) > 1)
         for part in self._parts(mask[free]):
             rows = free[part]
@@ -170,6 +171,7 @@ class FlatSearch:
 
     def _costs(self, mask: np.ndarray) -> np.ndarray:
         """Return the number of tables that each decision takes, [M]."""
+        # The candidates of a decision are drawn at once, and may be more than its actions.
         drawn = self.candidates if self.remembers else 0
         actions = np.maximum(mask.sum(axis=1, dtype=np.int64), drawn)
         return self.determinizations * actions
@@ -177,6 +179,7 @@ class FlatSearch:
     def _think(self, decisions: Decisions, chances: np.ndarray) -> np.ndarray:
         """Return the probability of each action at decisions with a choice, [m, A]."""
         better, error = _compare(self._values(decisions), chances)
+        # At a margin of 0, rounding errors alone must not move it away from the base.
         sure = better > np.maximum(self.margin * error, DUST)
         sure &= decisions.mask != 0
         best = np.where(sure, better, -np.inf).argmax(axis=1)
@@ -217,6 +220,8 @@ def _is_number(value: Any) -> bool:
 def _compare(values: np.ndarray, chances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return by how much actions beat the base, [m, A], and the standard errors of that."""
     base = np.einsum("mka,ma->mk", values, chances)
+    # The difference in each determinization, not of the means: all actions share the cards, so
+    # most of the variance cancels.
     better = values - base[:, :, None]
     number = values.shape[1]
     spread = better.std(axis=1, ddof=1) if number > 1 else np.zeros(chances.shape)

@@ -32,7 +32,7 @@ __all__ = [
 
 
 def save_tabular(policy: TabularPolicy | TabularMatchPolicy, path: Path) -> Path:
-    """Write a tabular policy, whole or not at all; returns its path, which ends in `.npz`."""
+    """Write a tabular policy, whole or not at all; return its path, which ends in `.npz`."""
     if isinstance(policy, TabularMatchPolicy):
         about, arrays = {"format": matches.FORMAT, "capped": policy.capped}, policy.arrays
     else:

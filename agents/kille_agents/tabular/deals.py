@@ -29,7 +29,7 @@ class TabularPolicy(ObservationPolicy):
         probabilities: np.ndarray,
         name: str = "table",
     ) -> None:
-        """Check and sorts the rows.
+        """Check and sort the rows.
 
         Args:
             metadata: What it was made for.
@@ -55,6 +55,7 @@ class TabularPolicy(ObservationPolicy):
             )
         chances = np.asarray(probabilities, dtype=np.float64)
         check_probabilities(name, chances, np.ones(chances.shape, dtype=np.int8))
+        # Sorted, so that two files of one policy are the same bytes.
         order = Index(observations, name, "").order
         self.observations, self.chances = observations[order], chances[order]
         self._index = Index(self.observations, name, "the single deal")

@@ -16,7 +16,7 @@ from kille_env.files import BROKEN
 
 SUFFIX = ".npz"
 TABULAR = "policy.npz"
-"""What a tabular policy is called in the folder of a solution."""
+"""File name of a tabular policy in the folder of a solution."""
 
 
 def tabular_file(path: str | Path) -> Path | None:
@@ -86,5 +86,7 @@ class Index:
 
 def _row_keys(rows: np.ndarray) -> np.ndarray:
     """Return rows [K, F] uint8 as [K] byte strings of one length, which sort and compare whole."""
+    # NumPy compares byte strings without their zeros at the end, which rows of one length lose
+    # alike.
     rows = np.ascontiguousarray(rows, dtype=np.uint8)
     return rows.view(f"S{rows.shape[1]}").ravel()

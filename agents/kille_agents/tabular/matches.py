@@ -60,7 +60,7 @@ class TabularMatchPolicy(ObservationPolicy):
         arrays: Mapping[str, np.ndarray],
         name: str = "match",
     ) -> None:
-        """Check and sorts the rows.
+        """Check the arrays and index their rows.
 
         Args:
             metadata: What it was made for.
@@ -154,7 +154,7 @@ class TabularMatchPolicy(ObservationPolicy):
 
 
 def _of_hands(rows: np.ndarray, hands: np.ndarray) -> np.ndarray:
-    """Rows with the number of their hand before them: two hands can show the same."""
+    """Return rows with the number of their hand in front, as two hands can show the same."""
     numbers = np.ascontiguousarray(hands, dtype=np.int32).view(np.uint8).reshape(-1, 4)
     return np.column_stack([numbers, rows])
 

@@ -364,7 +364,7 @@ def _strip(table: Any) -> tuple[Laid, ...]:
 
 
 def _turn(table: Any, viewer: int | None) -> int:
-    """Return the seat whose turn it is; that a gok holder is asked, only that seat may know."""
+    """Return the seat on turn; only the seat itself may know that a gok holder is asked."""
     hidden = table["phase"] == Phase.GOK and viewer not in (None, table["seat"])
     return _order_of(table)[int(table["turn"])] if hidden else int(table["seat"])
 
@@ -451,7 +451,7 @@ MOST_NAMED = 2
 
 
 def _question(table: Any, rules: Rules, who: list[str], seat: int) -> str:
-    """Return the question to the seat whose turn it is."""
+    """Return the question to the seat on turn."""
     phase, order, turn = int(table["phase"]), _order_of(table), int(table["turn"])
     if phase == Phase.BUYIN:
         return f"Buy back in for {_price(table, rules)}?"

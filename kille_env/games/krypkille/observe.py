@@ -111,12 +111,14 @@ def observe(table, rules, seat, out):
 
 @kernel
 def _observe_players(table, rules, viewer, unknown, lower, out):
-    """Write the parts that have an entry per seat; reads a seat's fields before it writes."""
+    """Write the parts that have an entry per seat."""
     p = np.int64(table["num_players"])
     in_play, passed = np.uint32(table["in_play"]), np.uint32(table["passed"])
     limit = np.int64(0) if rules["episode"] == SINGLE_DEAL else np.int64(rules["limit"])
     one_seat(table["dealer"], viewer, p, out, OBS.dealer)
     one_seat(table["seat"], viewer, p, out, OBS.to_act)
+    # A seat's fields are read before anything is written: to the compiler `out` could be the table
+    # itself, and each write would make it read the record again.
     this = index(viewer)
     for at in range(p):
         other = np.int64(this)
