@@ -56,6 +56,7 @@ def needs(extra: str) -> Iterator[None]:
     """Turn the absence of a library in this block into the line that installs the extra."""
     try:
         yield
+    # A library inside of another one has named its own extra already.
     except MissingLibraryError:
         raise
     except ModuleNotFoundError as error:

@@ -46,12 +46,15 @@ def make_folder(path: Path) -> None:
 def whole_file(path: Path) -> Iterator[BinaryIO]:
     """Open a file for writing that appears at its place, whole, if the block ends without error."""
     with writing(path):
+        # In the same folder: only within one file system is replacing atomic.
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         try:
             with os.fdopen(handle, "wb") as file:
                 yield file
+                # `mkstemp` makes files that nobody else can read.
                 os.fchmod(file.fileno(), 0o644)
             Path(temporary).replace(path)
+        # Ctrl-C leaves no half file behind either.
         except BaseException:
             Path(temporary).unlink(missing_ok=True)
             raise
@@ -77,6 +80,7 @@ def read_arrays(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     data = io.BytesIO(read_bytes(path, MOST_ARRAYS))
     try:
         with zipfile.ZipFile(data) as archive:
+            # A small file can unpack to more than the memory holds.
             size = sum(entry.file_size for entry in archive.infolist())
         if size > MOST_ARRAYS:
             raise KilleError(f"its arrays are larger than {MOST_ARRAYS >> 20:,} MiB")

@@ -53,6 +53,7 @@ def register(name: str, module: str, version: int = 0) -> None:
     """
     if _modules.get(name, module) != module:
         raise UnknownGameError(f"the name {name!r} is taken by {_modules[name]}")
+    # Its module is imported when the game is first used: most programs play one.
     _modules[name], _versions[name] = module, version
     for listener in _listeners:
         listener(name)

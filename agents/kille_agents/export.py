@@ -157,6 +157,7 @@ def perceptron_of(*modules: Any) -> tuple[list[Layer], list[str]]:
     for leaf in leaves:
         kind = type(leaf).__name__
         if kind == "Linear":
+            # Two linear layers in a row: nothing comes between.
             if len(activations) < len(layers):
                 activations.append("identity")
             weight = leaf.weight.detach().cpu().float().numpy()
@@ -269,6 +270,8 @@ def _checked(network: NetworkPolicy, original: Network) -> NetworkPolicy:
     returned = np.log(returned) if original.returns == "probabilities" else returned
     both = network.logits(seen).astype(np.float64), returned
     ours, theirs = (rows - rows.mean(axis=1, keepdims=True) for rows in both)
+    # Without the mean of a row, which no softmax and no choice depends on; probabilities give
+    # logits only up to it.
     apart, most = np.abs(ours - theirs).max(), np.abs(theirs).max()
     chances = (one.probabilities(seen, mask) for one in (network, original))
     if not apart <= APART * most or not np.allclose(*chances, atol=10 * APART):

@@ -141,6 +141,8 @@ class NetworkPolicy(ObservationPolicy):
             (np.ascontiguousarray(self.weights[f"weight.{layer}"].T), self.weights[f"bias.{layer}"])
             for layer in range(len(sizes) - 1)
         ]
+        # At a table of P seats, a network with shared weights is a plain one: they are laid out
+        # here, once.
         if metadata.table_sizes:
             layout = seat_layout(spec(metadata.game))
             weight, bias = layout.unpooled(self.weights["weight.0"], metadata.num_players)
@@ -224,6 +226,7 @@ class NetworkPolicy(ObservationPolicy):
             self.name, observation, mask, self.metadata.observation_width, self.metadata.num_actions
         )
         out, play = np.empty(mask.shape, dtype=np.float64), PLAYED[self.metadata.returns]
+        # Larger chunks do not fit in the processor's cache.
         for start in range(0, len(mask), CHUNK):
             part = slice(start, start + CHUNK)
             out[part] = play(self.name, self.logits(observation[part]), mask[part])
@@ -249,6 +252,7 @@ def save_network(policy: NetworkPolicy, folder: Path) -> Path:
     digest = hashlib.sha256(weights).hexdigest()
     content = {"format": FORMAT, "weights_sha256": digest, **asdict(policy.metadata)}
     text = json.dumps(content, indent=2, ensure_ascii=False, sort_keys=True) + "\n"
+    # The specification last: it has the digest of weights that are there by then.
     write_whole(folder / WEIGHTS, weights)
     write_whole(folder / SPECIFICATION, text.encode())
     return folder / SPECIFICATION

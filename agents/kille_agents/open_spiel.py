@@ -59,6 +59,8 @@ class OpenSpielPlayer:
     def decide(self, decisions: Decisions) -> np.ndarray:
         """Return the probability of each action, [M, A]; see `kille_env.play.policy.Policy`."""
         chances = np.zeros(decisions.mask.shape)
+        # A determinization, not the table: a policy that looks at hidden cards looks at made-up
+        # ones.
         tables = decisions.draw(1).tables
         table = decisions.game, decisions.num_players, decisions.rules
         if table not in self._games:

@@ -73,6 +73,7 @@ def algorithm_of(path: Path, data: dict[str, Any]) -> str:
     for name, part in (("QRDQN", "qrdqn"), ("DQN", ".dqn."), ("TRPO", "trpo")):
         if part in module:
             return name
+    # These three share a policy class, and differ in the settings that they save.
     if module == "stable_baselines3.common.policies":
         return "PPO" if "clip_range" in data else "TRPO" if "target_kl" in data else "A2C"
     raise PolicyError(

@@ -152,6 +152,7 @@ class KilleEnv(OneSeat, gymnasium.Env[Any, Any]):
         """
         seed = None if seed is None else arguments.seed(seed)
         self.tables.begin(seed, **reset_options(options, RESET_OPTIONS))
+        # After `begin`, which can refuse: an error then leaves Gymnasium's generator as it was.
         super().reset(seed=seed)
         self._show()
         return self._observe(), self._info()

@@ -93,6 +93,7 @@ class _AfterImport:
         """Return the module's spec, with a loader that calls the function at its end."""
         if name != self.module:
             return None
+        # Before the real search, which would ask this finder again.
         sys.meta_path.remove(self)
         found = importlib.util.find_spec(name)
         if found is not None and found.loader is not None:

@@ -49,6 +49,7 @@ class Observations:
         self.own = Features.of(features)
         if self.own is not None:
             seen = np.zeros((1, *box.shape), box.dtype)
+            # The size of own features is known only from a call.
             found = self.own(seen, np.ones((1, spec.num_actions), np.int8))
             box = spaces.Box(-np.inf, np.inf, found.shape[1:], np.float32)
         self._with_mask = kind == "dict"

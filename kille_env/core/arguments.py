@@ -195,6 +195,7 @@ def _actions(value: Any) -> np.ndarray | None:
         given = array(value.cpu())
     if given is None or given.dtype.kind not in "iu" or _has_flag(value):
         return None
+    # As int64 such a number would turn negative.
     return None if given.dtype == np.uint64 and (given >> np.uint64(63)).any() else given
 
 
@@ -224,6 +225,7 @@ def decks(value: Any, spec: GameSpec, rules: Rules, num_tables: int) -> list[Sta
 
 def array(value: Any, dtype: Any = None) -> np.ndarray | None:
     """Return a value as an array, None if it is none: ragged, masked, on another device."""
+    # `asarray` would drop the mask and use what lies below it.
     if isinstance(value, np.ma.MaskedArray):
         return None
     try:
@@ -252,6 +254,7 @@ def _described(given: np.ndarray | None, value: Any) -> str:
 
 def _words(value: Any) -> np.ndarray | None:
     """Return a value as an array in which whole numbers keep their size."""
+    # As objects: NumPy makes floats of some lists of large whole numbers.
     return array(value, None if isinstance(value, np.ndarray) else object)
 
 

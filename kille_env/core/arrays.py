@@ -48,9 +48,6 @@ class Shown(NamedTuple):
 class Arrays:
     """The arrays of a batch as kernels take them, writable; a context that one thread is in.
 
-    Python switches threads at calls, so nothing comes between asking whether it is busy and saying
-    that it is. A lock costs a twentieth of a step.
-
     Attributes:
         tables: [N] records, the whole state.
         rules: [1] record of the rules.
@@ -67,6 +64,8 @@ class Arrays:
 
     def __enter__(self) -> "Arrays":
         """Begin to use the arrays."""
+        # No lock: Python switches threads at calls, so nothing comes between these two lines, and a
+        # lock costs a twentieth of a step.
         if self.busy:
             self.refuse()
         self.busy = True

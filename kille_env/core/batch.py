@@ -80,6 +80,7 @@ class Batch(Fixed):
         self.num_tables = arguments.whole("num_tables", num_tables, 1)
         self.restart = arguments.flag("restart", restart)
         # A single table plays on in plain Python while its kernels compile.
+        # A single table plays on in plain Python while its kernels compile in a child process.
         if self.num_tables > 1 and Kernel.starting:
             finish()  # in plain Python many tables take minutes
         spec, record = self.spec, np.array(self.rules.record)
@@ -218,9 +219,12 @@ class Batch(Fixed):
         first, tables, rules = not self._began, self.arrays.tables, self.arrays.rules
         name = self.spec.name if deal else f"{self.spec.name} by hand"
         with announce_compilation(name) if first and not in_plain() else nullcontext():
+            # A step takes longest to compile, so a child compiles it while this process compiles
+            # the reset.
             is_cold = first and deal and not in_plain() and not self.game.is_compiled
             wait = compile_ahead(self.game, STEPS) if is_cold else None
             decided = chosen
+            # With anything given, begin and deal are separate calls; else one kernel does both.
             if start or decks or not deal:
                 self.game.begin(tables, rules, dealers, chosen)
                 if start:
@@ -229,6 +233,8 @@ class Batch(Fixed):
                 self._stack(decks, chosen)
                 if deal:
                     self.game.deal(tables, rules, chosen, False)
+                # Matches that the given cards have decided are over; with `restart` random ones
+                # follow.
                 decided = chosen & self.over & (self.restart and deal)
             if decided.any():
                 self.game.open(tables, rules, dealers, decided, self.restart)
@@ -310,6 +316,7 @@ class Batch(Fixed):
         with self.arrays as own:
             waiting = chosen & (own.tables["phase"] == DEAL)
             self._stack(decks, waiting)
+            # One hand and no more: a solver or a replay stops at every chance node.
             self.game.deal(own.tables, own.rules, waiting, True)
             self._show()
 

@@ -185,6 +185,7 @@ def _check(seats, masks, actions, which, illegal):
     if i < seats.shape[0] and illegal[1] == 0:
         j = i + 1
         if first_illegal(seats[i:j], masks[i:j], actions[i:j], which[i:j]) >= 0:
+            # The smallest number, so that the same table is named in every run.
             cuda.atomic.min(illegal, 0, i)
 
 
@@ -438,6 +439,8 @@ class DeviceBatch(Fixed):
         if self._steps < 0:
             raise KilleError("no match has begun: call reset() first")
         actions = self._actions(actions)
+        # In a launch of its own: blocks of one launch do not wait for each other, and all actions
+        # have to be checked before any table is stepped.
         self._launch("check", self.seat, self.mask, actions, self._everyone, self._illegal)
         arrays = *self._words, self._rules, actions, *self._shown
         self._launch("step", *arrays, self.restart, self._illegal, **self._block)

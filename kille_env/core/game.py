@@ -124,6 +124,7 @@ class Game:
         self.spec: GameSpec = self.own["SPEC"]
         _check_record(self.spec)
         functions: dict[str, Any] = {kernel: self.own[kernel] for kernel in KERNELS}
+        # An array instead of a function: a step reads one byte for it.
         secret = np.isin(np.arange(self.spec.num_actions), np.array(self.spec.secret_actions))
         functions["SECRET_ACTIONS"] = secret
         functions["_deal"] = bind(loops._deal, functions)
@@ -210,6 +211,8 @@ class Game:
             given = shortened(start)
             raise RulesError(f"start is {given}; expected how a match stands, by name, or None")
         if start:
+            # Tried at a table of its own, so that a refused start leaves the real ones as they
+            # were.
             table = np.zeros(1, dtype=self.spec.table)
             table["num_players"] = num_players
             self.set_up(table[0], rules, start)
@@ -243,6 +246,7 @@ def _check_record(spec: GameSpec) -> None:
                 f"{spec.max_players} seats and {spec.pack.size} cards; make the dtype with "
                 "table_dtype(SPEC.max_players, SPEC.pack.size, ...)"
             )
+    # Searches and the GPU copy records as words of eight bytes.
     if spec.table.itemsize % 8 or not spec.table.isalignedstruct:
         raise KilleError(f"{spec.name}: the table is not aligned; make its dtype with table_dtype")
     for name, number in (

@@ -92,5 +92,6 @@ class Pack:
             used[kind] = copy + 1
             cards.append(kind * self.copies + copy)
         named = set(cards)
+        # In rank order: draws beyond the given cards are random, whatever lies there.
         cards += [card for card in range(self.size) if card not in named]
         return np.array(cards, dtype=np.int8)

@@ -181,6 +181,7 @@ def offsets(layout: Callable[[int], tuple[Part, ...]]) -> Any:
     `kille_env.cards.features` has what reads them.
     """
     one, two = layout(1), layout(2)
+    # Offsets are linear in the number of seats, so those for one and for two seats fix the line.
     begins = [(2 * a.offset - b.offset, b.offset - a.offset) for a, b in zip(one, two, strict=True)]
     names = [part.name for part in one]
     return namedtuple("Offsets", names)(*begins)  # pyright: ignore[reportUntypedNamedTuple]
@@ -334,6 +335,7 @@ class GameSpec:
                 f"{self.name} is played by {self.min_players} to {self.max_players}, "
                 f"num_players is {shortened(num_players)}"
             )
+        # Rules may leave out cards, or deal larger hands, so that fewer can sit.
         if rules and seats > most:
             size = self.pack.size - len(self.left_out(rules))
             sit = f"seat at most {most}" if most else "nobody can play by them"
@@ -375,6 +377,7 @@ class GameSpec:
         given: dict[str, Any] = dict(rules or {})
         by_name = {switch.name: switch for switch in self.switches}
         for key, value in more.items():
+            # None means "as `rules` say", unless it is a value of the switch itself.
             if value is not None or (key in by_name and by_name[key].nullable):
                 given[key] = value
         preset = given.pop("preset", None)
@@ -392,6 +395,7 @@ class GameSpec:
             value = values[switch.name]
             record[switch.name][0] = switch.encode(value)
             values[switch.name] = switch.plain(value)
+        # Rules are compared and hashed by these bytes.
         record.flags.writeable = False
         resolved = {"preset": preset, "episode": episode, **values}
         return Rules(self.name, MappingProxyType(resolved), record)

@@ -53,6 +53,8 @@ def table_dtype(max_players: int, pack_size: int, fields: Sequence[tuple[Any, ..
 def new_match(table, dealer):
     """Move a table to its next match: number, key, dealer (-1: drawn)."""
     table["matches"] += 1
+    # From the number of the match, not from the last state: match 5 is the same however the first
+    # four were played.
     table["match_key"] = rng.derive(table["seed"], table["matches"])
     table["rng"] = table["match_key"]
     table["dealer"] = dealer if dealer >= 0 else rng.below(table, np.int64(table["num_players"]))

@@ -78,7 +78,7 @@ class Network(ObservationPolicy):
     """
 
     _door = "as_policy"
-    """What users call to make one, for errors."""
+    """Name of the public constructor, for errors."""
 
     def __init__(
         self,
@@ -119,6 +119,8 @@ class Network(ObservationPolicy):
         """Return the policy for a table, which determines the scale of features."""
         settled, table = copy.copy(self), spec(game)
         settled._reading = reading_of(self.observation, table, num_players)
+        # A module of another size fails here, with the table's name, and not in the middle of a
+        # match.
         if self._is_module:  # asked once
             observation = np.zeros((2, width(table.observation(num_players))), np.uint8)
             settled.returned(observation, np.ones((2, table.num_actions), np.int8))
@@ -144,6 +146,7 @@ class Network(ObservationPolicy):
             return masked_softmax(self.name, returned, mask)
         if not self._is_module:
             return returned
+        # A module sees no mask, so the legal actions share its probability in proportion.
         legal = np.where(mask != 0, returned, 0.0)
         total = legal.sum(axis=1, keepdims=True)
         if not sums_to_one or not (total > 0.0).all():
@@ -180,6 +183,8 @@ class Network(ObservationPolicy):
         weights = next((one for one in module.parameters() if one.is_floating_point()), None)
         inputs = [torch.from_numpy(shown.astype(np.float32)), torch.from_numpy(mask != 0)]
         if weights is not None:
+            # A module may be in half precision, or on a GPU; its first floating-point weight says
+            # so.
             inputs[0] = inputs[0].to(weights.dtype)
             inputs = [one.to(weights.device) for one in inputs]
         try:
@@ -198,6 +203,7 @@ class Network(ObservationPolicy):
 @contextmanager
 def evaluating(module: "torch.nn.Module") -> Iterator[None]:
     """Ask a module in evaluation mode, so that asking draws nothing and changes no statistics."""
+    # Each part's own mode: some may be frozen in evaluation mode while the rest learns.
     modes = [(part, part.training) for part in module.modules()]
     module.eval()
     try:

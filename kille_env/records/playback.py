@@ -186,6 +186,7 @@ class _Replayer:
         for number, deal in enumerate(deals):
             where = join(self.where, f"deal {number}")
             self._play(number, deal, where)
+            # A record may stop in its last deal only.
             if batch.seat[0] >= 0 and number + 1 < len(deals):
                 step = out.steps[-1]
                 refuse(

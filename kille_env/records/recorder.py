@@ -68,8 +68,11 @@ class Recorder:
         **options: Any,
     ) -> None:
         """Begin matches as `Batch.reset` does, with the same arguments."""
+        # A reset without a seed continues the tables' random streams, so these are part of the
+        # record.
         before = self.batch.tables.tobytes()  # an array would be copied field by field
         self.batch.reset(seed, which=which, **options)
+        # When all tables begin anew, nothing before can belong to a current match.
         if self._before is None or which is None or np.all(which):
             self._before, self._entries = before, []
         self._note("reset", {"seed": seed, "which": which, **options}, None)
@@ -115,6 +118,7 @@ class Recorder:
         return self._written.record(table, self.names if names is None else list(names))
 
     def _note(self, kind: str, what: Any, which: np.ndarray | None) -> None:
+        # Only what was done is kept; results, texts and decks follow from playing it again.
         self._entries.append((kind, what, which))
         self._written = None
 

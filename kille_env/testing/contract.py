@@ -214,6 +214,7 @@ def check_sums(spec: GameSpec, totals: np.ndarray, batch: Batch) -> None:
     A split of whole units may leave less than a unit a seat on the table. What lies there exactly
     cannot be seen of a table that has begun again; `check_hands` looks at it.
     """
+    # Shares of a stake are no binary fractions.
     exact = 1e-6 + 1e-9 * np.abs(totals).sum(axis=1)
     sums, over = totals.sum(axis=1), batch.terminated | batch.truncated
     wrong = ((sums > exact) | (sums < exact - batch.num_players)) & over

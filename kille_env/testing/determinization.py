@@ -173,6 +173,7 @@ class Hand:
             tables[ends] = into.tables
             for field in set(OWN_DRAWS) & set(other.spec.table.names or ()):
                 tables[field][~early] = tables[field][end_of][~early]
+        # All cards of the hand are given, so that playing it again draws the same ones.
         tables["stacked"] = tables["drawn"][end_of]
         tables["deck"] = tables["deck"][end_of]
         other.place(tables)
@@ -219,6 +220,7 @@ def _pack(batch: Batch, rng: np.random.Generator) -> list[str]:
     pack, left_out = batch.spec.pack, batch.spec.left_out(batch.rules)
     kinds = list(dict.fromkeys(pack.codes_without(left_out)))
     codes = rng.permutation(kinds * pack.copies).tolist()
+    # Uniform packs hardly ever have two killes or goks at one table.
     if rng.random() < 0.5:
         eager = set(rng.choice(kinds, len(kinds) // 3, replace=False))
         codes.sort(key=lambda code: code not in eager and rng.random() < 0.8)

@@ -89,6 +89,7 @@ class Texts:
 
         The arguments are those of `narrate`; a seat learns no more than it may.
         """
+        # Moves are found with all cards open; `change_of` then hides what the seat may not know.
         old, new = (self.view(table, rules, None, names) for table in (before, after))
         seen = new if seat is None else self.view(after, rules, seat, names)
         return change_of(old, new, seen, dealt=bool(before["deals"] != after["deals"]))

@@ -57,6 +57,7 @@ class Seen:
 
     def before(self, asked: str) -> np.ndarray:
         """Return the distance to the next seat to the right with a 1 in a part [P], or 0, [n]."""
+        # Seats are counted to the left, so the right neighbor stands last.
         others = self[asked][:, :0:-1] != 0
         return np.where(others.any(axis=1), others.argmax(axis=1) + 1, 0)
 

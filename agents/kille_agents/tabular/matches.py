@@ -137,6 +137,7 @@ class TabularMatchPolicy(ObservationPolicy):
         buying = observation[:, self._phase_buying] != 0
         stands = observation[:, self._standing_columns]
         bought = a["buys"][self._buy_index.find(stands[buying])]
+        # Buying in happens between hands, so its rows have no hand.
         chances[buying, Action.BUY], chances[buying, Action.DECLINE] = bought, 1.0 - bought
 
         playing = np.flatnonzero(~buying)

@@ -220,6 +220,7 @@ def _clear_hand(table):
 @kernel
 def deal(table, rules):
     """Pay antes, deal one card each and give forehand the word."""
+    # A hand that is dealt again is the same deal: the same dealer, no further ante.
     if table["redeal"] == Redeal.NONE:
         new_pot = table["new_pot"] != 0
         if new_pot:
@@ -290,6 +291,7 @@ def legal_actions(table, rules, seat, out):
     on_turn = ((phase == Phase.TURN) | (phase == Phase.GOK)) & (seat == table["order"][index(turn)])
     gok_asked = acts & (phase == Phase.GOK)
     dealer_answers = acts & (phase == Phase.ANSWER_DEALER)
+    # With three, the dealer may refuse or defer, but accept alone only by the switch (D-E11).
     may_accept = two | (rules["fraga3_dealer_accept"] != 0)
     third_answers = acts & (phase == Phase.ANSWER_THIRD)
     buys = acts & (phase == Phase.BUYIN)
@@ -433,6 +435,8 @@ def _swap(table, rules):
         card = table["hand"][index(other)]
         kind = card_type(card)
         if kind < Kind.VH or kind == Kind.KI:
+            # The word goes to the seat that had to give its card; those passed on the way have lost
+            # their turn (D-E05).
             _exchange(table, rules, seat, other)
             give_turn(table, rules, position)
             return
@@ -459,6 +463,7 @@ def _challenge(table, rules, seat, other, card, turn):
     elif kind == Kind.HU:
         event = Event.TALON_HUSAR if drawn else Event.HUSAR
         _log(table, event, seat, other, -1, card, -1)
+        # Out at the showdown, not at once: the rule for a deadlock needs the card (D-E23).
         table["chopped"] |= bit(seat)
     else:
         event = Event.TALON_GOK if drawn else Event.GOK_STOOD
@@ -564,6 +569,7 @@ def _take_from_talon(table, seat, card):
     _log(table, Event.TALON_TAKEN, seat, -1, old, card, np.int64(table["high"]))
     _lay_aside(table, old)
     table["goks"] -= card_type(old) == Kind.GO
+    # Both articles rank a kille from the talon high (D-E02). Any other card stays hidden (D-E17).
     _turn_up_kille(table, card, True)
     _take(table, seat, card)
     if card_type(old) == Kind.KI:
@@ -640,6 +646,8 @@ def eliminated(table, rules):
     """Turn the cards up; return the seats that are out (Swedish article, "Upp till bevis")."""
     # One pass, with choices instead of branches: the lowest card cannot be predicted.
     chopped, shown = np.uint32(table["chopped"]), np.uint64(table["shown"])
+    # The Swedish article leaves chopped cards out of the comparison; the English one can be read
+    # otherwise (D-E08).
     not_compared = chopped if rules["lowest_excludes_chopped"] else np.uint32(0)
     high_kille = Kind.GO if rules["high_kille"] == HighKille.EQUAL_GOK else Kind.KI
     lowest = ABOVE_ALL
@@ -728,6 +736,8 @@ def _open_buying_in(table, rules):
                 if has(table["out"], seat) and table["entries"][seat] < 3:
                     table["to_buy"] |= bit(seat)
         return
+    # The number sinks to three or two in the Swedish article, to exactly three in the English one
+    # (D-E22).
     opens_first = left == 3 or (left == 2 and way == Reentry.SVENSK)
     if opens_first and table["first_done"] == 0:
         table["first_done"] = 1
@@ -820,6 +830,7 @@ def _next_hand(table, rules):
         table["seat"] = -1
         return
     if table["pot"] > 0:
+        # In whole units; the rest stays on the table, so that rewards stay whole.
         share = np.int64(table["pot"]) // how_many(table["in_pot"])
         for seat in range(table["num_players"]):
             if has(table["in_pot"], seat):
@@ -879,6 +890,7 @@ def retired(table: Any, rules: Rules) -> list[int]:
     if rules["episode"] == "deal" or table["phase"] == Phase.OVER or pots_to_come > 1:
         return []
     seats = range(int(table["num_players"]))
+    # A seat that is neither in nor about to be asked can come back at a later occasion only.
     gone = set(seats) - set(members(table["in_pot"])) - set(members(table["to_buy"]))
     if rules["reentry"] in ("none", "wiki3") or table["second_done"]:
         return sorted(gone)  # under wiki3 a seat is asked right after the hand that it lost

@@ -434,6 +434,7 @@ def _calls(table: Any) -> Iterator[Call]:
         if kind == Event.STAND:
             yield Call(a, *SATISFIED)
         # A seat that is sent on by an inn or a cavalier has said so already.
+        # One wish to swap can meet several inns in a row, which are an event each.
         if (challenged or kind == Event.EXCHANGE) and before != (Event.PASSED, a):
             yield Call(a, *SWAP)
         words, meaning = _call_at(event)

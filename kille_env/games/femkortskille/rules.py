@@ -171,6 +171,7 @@ def _speak(table, rules, seat, action):
         table["said2"][seat] = word
     table["knockers"] |= bit(seat) if action == Action.KNOCK else np.uint32(0)
     table["in_play"] &= ~(bit(seat) if action == Action.FOLD else np.uint32(0))
+    # All speak once, from forehand, before a seat that has checked is asked again (D-F03).
     if first & (seat != table["dealer"]):
         table["seat"] = next_seat(table, seat)
         return
@@ -178,6 +179,7 @@ def _speak(table, rules, seat, action):
     undecided = np.uint32(table["in_play"] & ~table["knockers"])
     if table["knockers"] == 0:
         end_in_checks(table, rules)
+    # Asked even if the answer changes nothing: a seat that has checked may still knock (D-F04).
     elif undecided != 0:
         table["seat"] = seat_left_of(table, table["dealer"], undecided)
     else:
@@ -188,6 +190,7 @@ def _speak(table, rules, seat, action):
 def _begin_play(table, rules):
     """Give the pot to a single knocker, or deal the last cards and let the eldest one lead."""
     eldest = seat_left_of(table, table["dealer"], table["in_play"])
+    # A single knocker gets no more cards (D-F06).
     if table["in_play"] == bit(eldest):
         end_in_walk_over(table, rules, eldest)
         return
@@ -205,6 +208,7 @@ def _begin_play(table, rules):
 @kernel
 def end_in_checks(table, rules):
     """End a deal without a knock: the pot stays."""
+    # The pot stays for the next deal, in which a seat that has folded is in again (D-F05).
     table["end"] = End.ALL_CHECKED
     settle(table, rules)
 

@@ -162,6 +162,7 @@ def begin(table, rules, dealer):
 @kernel
 def _clear_deal(table, rules):
     table["hand"][:] = 0
+    # Cards that the rules leave out are known to everybody, like open ones.
     table["shown"] = left_out(rules)  # nobody can hold them
     table["joined"] = 0
     table["folded"] = 0
@@ -220,6 +221,7 @@ def duties(table, rules, trick, leads, led):
     # "Om förhand har trumfesset eller om det uppvända kortet är ett ess och förhand har
     # trumfkungen, måste detta kort omedelbart spelas ut."
     highest = RANKS * trump + Rank.ACE
+    # With the ace turned up, the king is the highest trump that a hand can hold (D-N09).
     highest = highest - 1 if table["turn_up"] == highest else highest
     highest_trump = card_bit(highest) if trick == 0 else nothing
     # Three or more: a trump to the first and second trick. Two: to the second, from the jack up.
@@ -300,6 +302,7 @@ def _join_or_fold(table, rules, seat, action):
         else:
             table["phase"] = Phase.PLAY
             _lead(table, seat_left_of(table, dealer, table["joined"]))
+    # All before the dealer have folded: the dealer wins without being asked.
     elif following == dealer and table["joined"] == 0:
         _win_without_play(table, rules, dealer)
     else:
@@ -402,9 +405,11 @@ def settle(table, rules):
         fails = has(table["joined"], seat) & (tricks == 0)
         failed += fails
         table["reward"][index(seat)] += tricks * worth - (TRICKS * worth if fails else 0)
+    # In every deal, beside a running bet, and not in the first alone (D-N07).
     table["reward"][index(table["dealer"])] -= TRICKS * unit
     table["played_for"] = size
     _take_running_bet(table)
+    # After the running bet is gone, and larger than that alone, not than all bets (D-N08).
     _add_bets(table, size + 1, failed)
     table["next_dealer"] = next_seat(table, table["dealer"])
     table["seat"] = -1
@@ -467,6 +472,8 @@ def _share_bets(table, rules):
     if rest == 0:
         return
     if rules["remainder"] == Remainder.DRAW:
+        # Drawn only when there is something to draw for: matches without a remainder use no random
+        # number for it.
         if table["remainder_to"] < 0:
             table["remainder_to"] = below(table, num_players)
         table["reward"][index(table["remainder_to"])] += rest

@@ -104,6 +104,7 @@ def deal(table, rules):
     _clear_deal(table, rules)
     players = still_in(table, rules)
     dealer = np.int64(table["next_dealer"])
+    # A seat that is out is passed over as dealer (D-R07).
     if not has(players, dealer):  # a match that starts with the dealer out
         dealer = seat_left_of(table, dealer, players)
     table["dealer"] = dealer
@@ -124,6 +125,8 @@ def legal_actions(table, rules, seat, out):
     hand = np.uint64(table["hand"][index(seat)])
     guesses = acts & (phase == Phase.GUESS)
     size = np.int64(rules["hand"])
+    # Six hands leave a short talon; discards are not shuffled in again, so what was seen stays
+    # seen.
     most = min(np.int64(rules["max_discards"]), talon_left(table))
     if not acts or phase != Phase.DISCARD:
         most = -1
@@ -168,6 +171,7 @@ def _play_trick(table, rules, leader, kind):
     lowest card of the hand."
     """
     card, tricks = card_of_type(table["hand"][index(leader)], kind), tricks_of(rules)
+    # Followers have no choice, so their cards are played here and nobody is asked.
     while not play_to_trick(table, card, tricks, True, True):
         hand = np.uint64(table["hand"][index(table["seat"])])
         card = lowest_card(playable(table, hand, True, True))
@@ -222,6 +226,7 @@ def settle(table, rules):
         table["winners"] = players if players != 0 else _lowest(table, table["in_play"], True)
         _share(table, table["winners"])
     elif table["deals"] >= rules["max_deals"]:
+        # At the cap those who are still in share the match (D-R09).
         table["truncated"] = True
         _share(table, players)
     else:

@@ -151,6 +151,7 @@ def legal_actions(table, rules, seat, out):
     speaks = acts & ((phase == Phase.BUD1) | (phase == Phase.BUD2))
     shows = acts & (phase == Phase.SHOW)
     folds = acts & (phase == Phase.FOLD)
+    # The source has a code of honor against forehand's folding, but no rule (D-K02).
     may_fold = (seat != table["forehand"]) | (rules["forehand_may_fold"] != 0)
     most = rules["max_discards"] if acts & (phase == Phase.EXCHANGE) else -1
     hand = np.uint64(table["hand"][index(seat)])
@@ -246,6 +247,7 @@ def end_in_bud_round(table, rules):
     """End a deal after a round of bud: the pot stays; folders owe one, or else everybody."""
     folders = everybody(table) & ~np.uint32(table["in_play"])
     for seat in range(table["num_players"]):
+        # Owed units are paid when the next deal is dealt, and lapse if there is none (D-K01).
         table["owed"][seat] = (folders == 0) | has(folders, seat)
     table["end"] = End.BUD_ROUND
     settle(table, rules)
@@ -253,10 +255,11 @@ def end_in_bud_round(table, rules):
 
 @kernel
 def end_in_walk_over(table, rules):
-    """Give the pot to a knocker against whom all folded; everybody owes one."""
+    """Give the pot to the knocker after all others have folded; everybody owes one."""
     for seat in range(table["num_players"]):
         table["owed"][seat] = 1
     table["end"] = End.WALK_OVER
+    # All of the pot, also what was carried on from earlier deals (D-K11).
     table["winner"] = table["knocker"]
     settle(table, rules)
 
@@ -283,6 +286,7 @@ def end_in_showing(table, rules):
     right = lowest_card(table["hand"][index(shower)]) >> 1 < lowest
     winner = shower if right else holder
     # The pot itself is paid out by `settle`; this is the second one, from the shower.
+    # The winner alone is paid, also if another card equals the shown one (D-K06).
     if not right:  # "ett belopp lika stort som hela innehållet i potten"
         pay_out(table, shower, -table["pot"])
         pay_out(table, winner, table["pot"])
