@@ -79,11 +79,11 @@ bench: $(VENV)/.installed ## measure the speed and print a table
 
 # Kernels of the rules, and what plays, searches and solves by them: plain Python and bounds-checked runs.
 RULES := tests/env/test_contract.py tests/env/test_playthroughs.py tests/env/test_twins.py $(wildcard tests/env/test_determinization*.py)
-DOORS := tests/env/test_refusals.py tests/env/test_taken_arguments.py tests/env/test_experience.py tests/adapters/test_playing_doors.py tests/adapters/test_streams.py \
-    tests/agents/test_policy_doors.py tests/training/test_solving_solvers.py tests/training/test_solving_own_trees.py \
+DOORS := tests/env/test_refusals.py tests/env/test_taken_arguments.py tests/env/test_experience.py tests/adapters/test_streams.py \
+    tests/agents/test_refusals.py tests/training/test_solving_solvers.py tests/training/test_solving_own_trees.py \
     tests/training/test_solving_deals.py::test_a_response_looks_ahead_into_the_hands_to_come
-KERNEL_TESTS := tests/env tests/adapters/test_playing_doors.py tests/adapters/test_streams.py tests/adapters/test_sb3_rollouts.py \
-    tests/agents/test_policy_doors.py tests/agents/test_search.py $(wildcard tests/training/test_solving_*.py)
+KERNEL_TESTS := tests/env tests/adapters/test_streams.py tests/adapters/test_sb3_rollouts.py \
+    tests/agents/test_refusals.py tests/agents/test_search.py $(wildcard tests/training/test_solving_*.py)
 
 .PHONY: kernels
 kernels: $(VENV)/.installed-measure ## compile the kernels that most tests wait for
