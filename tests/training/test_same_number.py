@@ -5,7 +5,6 @@ distribution, and goes through the tree by itself.
 """
 
 import copy
-import importlib
 import subprocess
 import sys
 from pathlib import Path
@@ -16,368 +15,46 @@ import pytest
 
 pytest.importorskip("sb3_contrib")
 
-import torch
 from gymnasium.wrappers import TimeAwareObservation, TimeLimit, TransformReward
 from sb3_contrib import MaskablePPO
-from stable_baselines3 import DQN, PPO
+from stable_baselines3 import PPO
 from stable_baselines3.common.vec_env import DummyVecEnv, VecEnvWrapper, VecNormalize
 
 import kille_env
 import kille_training as kt
 from kille_agents import as_policy, save_policy
-from kille_agents.metadata import Metadata
-from kille_agents.network import NetworkMetadata, NetworkPolicy, save_network
-from kille_env import LiveOpponent, SeatVectorEnv
+from kille_agents.network import save_network
+from kille_env import SeatVectorEnv
 from kille_env.adapters.gym import KilleEnv
-from kille_env.core.floats import READINGS
 from kille_env.core.keys import deal_seeds
-from kille_env.core.spec import feature_scale
 from kille_env.errors import KilleError
 from kille_env.play.experience import collect
-from kille_env.play.functions import Network
-from kille_env.registry import Table, spec
 from kille_env.sb3 import SeatPPO, SeatVecEnv, SelfPlayVecEnv, save
-from kille_training.solving.policies import policy_of, strategies_of
-from kille_training.solving.trees.values import best_response, expected_values
-from reference.trees import build_deal
-
-GAME = spec("byteskille")
-TABLE = Table.of("byteskille", 2, {"fraga": "off"}, "deal")
-HERE: dict[str, Any] = {"num_players": 2, "rules": TABLE.rules}
-SCALE = feature_scale(GAME.observation(2)).astype(np.float32)
-F, A = len(SCALE), GAME.num_actions
-
-
-class Reference:
-    """A policy asked as its environment asked it, and nothing in between."""
-
-    name = "reference"
-
-    def __init__(self, ask: Any) -> None:
-        self.ask = ask
-
-    def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
-        return np.asarray(self.ask(observation, mask), dtype=np.float64)
-
-
-def softmax(logits: np.ndarray, mask: np.ndarray) -> np.ndarray:
-    weights = np.exp(logits - logits.max(axis=1, keepdims=True)) * mask
-    return weights / weights.sum(axis=1, keepdims=True)
-
-
-def best(values: np.ndarray, mask: np.ndarray) -> np.ndarray:
-    return np.eye(A)[np.where(mask != 0, values, -np.inf).argmax(axis=1)]
-
-
-def raw(model: Any, seen: np.ndarray) -> np.ndarray:
-    """What a model's own network says, in evaluation mode."""
-    model.policy.set_training_mode(False)
-    with torch.no_grad():
-        tensor, _ = model.policy.obs_to_tensor(seen)
-        if hasattr(model, "q_net"):
-            return model.q_net(tensor).double().numpy()
-        return model.policy.get_distribution(tensor).distribution.logits.double().numpy()
-
-
-def with_preferences(model: Any) -> Any:
-    """A network begins with next to none: these are what is to be measured."""
-    if hasattr(model.policy, "action_net"):
-        with torch.no_grad():
-            model.policy.action_net.weight *= 300.0
-    return model
-
-
-def on_streams(kind: str, around: Any = lambda venv: venv, features: Any = None) -> Any:
-    options: Any = {"observation": kind, "features": features, "rules": TABLE.rules}
-    inner = SelfPlayVecEnv("byteskille", 8, 2, **options, seed=1)
-    venv = around(inner)
-    return with_preferences(
-        SeatPPO("MlpPolicy", venv, n_steps=8, batch_size=32, seed=1, device="cpu")
-    )
-
-
-def normalizing(venv: Any) -> VecNormalize:
-    """VecNormalize that has seen some play."""
-    made = VecNormalize(venv, norm_reward=False)
-    made.reset()
-    for _ in range(20):
-        with venv.unwrapped.crediting():
-            made.step(made.env_method("action_masks")[0].argmax(axis=1))
-    return made
-
-
-def one_seat(around: Any, algorithm: Any, wrapper: Any, **options: Any) -> Any:
-    def make() -> Any:
-        return wrapper(KilleEnv("byteskille", 2, observation="float", rules=TABLE.rules))
-
-    return with_preferences(algorithm("MlpPolicy", around([make]), seed=1, device="cpu", **options))
-
-
-class Layers(torch.nn.Module):
-    """A network with parts that behave otherwise in training."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        torch.manual_seed(3)
-        self.first, self.last = torch.nn.Linear(F, 16), torch.nn.Linear(16, A)
-        self.norm, self.drop = torch.nn.BatchNorm1d(16), torch.nn.Dropout(0.5)
-        self.norm.running_mean += 0.3
-
-    def forward(self, seen: Any) -> Any:
-        return 5.0 * self.last(self.drop(torch.tanh(self.norm(self.first(seen)))))
-
-
-def module_logits(module: torch.nn.Module, seen: np.ndarray) -> np.ndarray:
-    module.eval()
-    with torch.no_grad():
-        found = module(torch.as_tensor(seen, dtype=torch.float32)).double().numpy()
-    module.train()
-    return found
-
-
-WEIGHTS = np.random.default_rng(5).normal(size=(F, A)) * 3.0
-
-
-def scaled_logits(observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
-    return (observation * SCALE) @ WEIGHTS
-
-
-def made_function() -> tuple[Any, Any]:
-    def even(observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
-        return softmax(scaled_logits(observation, mask), mask)
-
-    return even, even
-
-
-def made_function_on_floats() -> tuple[Any, Any]:
-    def logits(observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
-        return observation @ WEIGHTS
-
-    handed = Network(logits, observation="float", returns="logits")
-    return handed, lambda seen, mask: softmax(scaled_logits(seen, mask), mask)
-
-
-def made_live() -> tuple[Any, Any]:
-    values = LiveOpponent(lambda seen, mask: seen @ WEIGHTS, observation="float", returns="values")
-    return values, lambda seen, mask: best(scaled_logits(seen, mask), mask)
-
-
-def made_module() -> tuple[Any, Any]:
-    layers = Layers()
-    handed = Network(layers, observation="float", returns="logits")
-    return handed, lambda seen, mask: softmax(module_logits(layers, seen * SCALE), mask)
-
-
-def made_softmax() -> tuple[Any, Any]:
-    layers = Layers()
-    ends = torch.nn.Sequential(layers, torch.nn.Softmax(dim=1))
-    handed = Network(ends, observation="box", returns="probabilities")
-    return handed, lambda seen, mask: softmax(module_logits(layers, seen), mask)
-
-
-def made_model(kind: str) -> tuple[Any, Any]:
-    model = on_streams(kind)
-    reading = READINGS[kind](GAME, 2) if kind in READINGS else lambda seen: seen
-    return model, lambda seen, mask: softmax(raw(model, reading(seen)), mask)
-
-
-def made_normalized() -> tuple[Any, Any]:
-    model = on_streams("float", normalizing)
-
-    def ask(seen: np.ndarray, mask: np.ndarray) -> np.ndarray:
-        return softmax(raw(model, model.get_env().normalize_obs(seen * SCALE)), mask)
-
-    return model, ask
-
-
-def made_dqn() -> tuple[Any, Any]:
-    tables = SeatVecEnv("byteskille", 8, 2, rules=TABLE.rules, opponents="self", seed=1)
-    model = DQN("MlpPolicy", tables, seed=1, device="cpu", buffer_size=10)
-    model.exploration_rate = 0.7
-    return model, lambda seen, mask: best(raw(model, seen * SCALE), mask)
-
-
-def every_other(seen: np.ndarray, mask: np.ndarray) -> np.ndarray:
-    """Features of one's own: every other one of the table's, and the mask."""
-    return np.concatenate([seen[:, ::2], 2.0 * mask], axis=1)
-
-
-def every_second(seen: np.ndarray, mask: np.ndarray) -> np.ndarray:
-    """Others of the same size."""
-    return 1.0 - every_other(seen, mask)
-
-
-def made_model_on_features() -> tuple[Any, Any]:
-    model = on_streams("float", normalizing, every_other)
-
-    def ask(seen: np.ndarray, mask: np.ndarray) -> np.ndarray:
-        own = every_other(seen * SCALE, mask).astype(np.float32)
-        return softmax(raw(model, model.get_env().normalize_obs(own)), mask)
-
-    return model, ask
-
-
-def made_module_on_features() -> tuple[Any, Any]:
-    torch.manual_seed(6)
-    module = torch.nn.Linear((F + 1) // 2 + A, A)
-    handed = Network(module, observation="box", returns="logits", features=every_other)
-    return handed, lambda seen, mask: softmax(module_logits(module, every_other(seen, mask)), mask)
-
-
-def made_zip_on_features(folder: Path) -> tuple[Any, Any]:
-    (folder / "features_of_mine.py").write_text(
-        "def squares(seen, mask):\n    return seen[:, 3:] ** 2 - 0.5\n"
-    )
-    sys.modules.pop("features_of_mine", None)
-    squares = importlib.import_module("features_of_mine").squares
-    model = on_streams("float", features=squares)
-    path = save(model, folder / "model")
-    again = as_policy(path, "byteskille", 2, TABLE.rules, trust=True)
-    return again, lambda seen, mask: softmax(
-        raw(model, squares(seen * SCALE, mask).astype(np.float32)), mask
-    )
-
-
-def made_network() -> tuple[Any, Any]:
-    about = Metadata("byteskille", GAME.version, 2, TABLE.rules.as_dict())
-    metadata = NetworkMetadata(
-        **vars(about), observation_width=F, num_actions=A, layers=(8,), activation="tanh"
-    )
-    rng = np.random.default_rng(2)
-    shapes = {"weight.0": (8, F), "bias.0": (8,), "weight.1": (A, 8), "bias.1": (A,)}
-    weights = {key: rng.normal(size=shape).astype(np.float32) for key, shape in shapes.items()}
-
-    def ask(seen: np.ndarray, mask: np.ndarray) -> np.ndarray:
-        hidden = np.tanh(seen @ weights["weight.0"].T + weights["bias.0"])
-        return softmax(hidden @ weights["weight.1"].T + weights["bias.1"], mask)
-
-    return NetworkPolicy(metadata, weights, "folder"), ask
-
-
-def made_folder(folder: Path) -> tuple[Any, Any]:
-    network, ask = made_network()
-    return save_network(network, folder / "network").parent, ask
-
-
-def made_zip(folder: Path) -> tuple[Any, Any]:
-    model, ask = made_model("float")
-    path = save(model, folder / "model")
-    return as_policy(path, "byteskille", 2, TABLE.rules, trust=True), ask
-
-
-def made_kept_module(folder: Path) -> tuple[Any, Any]:
-    torch.manual_seed(4)
-    module = torch.nn.Sequential(torch.nn.Linear(F, 16), torch.nn.GELU(), torch.nn.Linear(16, A))
-    kept = save_policy(
-        module, folder / "module", "byteskille", 2, TABLE.rules, observation="float",
-        returns="logits",
-    )  # fmt: skip
-    return kept, lambda seen, mask: softmax(module_logits(module, seen * SCALE), mask)
-
-
-def made_kept_model(folder: Path) -> tuple[Any, Any]:
-    model, ask = made_model("float")
-    return save_policy(model, folder / "model"), ask
-
-
-def made_entry_point(folder: Path) -> tuple[Any, Any]:
-    np.savez(folder / "linear.npz", weights=SCALE[:, None] * WEIGHTS)
-    (folder / "linear_player.py").write_text(
-        "import numpy as np\n"
-        f"WEIGHTS = np.load({str(folder / 'linear.npz')!r})['weights']\n"
-        "def linear(observation, mask):\n"
-        "    logits = np.where(mask != 0, observation @ WEIGHTS, -np.inf)\n"
-        "    weights = np.exp(logits - logits.max(axis=1, keepdims=True))\n"
-        "    return weights / weights.sum(axis=1, keepdims=True)\n"
-    )
-    sys.modules.pop("linear_player", None)
-    return "linear_player:linear", made_function()[1]
-
-
-class Reading:
-    """Is given what the seat to act knows, as a language model is, and reads what it sees."""
-
-    name, keyless = "reading", True
-
-    def decide(self, known: Any) -> np.ndarray:
-        return softmax(scaled_logits(known.observation, known.mask), known.mask)
-
-
-def made_tabular() -> tuple[Any, Any]:
-    _, ask = made_function()
-    deal = build_deal(2, TABLE.rules)
-    return policy_of(strategies_of(Reference(ask), deal), deal, "table"), ask
-
-
-def made_open_spiel() -> tuple[Any, Any]:
-    pyspiel = pytest.importorskip("pyspiel")
-    from open_spiel.python.policy import Policy
-
-    from kille_env.adapters.open_spiel import load
-
-    class Linear(Policy):
-        """Reads OpenSpiel's own observations of the game."""
-
-        def __init__(self, game: Any) -> None:
-            super().__init__(game, [0, 1])
-            kind = pyspiel.IIGObservationType(perfect_recall=False)
-            self._observer = game.make_py_observer(kind)
-
-        def action_probabilities(self, state: Any, player_id: Any = None) -> dict[int, float]:
-            self._observer.set_from(state, state.current_player())
-            mask = np.array([state.legal_actions_mask()])
-            (chances,) = softmax(self._observer.tensor[None] @ WEIGHTS, mask)
-            return {action: chances[action] for action in state.legal_actions()}
-
-    linear = Linear(load("byteskille", 2, rules=TABLE.rules))
-    return linear, lambda seen, mask: softmax(scaled_logits(seen, mask), mask)
-
-
-WAYS: dict[str, Any] = {
-    "function": made_function,
-    "function on floats": made_function_on_floats,
-    "live opponent": made_live,
-    "module": made_module,
-    "module that ends in softmax": made_softmax,
-    "model on floats": lambda: made_model("float"),
-    "model on counts": lambda: made_model("box"),
-    "model on seats": lambda: made_model("seats"),
-    "model under VecNormalize": made_normalized,
-    "DQN": made_dqn,
-    "model on own features": made_model_on_features,
-    "module on own features": made_module_on_features,
-    "saved model on own features": made_zip_on_features,
-    "network": made_network,
-    "policy folder": made_folder,
-    "saved model": made_zip,
-    "module as a folder": made_kept_module,
-    "model as a folder": made_kept_model,
-    "entry point": made_entry_point,
-    "searcher": lambda: (Reading(), made_function()[1]),
-    "tabular": made_tabular,
-    "policy of OpenSpiel": made_open_spiel,
-}
-
-
-def nash_conv_of(ask: Any) -> float:
-    """Exact NashConv from the tree, without anything that measures."""
-    (stage,) = build_deal(2, TABLE.rules).stages
-    (strategy,) = strategies_of(Reference(ask), build_deal(2, TABLE.rules))
-    tree = stage.worth(np.zeros(2))
-    values = expected_values(tree, strategy)
-    return sum(best_response(tree, strategy, seat).value - values[seat] for seat in range(2))
-
-
-FROM_FILES = (
-    *("policy folder", "saved model", "entry point", "saved model on own features"),
-    *("module as a folder", "model as a folder"),
+from reference.ways import (
+    HERE,
+    SCALE,
+    TABLE,
+    WAYS,
+    A,
+    Reference,
+    asked_as_it_learned,
+    even,
+    every_other,
+    every_second,
+    made_network,
+    nash_conv_of,
+    normalizing,
+    on_streams,
+    raw,
+    softmax,
+    with_preferences,
 )
 
 
 @pytest.fixture(params=WAYS)
 def both(request: Any, tmp_path: Path, monkeypatch: Any) -> tuple[Any, Any]:
     monkeypatch.syspath_prepend(tmp_path)
-    return WAYS[request.param](*[tmp_path] if request.param in FROM_FILES else [])
+    return WAYS[request.param](tmp_path)
 
 
 def earned_in_an_own_loop(ask: Any, deals: int, seed: int) -> float:
@@ -454,7 +131,7 @@ SAVED = ["model on floats", "model on seats", "model under VecNormalize", "DQN"]
 
 @pytest.mark.parametrize("way", SAVED)
 def test_a_saved_model_is_measured_as_it_was_trained_and_where(way: str, tmp_path: Any) -> None:
-    model, ask = WAYS[way]()
+    model, ask = WAYS[way](None)
     path = save(model, tmp_path / "model")
     found = kt.nash_conv(path, trust=True)  # the file says where
     assert float(found) == pytest.approx(nash_conv_of(ask), abs=2e-5)
@@ -465,7 +142,7 @@ def test_a_saved_model_is_measured_as_it_was_trained_and_where(way: str, tmp_pat
 
 @pytest.mark.slow
 def test_another_process_measures_the_same(tmp_path: Any) -> None:
-    model, ask = made_normalized()
+    model, ask = asked_as_it_learned("float", normalizing)
     path = save(model, tmp_path / "model")
     folder = save_network(made_network()[0], tmp_path / "network").parent
     code = (
@@ -481,7 +158,7 @@ def test_another_process_measures_the_same(tmp_path: Any) -> None:
 
 def test_a_model_whose_statistics_change_is_another_entrant(tmp_path: Any) -> None:
     """Asked here or in another process: nothing but the file says what it reads."""
-    model, _ = made_normalized()
+    model, _ = asked_as_it_learned("float", normalizing)
 
     def play(deals: int, workers: int) -> Any:
         path = save(model, tmp_path / "model")
@@ -511,68 +188,22 @@ class Doubled(VecEnvWrapper):
         return seen * 2.0, *others
 
 
-def refused_wrapper() -> Any:
-    return kt.nash_conv(on_streams("float", Doubled))
+def loaded(folder: Path, model: Any, venv: Any) -> Any:
+    return SeatPPO.load(save(model, folder / "model"), env=venv, device="cpu")
 
 
-def refused_time() -> Any:
-    return kt.nash_conv(
-        one_seat(DummyVecEnv, PPO, lambda env: TimeAwareObservation(TimeLimit(env, 99)))
-    )
+def bare(folder: Path, model: Any) -> Path:
+    """Write a model as its library does."""
+    model.save(folder / "bare")
+    return folder / "bare.zip"
 
 
-def refused_bare(tmp_path: Any) -> Any:
-    model = on_streams("float")
-    model.save(tmp_path / "bare")
-    return kt.nash_conv(tmp_path / "bare.zip", trust=True)
+def tables(features: Any = None, kind: Any = SelfPlayVecEnv, **options: Any) -> Any:
+    return kind("byteskille", 8, 2, rules=TABLE.rules, features=features, **options)
 
 
-def refused_features(tmp_path: Any) -> Any:
-    save(on_streams("float", features=lambda seen, mask: seen), tmp_path / "model")
-
-
-def refused_folder(tmp_path: Any) -> Any:
-    save_policy(on_streams("float", features=every_other), tmp_path / "model")
-
-
-def refused_normalized(tmp_path: Any) -> Any:
-    save_policy(on_streams("float", normalizing), tmp_path / "model")
-
-
-def refused_without_environment(tmp_path: Any) -> Any:
-    on_streams("float").save(tmp_path / "bare")
-    return kt.nash_conv(MaskablePPO.load(tmp_path / "bare", device="cpu"))
-
-
-def refused_statistics(tmp_path: Any) -> Any:
-    path = save(on_streams("float", normalizing), tmp_path / "model")
-    venv = SelfPlayVecEnv("byteskille", 8, 2, rules=TABLE.rules)
-    return kt.nash_conv(SeatPPO.load(path, env=venv, device="cpu"))
-
-
-def refused_other_statistics(tmp_path: Any) -> Any:
-    path = save(on_streams("float", normalizing), tmp_path / "model")
-    venv = SelfPlayVecEnv("byteskille", 8, 2, rules=TABLE.rules)
-    fresh = VecNormalize(venv, norm_reward=False)
-    return kt.nash_conv(SeatPPO.load(path, env=fresh, device="cpu"))
-
-
-def refused_traces(tmp_path: Any) -> Any:
-    model = on_streams("float", normalizing).learn(64)
-    model.save(tmp_path / "plain")
-    venv = SelfPlayVecEnv("byteskille", 8, 2, rules=TABLE.rules)
-    return kt.nash_conv(SeatPPO.load(tmp_path / "plain", env=venv, device="cpu"))
-
-
-def refused_other_features(tmp_path: Any) -> Any:
-    path = save(on_streams("float", features=every_other), tmp_path / "model")
-    options: Any = {"rules": TABLE.rules, "features": every_second}
-    venv = SelfPlayVecEnv("byteskille", 8, 2, **options)
-    return kt.nash_conv(SeatPPO.load(path, env=venv, device="cpu"))
-
-
-def refused_vector(*makes: Any) -> Any:
-    return kt.nash_conv(MaskablePPO("MlpPolicy", DummyVecEnv([*makes]), device="cpu"))
+def masked(*makes: Any) -> Any:
+    return MaskablePPO("MlpPolicy", DummyVecEnv([*makes]), device="cpu")
 
 
 def env_of(**options: Any) -> Any:
@@ -602,58 +233,97 @@ class CentredTables(SelfPlayVecEnv):
         return super().observe() * 2 - 1
 
 
-def refused_subclass(kind: Any) -> Any:
-    return kt.nash_conv(MaskablePPO("MlpPolicy", kind("byteskille", 8, **HERE), device="cpu"))
+def centred(kind: Any) -> Any:
+    return MaskablePPO("MlpPolicy", tables(kind=kind), n_steps=8, device="cpu")
 
 
-def refused_subclass_file(tmp_path: Any) -> Any:
-    """The library's own file: nothing but what the model saw last tells."""
-    venv = CentredSeat("byteskille", 8, **HERE)
-    MaskablePPO("MlpPolicy", venv, n_steps=8, device="cpu").learn(64).save(tmp_path / "centred")
-    return kt.nash_conv(tmp_path / "centred.zip", "byteskille", trust=True, **HERE)
+UNTOLD = "learned behind a VecNormalize, whose statistics"
+ELSEWHERE = r"does not fit this table: .*transfer=True"
+REFUSED: list[tuple[Any, dict[str, Any], str]] = [
+    (lambda _: on_streams("float", Doubled), {}, "nothing says what Doubled"),
+    (
+        lambda _: PPO("MlpPolicy", TimeAwareObservation(TimeLimit(env_of()(), 99)), device="cpu"),
+        {},
+        "nothing says what TimeAwareObservation",
+    ),
+    (
+        lambda _: masked(env_of(), lambda: TransformReward(env_of()(), abs)),
+        {},
+        "nothing says what TransformReward",
+    ),
+    (
+        lambda _: masked(env_of(features=every_other), env_of(features=every_second)),
+        {},
+        "show different observations or features",
+    ),
+    (lambda _: masked(lambda: Centred("byteskille", 2)), {}, "Centred, where nothing says"),
+    (lambda _: centred(CentredSeat), {}, "CentredSeat, where nothing says how"),
+    (lambda _: centred(CentredTables), {}, "CentredTables, where nothing says how"),
+    (  # nothing but the last observations of the model tells
+        lambda folder: bare(folder, centred(CentredSeat).learn(64)),
+        {"game": "byteskille", "trust": True, **HERE},
+        "does not show that its MaskablePPO saw the observations of",
+    ),
+    (
+        lambda folder: bare(folder, on_streams("float")),
+        {"trust": True},
+        r"bare\.zip is unknown: give the game",
+    ),
+    (
+        lambda folder: MaskablePPO.load(bare(folder, on_streams("float")), device="cpu"),
+        {},
+        r"MaskablePPO\.load\(path, env=venv\)",
+    ),
+    (lambda folder: loaded(folder, on_streams("float", normalizing), tables()), {}, UNTOLD),
+    (
+        lambda folder: loaded(
+            folder, on_streams("float", normalizing), VecNormalize(tables(), norm_reward=False)
+        ),
+        {},
+        UNTOLD,
+    ),
+    (
+        lambda folder: SeatPPO.load(
+            bare(folder, on_streams("float", normalizing).learn(64)), env=tables(), device="cpu"
+        ),
+        {},
+        UNTOLD,
+    ),
+    (
+        lambda folder: loaded(
+            folder, on_streams("float", features=every_other), tables(every_second)
+        ),
+        {},
+        "learned with features=.*every_other, and its environment here",
+    ),
+    (lambda _: on_streams("float"), {"rules": "wikipedia"}, ELSEWHERE),
+    (lambda _: made_network()[0], {"rules": "wikipedia"}, ELSEWHERE),
+]
+
+
+@pytest.mark.parametrize(("make", "options", "words"), REFUSED)
+def test_what_cannot_be_measured_as_it_was_trained_is_refused(
+    make: Any, options: dict[str, Any], words: str, tmp_path: Any
+) -> None:
+    asked = make(tmp_path)
+    with pytest.raises(KilleError, match=words):
+        kt.nash_conv(asked, **options)
 
 
 @pytest.mark.parametrize(
-    ("call", "words"),
+    ("keep", "model", "words"),
     [
-        (lambda _: refused_wrapper(), "nothing says what Doubled"),
-        (lambda _: refused_time(), "nothing says what TimeAwareObservation"),
-        (refused_bare, r"bare\.zip is unknown: give the game"),
-        (refused_statistics, r"learned behind a VecNormalize, whose statistics"),
-        (refused_other_statistics, r"learned behind a VecNormalize, whose statistics"),
-        (refused_traces, r"learned behind a VecNormalize, whose statistics"),
-        (refused_other_features, "learned with features=.*every_other, and its environment here"),
-        (
-            lambda _: refused_vector(env_of(), lambda: TransformReward(env_of()(), abs)),
-            "nothing says what TransformReward",
-        ),
-        (
-            lambda _: refused_vector(env_of(features=every_other), env_of(features=every_second)),
-            "show different observations or features",
-        ),
-        (lambda _: refused_vector(lambda: Centred("byteskille", 2)), "Centred, where nothing says"),
-        (lambda _: refused_subclass(CentredSeat), "CentredSeat, where nothing says how"),
-        (lambda _: refused_subclass(CentredTables), "CentredTables, where nothing says how"),
-        (refused_subclass_file, "does not show that its MaskablePPO saw the observations of"),
-        (refused_features, "features '<lambda>' are code of this program"),
-        (refused_folder, "reads features of your own, which are code"),
-        (refused_normalized, r"learned in a VecNormalize.*kille_env\.sb3\.save"),
-        (refused_without_environment, r"MaskablePPO\.load\(path, env=venv\)"),
-        (
-            lambda _: kt.nash_conv(on_streams("float"), rules="wikipedia"),
-            r"does not fit this table: .*transfer=True",
-        ),
-        (
-            lambda _: kt.nash_conv(made_network()[0], rules="wikipedia"),
-            r"does not fit this table: .*transfer=True",
-        ),
+        (save, {"features": lambda seen, mask: seen}, "'<lambda>' are code of this program"),
+        (save_policy, {"features": every_other}, "reads features of your own, which are code"),
+        (save_policy, {"around": normalizing}, r"learned in a VecNormalize.*kille_env\.sb3\.save"),
     ],
 )
-def test_what_cannot_be_measured_as_it_was_trained_is_refused(
-    call: Any, words: str, tmp_path: Any
+def test_what_no_file_can_hold_is_not_saved(
+    keep: Any, model: dict[str, Any], words: str, tmp_path: Path
 ) -> None:
+    made = on_streams("float", **model)
     with pytest.raises(KilleError, match=words):
-        call(tmp_path)
+        keep(made, tmp_path / "model")
 
 
 def test_a_player_measured_elsewhere_says_so() -> None:
@@ -711,7 +381,7 @@ def test_the_callback_measures_where_and_as_the_model_learns() -> None:
 
 
 def test_a_player_follows_the_wrapper_of_its_model() -> None:
-    model, ask = made_normalized()
+    model, ask = asked_as_it_learned("float", normalizing)
     venv, player = model.get_env(), as_policy(model, "byteskille", 2, TABLE.rules)
     batch = kille_env.make_batch("byteskille", 8, 2, rules=TABLE.rules, seed=2)
     batch.reset()
@@ -748,7 +418,7 @@ def test_a_plain_file_is_measured_at_the_table_that_is_named_with_it(
 
 
 def test_a_model_without_an_environment_is_asked_as_its_file_says(tmp_path: Any) -> None:
-    model, _ = made_normalized()
+    model, _ = asked_as_it_learned("float", normalizing)
     path = save(model, tmp_path / "model")
     again = type(model).load(path, device="cpu")
     assert float(kt.nash_conv(again)) == float(kt.nash_conv(model))
@@ -766,14 +436,14 @@ def test_all_environments_of_a_vector_are_homes_of_a_model() -> None:
 
 @pytest.mark.parametrize("way", ["module", "model under VecNormalize", SAVED[-1]])
 def test_a_comparison_says_the_same_number(way: str) -> None:
-    player, ask = WAYS[way]()
+    player, ask = WAYS[way](None)
     asked: dict[str, Any] = {"num_players": 2, "rules": {"fraga": "off"}, "by": 0.05, "most": 500}
     found, wanted = (kt.compare(one, "uniform", **asked) for one in (player, plain(ask)))
     assert (found.played, found.mean) == (wanted.played, wanted.mean)
 
 
 def test_losses_are_those_of_the_play_that_is_measured() -> None:
-    player = made_function()[0]
+    player = even
     shown: dict[str, Any] = {"baselines": "uniform", "deals": 2, "losses": 10_000, **HERE}
     found = kt.evaluate(player, "byteskille", play="greedy", **shown)
     assert found.exact is not None
