@@ -267,20 +267,14 @@ def mixing() -> str:
     """The table of what mixing is worth."""
     head = (
         "game", "rules", "seats", "NashConv of uniform play", "of the solution", "made greedy",
-        "random decisions", "of these",
+        "random decisions",
     )  # fmt: skip
     rows = []
     for line in read().values():
-        all_of_them = sum(line["choices"].values())
-        shares = [
-            f"{choice} {100 * share / all_of_them:.0f}%"
-            for choice, share in line["choices"].items()
-            if share >= 0.01 * all_of_them
-        ]
         rows.append(
             (
                 *_named(line), f"{line['uniform']:.2f}", f"{line['written']:.1e}",
-                f"{line['greedy']:.2g}", f"{100 * line['mixed']:.0f}%", ", ".join(shares),
+                f"{line['greedy']:.2g}", f"{100 * line['mixed']:.0f}%",
             )
         )  # fmt: skip
     return table(head, rows)
