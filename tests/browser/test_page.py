@@ -47,7 +47,7 @@ def test_a_game_is_begun_from_the_start_page(fresh: Site, open_page: OpenPage) -
     assert phase(page) == "asked"
     assert page.locator("#seats .seat").count() == 2
     page.locator("header a").click()
-    expect(page.locator("a.go")).to_contain_text("Go on: your turn in Knack")
+    expect(page.locator("a.go")).to_contain_text("Continue: your turn in Knack")
     asked: list[str] = []
 
     def refuse(dialog: Dialog) -> None:
@@ -188,7 +188,7 @@ def test_the_end_of_a_deal_stays_until_it_is_seen(site: Site, open_page: OpenPag
     assert page.locator(".turn, .say").count() == 0
     tab = page.context.new_page()
     tab.goto(f"{site[0]}/")
-    expect(tab.locator("a.go")).to_have_text("Go on: a deal has ended in Krypkille")
+    expect(tab.locator("a.go")).to_have_text("Continue: a deal has ended in Krypkille")
     page.wait_for_timeout(3000)
     assert page.locator("#event").inner_text() == verdict
     page.reload()

@@ -65,7 +65,7 @@ def test_committed_grids_are_valid_and_candidates_have_seeds_of_their_own(tmp_pa
         ({"settings": {"mmd": {"alpha": "much"}}}, "settings.mmd.alpha is 'much'"),
         ({"settings": {"fast": {"alpha": 1.0}}}, "no method 'fast'"),
         ({"run": {"cpu_secs": 3}}, "run.cpu_secs is an unknown key. Did you mean 'cpu_seconds'"),
-        ({"run": {"table": {}}}, "run.table is given, but the grid sets it"),
+        ({"run": {"table": {}}}, "run.table is set by the benchmark"),
         ({"settings": {"../x": {"method": "mmd"}}}, "expected the name of a folder"),
     ],
 )

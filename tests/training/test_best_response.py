@@ -232,7 +232,7 @@ def test_command_for_people(kille):
     said = kille("best-response", "uniform", *words).out
     assert "lower bound" in said
     assert "forehand" in said
-    assert "at least this much" in said
+    assert "gains at least as much" in said
 
 
 def test_a_failed_search_says_so(kille, monkeypatch):

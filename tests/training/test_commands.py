@@ -87,7 +87,7 @@ def test_a_file_beside_a_policy_takes_no_table_from_it(config, refused, tmp_path
         (["train", "tiny.yaml", "--set", "nonsense"], "expected KEY=VALUE"),
         (["train", "none.yaml"], "is not a file, a folder or a recipe"),
         (["train", "."], "is no run"),
-        (["train", ".", "--seed", "3"], "keeps its place"),
+        (["train", ".", "--seed", "3"], "a run with its own settings"),
         (["evaluate", "rule_of_tumb"], "Did you mean 'rule_of_thumb'"),
         (["evaluate", "rule_of_thumb", "--game", "bytskille"], "Did you mean 'byteskille'"),
     ],

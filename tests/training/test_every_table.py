@@ -93,10 +93,14 @@ def test_it_is_measured_where_the_settings_say(run):
 
 def test_settings_that_do_not_go_together_are_refused(tiny):
     for learner, table, said in (
-        ({"table_sizes": (2, 3, 5)}, {}, "num_tables is 16, which 3 kinds of tables cannot share"),
-        ({"table_sizes": (3, 4)}, {}, "table.num_players is 2, where the policy is measured"),
+        ({"table_sizes": (2, 3, 5)}, {}, "num_tables is 16, expected a multiple of 3"),
+        (
+            {"table_sizes": (3, 4)},
+            {},
+            "table.num_players is 2, expected one of learner.table_sizes",
+        ),
         ({"table_sizes": (2, 21)}, {}, "is played by 2 to 20"),
-        ({"episodes": ("deal",)}, {}, "learner.episodes is for table_sizes"),
+        ({"episodes": ("deal",)}, {}, "learner.episodes needs table_sizes"),
         ({"table_sizes": (2,), "episodes": ("match",)}, {}, "table.episode is 'deal', where"),
         ({"table_sizes": (2,), "form": "seats"}, {}, "learner.table_sizes needs form"),
     ):
@@ -127,7 +131,7 @@ def test_a_run_at_many_tables_begins_with_a_trained_network(tiny, run):
 
 def test_what_a_run_cannot_begin_with_is_refused(tiny, run):
     for learner, said in (
-        ({"begin_with": "rule_of_thumb"}, "'rule_of_thumb', which is no trained network"),
+        ({"begin_with": "rule_of_thumb"}, "'rule_of_thumb', expected a trained network"),
         ({"begin_with": "byteskille/traind"}, "Did you mean 'byteskille/trained'"),
         ({"begin_with": str(run.folder), "layers": (9,)}, "has layers .* set learner.layers"),
         ({"begin_with": str(run.folder), "activation": "relu"}, "set learner.layers, learner.act"),

@@ -98,5 +98,5 @@ def test_what_is_no_profile_is_refused() -> None:
                 measure(policies, "byteskille", **options)  # type: ignore[operator]
     with pytest.raises(ConfigError, match="leave out baselines"):
         kt.evaluate(["uniform", "uniform"], "byteskille", baselines="uniform")
-    with pytest.raises(PolicyError, match="one policy in all seats"):
+    with pytest.raises(PolicyError, match="one policy for all seats"):
         kt.nash_conv(["uniform", "rule_of_thumb"], "byteskille", episode="match")

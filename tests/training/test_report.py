@@ -91,14 +91,15 @@ def test_how_far_a_policy_is_from_perfect_comes_first():
     ]
     found = distance(rows, {"the rule of thumb": 0.0123, "random play": 0.912})
     assert found.text == (
-        "0.0071 stakes from perfect in greedy play; the rule of thumb 0.012, random play 0.91."
+        "0.0071 stakes from an equilibrium in greedy play; "
+        "the rule of thumb 0.012, random play 0.91."
     )
 
 
 def test_a_stake_is_explained_where_it_stands():
     row = ExactNashConv("me", "greedy", 0.7, (0.1, 0.1), (0.5, -0.5), 2, TABLE)
     caption = distances([row], {"random play": 0.912}, 2)["caption"]
-    assert "what each seat alone could still gain" in caption and "1 stake = 2 chips" in caption
+    assert "the gain of each seat" in caption and "1 stake = 2 chips" in caption
 
 
 def test_text_of_a_plot_on_a_phone_is_large_enough():

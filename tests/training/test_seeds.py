@@ -77,7 +77,7 @@ def test_a_folder_takes_more_seeds_and_no_other_configuration(pair, short, tmp_p
     for config, words, said in (
         (other, {"out": folder}, "learner.gamma is 1.0, not 0.9"),
         (short, {"out": folder / "seed-1"}, "is one run; name another folder"),
-        (folder, {"seed": 7}, "they keep their place and settings"),
+        (folder, {"seed": 7}, "runs with their own settings"),
         (short, {"seeds": 0}, "seeds is 0, expected 1 or more"),
     ):
         with pytest.raises(ConfigError, match=said):

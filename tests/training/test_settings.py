@@ -78,7 +78,7 @@ def written(tmp_path):
         ("name: !!python/object:os.system {}", "could not determine a constructor"),
         ("2: 3", "2 is an unknown key"),
         ("rate: 2026-02-03", "rate is .2026-02-03., expected a number"),
-        ("#" + "x" * (1 << 20), "larger than 1 MiB"),
+        ("#" + "x" * (1 << 20), "more than 1 MiB"),
     ],
 )
 def test_what_no_settings_need_is_refused_in_a_sentence(written, text, message):

@@ -98,7 +98,7 @@ class Comparison(Result):
         return episode_noun(self.table.rules["episode"])
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it as JSON can hold it."""
+        """Return the result as JSON values."""
         known = self.hypotheses
         return {
             "better": self.better,

@@ -253,7 +253,7 @@ class TournamentResult(Result):
         return {each.name: each.out for each in self.entrants if each.out}
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the standings as JSON can hold them."""
+        """Return the standings as JSON values."""
         return {
             **self.table.as_dict(),
             "transferred": self.transferred,

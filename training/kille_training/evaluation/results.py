@@ -67,7 +67,7 @@ class ExactNashConv(Result):
         return self.nash_conv
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the table, the score and the results as JSON can hold them."""
+        """Return the table, the score and the results as JSON values."""
         results = {name: getattr(self, name) for name in ExactNashConv.__dataclass_fields__}
         results.pop("table")
         return {

@@ -1,7 +1,7 @@
 """The benchmark: learning methods at the same tables with the same budget.
 
-Its runs are a grid, runs/NAME/TABLE/METHOD/seed-1 and so on; players that do not learn are measured
-in runs/NAME/TABLE/PLAYER. `gather` reads them all as lines, `tables_of` prints them.
+Its runs are a grid, runs/NAME/TABLE/METHOD/seed-1 and so on; fixed players are measured in
+runs/NAME/TABLE/PLAYER. `gather` reads them all as lines, `tables_of` prints them.
 """
 
 import json
@@ -44,7 +44,7 @@ TABLES: Mapping[str, Table] = {
     "knack-4": Table.of("knack", 4),
     "femkortskille-4": Table.of("femkortskille", 4),
 }
-"""The tables of the benchmark. At four seats the question for better cards is off by the rules."""
+"""The tables of the benchmark. At four seats the rules have no question for better cards."""
 THUMB = "rule_of_thumb"
 DIGITS = 6
 """Decimals of results in files."""
@@ -57,7 +57,7 @@ COLUMNS = {
     ),
     "used by a run, mean over the seeds": (">million decisions", ">CPU seconds"),
 }
-"""Columns of `reached_rows`, by the tables in which they are printed."""
+"""Columns of `reached_rows`, by printed table."""
 
 Line = dict[str, Any]
 """A run or a measured player: `table`, `name`, `seed` (None for a player), `settings`, `points`
@@ -89,7 +89,7 @@ class Benchmark:
         settings: Hyperparameters that differ from the defaults, by method. An entry with the key
             `method` is a variant of that method.
         seeds: Seeds of each method at each table.
-        players: Players that are measured at each table without learning.
+        players: Fixed players to measure at each table.
         run: Settings of all runs, as in a file for `kille train`.
         response: Decisions of a best response to the final policy, at tables without exact
             NashConv; 0 learns none.
@@ -116,7 +116,7 @@ class Benchmark:
             table_named(name)
         for key in ("name", "seed", "table", "method"):
             if key in self.run:
-                raise ConfigError(f"run.{key} is given, but the grid sets it; leave it out")
+                raise ConfigError(f"run.{key} is set by the benchmark; leave it out")
         for name in (*self.methods, *self.settings):
             method, given = self.method(name)
             settings_of(method, given, f"settings.{name}.")
@@ -128,7 +128,7 @@ class Benchmark:
         return str(given.pop("method", name)), given
 
     def items(self, folder: Path) -> list[Item]:
-        """Return all runs, players first, then seed by seed, so that a part is a small grid."""
+        """Return all runs: players first, then seed by seed, so that a prefix is a smaller grid."""
         items = []
         for name in self.tables:
             response = 0 if not self.response or measured_exactly(name) else self.response
@@ -208,7 +208,7 @@ class Results:
 
     @property
     def players(self) -> list[Line]:
-        """Players that were measured without learning."""
+        """Names of the fixed players."""
         return [line for line in self.lines if line["seed"] is None]
 
     def of_method(self, method: str, table: str) -> list[Line]:
@@ -299,7 +299,7 @@ def _by_play(play: str, stakes: float) -> dict[str, float]:
 
 
 def read_results(*paths: Path) -> Results:
-    """Return the results in files that `Results.write` has written."""
+    """Return the results in files of `Results.write`."""
     lines = (line for path in paths for line in path.read_text(encoding="utf-8").splitlines())
     return Results.of([json.loads(line) for line in lines])
 
@@ -372,7 +372,7 @@ def _cells(runs: Sequence[Line]) -> list[str]:
 
 
 def _mean(scores: np.ndarray) -> str:
-    """Return the interquartile mean of NashConv, [R, T], with its interval, which ends at 0."""
+    """Return the interquartile mean of NashConv, [R, T], with its interval, clipped at 0."""
     if len(scores) < 2:
         return _stakes(interquartile_mean(scores))
     found = bootstrap(scores, interquartile_mean)

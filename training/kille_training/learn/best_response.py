@@ -1,14 +1,14 @@
 """Bound the exploitability of a player from below by a learned best response.
 
-All seats but one are frozen, and MaskablePPO learns to play that one. What it gains there over the
-policy itself is at most what the true best response gains: a lower bound on exploitability, for
-games and tables whose trees fit into no memory.
+All seats but one are frozen, and MaskablePPO learns to play that one. Its gain over the policy is
+at most that of the true best response: a lower bound on exploitability, for games and tables whose
+trees do not fit into memory.
 
-The bound is unbiased: for each position the best of several learners is chosen over one set of
-deals, and what is reported is measured over another one. The gain is paired: in the same deal, with
-the same random numbers, the position is played by the policy and by the response. Where no learner
-gains anything over the deals of the choice, the response keeps to the policy, and its gain is
-exactly 0. Where units do not sum to zero they count beyond the table's mean, as in exact NashConv.
+The bound is unbiased: for each position the best of several learners is chosen on one set of deals,
+and its gain is measured on another. The gain is paired: policy and response play the position in
+the same deal with the same random numbers. If no learner gains anything on the first set, the
+response plays the policy itself, and its gain is exactly 0. If units do not sum to zero, they count
+beyond the table's mean, as in exact NashConv.
 """
 
 import time
@@ -52,36 +52,36 @@ LEARNER = {
     "ent_coef": 0.1,
     "ent_coef_end": 0.0,
 }
-"""Hyperparameters of MaskablePPO of the response. Against opponents that never change
-it pays to learn in many small steps, and in the end there is no reason to mix actions.
+"""Hyperparameters of MaskablePPO for a response. Against fixed opponents many small updates work
+best, and the final policy need not mix actions.
 """
 
 PARTS = 100
-"""Parts of each learner that `progress` counts."""
+"""Progress steps per learner."""
 
 KEEPS = -1
-"""Stands for a learner where the response keeps to the policy."""
+"""Stands for a learner if the response plays the policy itself."""
 
 FAILED = (
-    "No learner gained anything: the search failed, which says nothing of how exploitable {} is; "
-    "give more decisions, or other seeds."
+    "No learner gained anything: the search failed, and the exploitability of {} remains unknown; "
+    "try more decisions or other seeds."
 )
 
 PROBE = 2_000
-"""Deals from which the size of rewards is estimated."""
+"""Deals that estimate the scale of rewards."""
 
 
 @settings
 class Search:
-    """How hard a response is looked for.
+    """Budget of the search for a best response.
 
     Attributes:
         decisions: Decisions of each learner, in whole updates.
         learner: Hyperparameters of MaskablePPO that differ from `LEARNER`.
-        seeds: Learners, each with its own seed.
-        choice_deals: Deals over which the best learner of each position is chosen.
-        deals: Deals over which its gain is measured.
-        seed: Seed of everything.
+        seeds: Number of learners, each with its own seed.
+        choice_deals: Deals that choose the best learner of each position.
+        deals: Deals that measure its gain.
+        seed: Seed of all random numbers.
     """
 
     decisions: Count = 400_000
@@ -92,11 +92,11 @@ class Search:
     seed: Seed = SEED
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be done."""
+        """Refuse a learner of more than one seat."""
         form = self.hyperparameters().form
         if form != "seats":
             raise ConfigError(
-                f"learner.form is {form!r}; a response has one seat, expected 'seats'"
+                f"learner.form is {form!r}, expected 'seats': a response has one seat"
             )
 
     def hyperparameters(self) -> Any:
@@ -106,20 +106,19 @@ class Search:
 
 @dataclass(frozen=True, repr=False)
 class Response(Result):
-    """What was found.
+    """A learned best response.
 
     Attributes:
-        policy: The policy that was responded to.
+        policy: The policy that it responds to.
         table: The table.
-        gains: By position, forehand first, the dealer last: what the response earns there beyond
-            what the policy does.
+        gains: Gain of the response over the policy by position, forehand first, the dealer last.
         total: Their sum, a lower bound on NashConv.
-        values: What the policy itself earns in each position, against copies of itself.
-        chosen: The learner that plays each position, from 0; `KEEPS` where the policy does.
+        values: Earnings of the policy in each position, against copies of itself.
+        chosen: The learner that plays each position, from 0; `KEEPS` if the policy does.
         decisions: Decisions of each learner.
         seconds: Elapsed seconds of the whole search.
         players: The learners' networks as policies.
-        transferred: The table that the policy was made for, where it is another one.
+        transferred: The home table of a transferred policy, else "".
     """
 
     policy: str
@@ -135,11 +134,11 @@ class Response(Result):
 
     @property
     def failed(self) -> bool:
-        """Whether no learner gained anything, in any position."""
+        """Whether no learner gained anything in any position."""
         return all(number == KEEPS for number in self.chosen)
 
     def parts(self) -> list[str | TextTable]:
-        """Return the table, what a response gains by position, and what that bounds."""
+        """Return the table, the gain of the response by position, and the bound on NashConv."""
         home = [f"transferred from {self.transferred}"] if self.transferred else []
         kept = [number == KEEPS for number in self.chosen]
         cells = zip(position_names(len(kept)), self.values, self.gains, self.chosen, strict=True)
@@ -162,13 +161,13 @@ class Response(Result):
             TextTable(f"A learned response, units per {unit}{beyond}, 95% interval", head, rows),
             f"Found with {sum(self.decisions):,} decisions of "
             f"{counted(len(self.decisions), 'learner', 'learners')} in {self.seconds:,.0f} s.",
-            "These are lower bounds: the true best response gains at least this much, within the "
+            "These are lower bounds: the true best response gains at least as much, up to the "
             "interval.",
             *([FAILED.format(self.policy)] if self.failed else []),
         ]
 
     def as_dict(self) -> dict[str, Any]:
-        """Return everything but the players as JSON can hold it."""
+        """Return all results except the players as JSON values."""
         gains = [asdict(each) for each in self.gains]
         return {
             "policy": self.policy,
@@ -199,7 +198,7 @@ def best_response(
     trust: bool = False,
     progress: Progress | None = None,
 ) -> Response:
-    """Learn to beat a player that sits in all other seats, and measures by how much.
+    """Learn a best response to a policy in all other seats, and measure its gain.
 
     Example:
         >>> import kille_training as kt
@@ -208,23 +207,22 @@ def best_response(
         2
 
     Args:
-        policy: The player.
+        policy: The policy to respond to.
         game: The game; the default is the one that the policy was made for, or byteskille.
         num_players: Seats; the default is what the policy was made for, or the game's.
         rules: A preset or switches; likewise.
         episode: "deal" or "match"; likewise.
         decisions: Decisions of each learner, in whole updates.
-        seeds: Learners; the best of them plays each position.
-        deals: Deals that the gain is measured over; half as many choose the learners.
-        seed: Seed of everything.
+        seeds: Number of learners; the best of them plays each position.
+        deals: Deals of the measurement; half as many choose the learners.
+        seed: Seed of all random numbers.
         play: "sampled" or "greedy": how the policy plays.
-        transfer: Whether a policy that was made for another table may be measured at this one; the
-            result says so.
-        trust: Whether model files that can run code may be loaded.
-        progress: Called with how far it is; None shows bars in terminals and notebooks.
+        transfer: Whether to allow policies made for another table; the result names them.
+        trust: Whether to load model files that can run code.
+        progress: Progress callback; None shows bars in terminals and notebooks.
 
     Returns:
-        The gain by position: a lower bound on what can be gained.
+        The gain by position, a lower bound on the gain of a best response.
 
     Raises:
         KilleError: There is no such player or table, or the options exclude each other.
@@ -259,9 +257,9 @@ def search_response(
     began = time.perf_counter()
     counts = (search.deals, search.choice_deals, PROBE)
     seeds = deal_seeds(search.seed, num_players, np.arange(sum(counts)))
-    # The best learners are chosen over deals that nothing reported is measured over.
+    # Different deals choose the learners: otherwise the reported maximum would be biased upwards.
     deals, choice, probe = np.split(seeds, np.cumsum(counts)[:-1])
-    # A policy that cannot play at all fails here.
+    # A policy that cannot play fails here, before any learning.
     spread = float(_alone(policy, num_players, rules, probe).var(axis=0).mean())
     with _kept_generators():
         learners = [
@@ -294,7 +292,7 @@ def search_response(
 
 @contextmanager
 def _kept_generators() -> Iterator[None]:
-    """Give the caller its random generators and threads back, which the library's learners set."""
+    """Restore the caller's random generators and torch threads, which Stable-Baselines3 sets."""
     import random
 
     import torch
@@ -319,7 +317,7 @@ def gains(
 ) -> np.ndarray:
     """Return the gain of a response over a policy in the same position and deal, [G, K]."""
     places = np.arange(num_players) if positions is None else np.asarray(positions)
-    focal = np.concatenate([[-1], places])  # the table where nobody responds comes first
+    focal = np.concatenate([[-1], places])  # the first table has no responder
     parts = []
     for block in _blocks(seeds, len(focal)):
         seating = np.arange(num_players) == np.tile(focal, len(block))[:, None]
@@ -341,12 +339,12 @@ def _alone(policy: Policy, num_players: int, rules: Rules, seeds: np.ndarray) ->
 
 
 def _score(units: np.ndarray, rules: Rules) -> np.ndarray:
-    """Return the seats' earnings [N, P], less the table's mean where units do not sum to zero."""
+    """Return the seats' earnings [N, P], minus the table's mean if units do not sum to zero."""
     return units if spec(rules.game).zero_sum else beyond_mean(units)
 
 
 def _blocks(seeds: np.ndarray, tables: int) -> list[np.ndarray]:
-    """Return deals in blocks that fit into memory, with a number of tables for each deal."""
+    """Return deals in batches that fit into memory, at a number of tables per deal."""
     size = max(1, TABLES // tables)
     return np.array_split(seeds, -(-len(seeds) // size))
 
@@ -360,12 +358,12 @@ def _learn(
     spread: float,
     progress: Callable[[int], None],
 ) -> tuple[Policy, int]:
-    """Train one response in all positions; returns it and its decisions."""
+    """Train one response in all positions; return it and its decisions."""
     from kille_env.adapters.sb3 import SeatVecEnv
     from kille_training.learn.methods.maskable_ppo import Learner
 
     seed = int(np.random.SeedSequence([search.seed, number]).generate_state(1)[0] >> 1)
-    # Where rewards are tens of units the gradient of their estimate would drown the policy's.
+    # Rewards of tens of units would let the value loss dominate the policy's gradient.
     settings = search.hyperparameters()
     settings = replace(settings, vf_coef=settings.vf_coef / max(1.0, spread))
     env = SeatVecEnv(

@@ -20,10 +20,10 @@ from kille_training.tables import RulesLike, seat
 class NashConvCallback(BaseCallback):
     """Log the exact NashConv of a model while it learns.
 
-    The numbers go to the model's logger, and so to TensorBoard, a CSV file, W&B or MLflow.
-    `exact/sampled/nash_conv` is in units per deal, `exact/sampled/stakes` in stakes; likewise
+    The model's logger receives the results, for TensorBoard, a CSV file, W&B or MLflow:
+    `exact/sampled/nash_conv` in units per deal, `exact/sampled/stakes` in stakes; likewise
     `greedy`, or `deterministic` for a model that never mixes actions. Measuring changes no random
-    generator, so a run learns the same with the callback as without it.
+    generator, so learning is the same with and without the callback.
 
     Example:
         >>> import kille_training as kt
@@ -36,7 +36,7 @@ class NashConvCallback(BaseCallback):
         [0, 128]
 
     Attributes:
-        found: The measurements: the decisions made by then, and the rows, one for each way to play.
+        found: The measurements: decisions so far, and the rows, one for each way of play.
     """
 
     def __init__(
@@ -52,20 +52,20 @@ class NashConvCallback(BaseCallback):
         """Prepare to measure single deals of a table.
 
         Args:
-            game: The game; None is that of the environment that the model learns in.
+            game: The game; None is that of the model's environment.
             num_players: Seats; likewise.
             rules: A preset or switches; likewise.
-            every: Decisions between two measurements; the first comes before any decision, the last
-                at the end.
+            every: Decisions between two measurements; there is also one before the first decision
+                and one at the end.
             play: "sampled", "greedy" or "both".
-            transfer: Whether to measure at another table than that of training.
+            transfer: Whether to measure at a table other than that of training.
 
         Raises:
-            KilleError: There is no exact tree of this table; the message says why.
+            KilleError: There is no exact tree of this table; the message gives the reason.
         """
         super().__init__()
         if every < 1:
-            raise ConfigError(f"every is {every}, expected decisions between two measurements")
+            raise ConfigError(f"every is {every}, expected at least 1 decision")
         episode = "deal" if transfer else None
         self._asked, self._transfer = (game, num_players, episode, rules), transfer
         if game is not None:

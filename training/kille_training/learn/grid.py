@@ -1,4 +1,4 @@
-"""A grid of runs: a folder each; what is missing runs in a pool, what is finished stays.
+"""A grid of runs, one folder each; a pool executes the unfinished ones.
 
 `kille train --seeds` and `kille benchmark` are grids. A run that failed or was killed resumes from
 its checkpoint when the grid runs again. On a Ray cluster a run leaves its files only at its end.
@@ -29,10 +29,10 @@ from kille_training.progress import Progress, part_of, teller
 LOG = "output.log"
 RESPONSE = "response.json"
 FOREVER = 1e9
-"""Seconds that a run may take."""
+"""Time limit of a run in seconds."""
 Finish = Callable[[Run, TrainSettings], None]
 LOOK = 1.0
-"""Seconds between two looks at the progress of runs."""
+"""Seconds between two updates of the progress of runs."""
 
 
 @dataclass(frozen=True)
@@ -41,8 +41,8 @@ class Item:
 
     Attributes:
         folder: Its folder.
-        settings: Settings of the run; of a player, the table and the measurement.
-        player: The name of a player to measure instead of training; None trains.
+        settings: Settings of the run; for a player, the table and the measurement.
+        player: Name of a fixed player to measure; None trains.
         response: Decisions of a best response to learn at the end; 0 learns none.
     """
 
@@ -53,18 +53,18 @@ class Item:
 
     @property
     def finished(self) -> bool:
-        """Whether nothing is left to do."""
+        """Whether the run is trained and measured."""
         run = Run(self.folder)
         files = [run.evaluation, self.folder / RESPONSE][: 2 if self.response else 1]
         return all(path.is_file() for path in files) and (bool(self.player) or run.report.is_file())
 
     @property
     def size(self) -> int:
-        """Decisions of the run, or CPU seconds where these are its budget."""
+        """Decisions of the run, or CPU seconds if these are its budget."""
         return 0 if self.player else int(self.settings.cpu_seconds or self.settings.decisions)
 
     def done(self) -> int:
-        """Return the part of `size` that is done, from the last line of progress.csv."""
+        """Return the finished part of `size`, from the last line of progress.csv."""
         with suppress(OSError, ValueError, IndexError):  # the line may be half written
             last = (
                 Run(self.folder).progress.read_bytes()[-500:].decode().splitlines()[-1].split(",")
@@ -73,7 +73,7 @@ class Item:
         return 0
 
     def check(self) -> None:
-        """Refuse a folder that holds a run with other settings, or another measurement."""
+        """Refuse a folder with a run of other settings, or with another measurement."""
         run, measure = Run(self.folder), self.settings.measure
         if run.config.is_file():
             run.check_same(self.settings)
@@ -98,7 +98,7 @@ def run_grid(
     address: str = "",
     progress: Progress | None = None,
 ) -> None:
-    """Do the runs that are not finished, each in a process with one thread."""
+    """Train the unfinished runs, each in a process with one thread."""
     items, remote = list(items), executor == "ray"
     for item in items:
         item.check()
@@ -127,13 +127,13 @@ def run_grid(
     if failed:
         said = "; ".join(f"{name}: {reason}" for name, reason in failed.items())
         raise ConfigError(
-            f"{len(failed)} of {many} failed ({said}); {log} may say more. The others "
-            "are finished, and the same command tries these again"
+            f"{len(failed)} of {many} failed ({said}); for details see {log}. The others "
+            "are finished; run the same command to retry"
         )
 
 
 class _Watch:
-    """Reports the progress of runs under way by looking into their folders."""
+    """Poll the folders of runs and report their progress."""
 
     def __init__(self, items: Sequence[Item], job: str, progress: Progress | None) -> None:
         self._items, self._ended = items, set[Path]()
@@ -142,7 +142,7 @@ class _Watch:
         self._advance = part_of(progress, job, total, self._shown)
 
     def __call__(self) -> None:
-        """Look, unless the last look was a moment ago."""
+        """Report the progress, at most every few seconds."""
         if time.monotonic() - self._looked > LOOK:
             self._look()
 
@@ -224,7 +224,7 @@ def _write(path: Path, content: object) -> None:
 
 
 def _warm_up(settings: TrainSettings) -> None:
-    """Make one update for no run, so that no budget of CPU seconds pays for imports and kernels."""
+    """Make one update ahead of a run: its CPU seconds exclude imports and compilation."""
     kind = f"{settings.method} at {settings.table.table()}"
     if kind not in _WARM:
         method, table = method_named(settings.method), settings.table.table()
@@ -233,4 +233,4 @@ def _warm_up(settings: TrainSettings) -> None:
 
 
 _WARM: set[str] = set()
-"""Methods at tables that have made an update in this process."""
+"""Methods and tables that are warm in this process."""

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from kille_training.learn.seeds import Difference
 
 LOWEST = 1e-4
-"""NashConv in stakes that curves show for less: the last digit of the tables."""
+"""Lower limit of NashConv in stakes in curves: the last digit of the tables."""
 _LOOKS = ("-", DASHED)
 _MORE = ("#222222", "#56b4e9", "#e377c2", "#7a4b2a", "#8a929c")
-"""Colors of the sixth method and those after it."""
+"""Colors from the sixth method on."""
 
 
 def differences_plot(rows: "Sequence[Difference]") -> str:
@@ -52,7 +52,7 @@ def differences_plot(rows: "Sequence[Difference]") -> str:
 
 
 def curves(results: Results) -> str:
-    """Return the plot of NashConv over CPU seconds: runs thin, their interquartile mean thick."""
+    """Plot NashConv over CPU seconds, each run thin and the interquartile mean thick."""
     names = results.exact
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(9.4, 3.0 * len(names)), layout="constrained")
@@ -102,11 +102,11 @@ PICTURES: dict[str, Callable[[Results], str]] = {
     "benchmark_curves": curves,
     "benchmark_profiles": profiles,
 }
-"""The pictures of the benchmark, by the name of their file."""
+"""The plots of the benchmark, by file name."""
 
 
 def write_pictures(results: Results, folder: Path) -> None:
-    """Write the pictures as SVG; a grid without an exact table or a method has none."""
+    """Write the plots as SVG; a grid without an exact table or a method has none."""
     if results.exact and results.methods:
         for name, make in PICTURES.items():
             lines = (line.rstrip() for line in make(results).splitlines())
@@ -114,7 +114,7 @@ def write_pictures(results: Results, folder: Path) -> None:
 
 
 def _colors(results: Results) -> list[tuple[str, str]]:
-    """Return the methods with their colors, which begin again after ten."""
+    """Return the methods with their colors, which repeat after ten."""
     return list(zip(results.methods, cycle((*SERIES, *_MORE)), strict=False))
 
 
@@ -127,7 +127,7 @@ def _curve(axes: Any, runs: Sequence[Line], play: str, color: str, look: Any, na
     ]
     for seconds, heights in courses:
         axes.plot(seconds, heights, color=color, linewidth=0.6, alpha=0.45)
-    # One long update may pass several measurements, so the runs' points stand at different times.
+    # A long update may skip several measurements, so runs have points at different times.
     begin, end = (max(s[0] for s, _ in courses), min(s[-1] for s, _ in courses))
     at = courses[0][0][(courses[0][0] >= begin) & (courses[0][0] <= end)]
     between = np.array([np.exp(np.interp(at, s, np.log(h))) for s, h in courses])

@@ -1,7 +1,7 @@
 """Measure a training run, during training and at the end.
 
-Training imports this module when a measurement is due, because it loads evaluation and solvers.
-Measuring touches no random generator of training.
+Training imports this module only for a measurement, because it loads evaluation and solvers.
+Measuring changes no random generator of training.
 """
 
 import json
@@ -36,10 +36,10 @@ def exact_of(run: Run) -> GrowingCSV:
 
 
 class Measurements:
-    """Measurements during a run, and the tables that they are appended to."""
+    """Measure a run during training and append the results to its tables."""
 
     def __init__(self, run: Run, settings: TrainSettings, baselines: Sequence[Policy]) -> None:
-        """Grow the tree of a deal, if exact NashConv is asked for and the tree fits into memory."""
+        """Grow the tree of a deal, if `exact` is set and the tree fits into memory."""
         self.settings, self.baselines, self.rules = settings, baselines, settings.table.resolve()
         self.measurements, self.exact, self.deal = measurements_of(run), exact_of(run), None
         if not settings.measure.exact:
@@ -52,13 +52,13 @@ class Measurements:
             warn("exact NashConv is not measured: no tree of this table fits into memory")
 
     def begin(self, up_to: int) -> None:
-        """Keep the measurements up to a number of decisions; later ones are made again."""
+        """Keep the measurements up to a number of decisions; later ones are repeated."""
         self.measurements.begin(up_to)
         if self.deal is not None:
             self.exact.begin(up_to)
 
     def measure(self, policy: Learned, decisions: int, seconds: float, board: TensorBoard) -> str:
-        """Measure a policy after some decisions and seconds; return its earnings as a line."""
+        """Measure a policy after some decisions and seconds; return a line of text."""
         measure, seats = self.settings.measure, self.settings.table.num_players
         rows: list[Row] = []
         if measure.deals:
@@ -103,7 +103,7 @@ def kernels_of_measuring(module: str) -> Iterator[object]:
 
 
 def measure_run(run: Run, progress: Progress | None = None) -> Evaluation:
-    """Return the measurement of a finished run, which is made once and kept in its folder."""
+    """Return the stored measurement of a finished run, or make it."""
     settings, found = run.settings(), run.read_evaluation()
     if found is not None:
         kept, wanted = (

@@ -7,9 +7,9 @@ A method is a module with `Settings`, its hyperparameters, and `Learner`:
         learner.update(lambda: 1.0 - learner.decisions / 100_000)
     policy = learner.policy("mine")
 
-`kille train` and the benchmark take the same methods. A method never measures itself and reads no
-clock. Equal seeds give equal policies to the bit. The state of a learner is weights, optimizers,
-counters and generators; a learner that loads one begins new matches.
+`kille train` and the benchmark use the same methods. A method does not measure itself and reads no
+clock: equal seeds give the same policy bit for bit. The state of a learner is weights, optimizers,
+counters and generators; a learner with a loaded state begins new matches.
 """
 
 import json
@@ -31,9 +31,9 @@ from kille_training.learn import methods
 from kille_training.settings import build
 
 Left = Callable[[], float]
-"""Returns the share of the budget that is left, from 1 to 0, for what is annealed."""
+"""Function that returns the remaining share of the budget, from 1 to 0, for annealing."""
 Learned = NetworkPolicy | TabularPolicy
-"""A policy that can be saved."""
+"""A policy with a file format."""
 
 
 class Learner(Protocol):
@@ -41,32 +41,32 @@ class Learner(Protocol):
 
     @property
     def decisions(self) -> int:
-        """Decisions so far, those of all seats that it has learned from or played."""
+        """Decisions so far, of all learned or played seats."""
         ...
 
     @property
     def decisions_per_update(self) -> int:
-        """Decisions of each update; 1 where updates differ."""
+        """Decisions per update; 1 if updates differ."""
         ...
 
     @property
     def figures(self) -> tuple[str, ...]:
-        """Names of what an update says of itself."""
+        """Names of the metrics of an update."""
         ...
 
     def update(self, left: Left) -> Mapping[str, float]:
         """Play and learn from it.
 
         Returns:
-            What there is to say of it, by the names in `figures`.
+            Metrics of the update, by the names in `figures`.
 
         Raises:
-            ConfigError: The network returns nonsense.
+            ConfigError: The network diverged.
         """
         ...
 
     def policy(self, name: str) -> Learned:
-        """Return what the learner would play now, in all seats."""
+        """Return the current policy for all seats."""
         ...
 
     def state(self) -> dict[str, np.ndarray]:
@@ -77,7 +77,7 @@ class Learner(Protocol):
         """Continue from a state, with new matches.
 
         Raises:
-            KilleError: The state is of another learner.
+            KilleError: The state belongs to another learner.
         """
         ...
 
@@ -90,13 +90,13 @@ class Method(Protocol):
 
 
 class DealLearner:
-    """Base of learners that play whole deals, or matches, at many tables between two updates.
+    """Base of learners that play whole deals or matches at many tables between two updates.
 
     Attributes:
         table: The table.
         settings: Hyperparameters.
         decisions: See `Learner`.
-        refills: What a resumed learner collects anew, in words; empty for nothing.
+        refills: Text of the buffers that a resumed learner refills, or "".
     """
 
     decisions_per_update: ClassVar[int] = 1
@@ -106,7 +106,7 @@ class DealLearner:
     """Names of the attributes that make up the state, beside `decisions`."""
 
     def __init__(self, table: Table, seed: int, settings: Any) -> None:
-        """Begin with new tables; seeds torch, whose generator draws the weights."""
+        """Begin with new tables; seed torch, whose generator draws the weights."""
         import torch
 
         torch.manual_seed(seed)
@@ -114,7 +114,7 @@ class DealLearner:
         self.batch = self.make_batch()
 
     def make_batch(self) -> Batch:
-        """Return new tables, with other deals than the run has played so far."""
+        """Return new tables with fresh deals."""
         table, seed = self.table, seed_after(self.seed, self.decisions)
         return make_batch(
             table.game, self.settings.tables, table.num_players, rules=table.rules, seed=seed
@@ -122,7 +122,7 @@ class DealLearner:
 
     @property
     def made(self) -> dict[str, Any]:
-        """How a policy was made, for its file."""
+        """Provenance of a policy, for its file."""
         name = type(self).__module__.rpartition(".")[2]
         return {"by": name, "seed": self.seed, "decisions": self.decisions}
 
@@ -163,14 +163,14 @@ def whole_updates(learner: Learner, decisions: int) -> int:
 
 
 def seed_after(seed: int, decisions: int) -> int:
-    """Return the seed of the matches that a run begins after some decisions."""
-    # A resumed run would else play the deals of its beginning once more.
+    """Return the seed of the matches of a run after some decisions."""
+    # Otherwise a resumed run would repeat the deals of its beginning.
     drawn = np.random.SeedSequence([seed, decisions]).generate_state(1)
     return int(drawn[0]) if decisions else seed
 
 
 def save_policy(policy: Learned, folder: Path) -> None:
-    """Write a policy into a folder, which is then a player's path."""
+    """Write a policy into a folder, which is then the path of a player."""
     make_folder(folder)
     if isinstance(policy, NetworkPolicy):
         save_network(policy, folder)
@@ -206,7 +206,7 @@ def state_of(part: Any) -> dict[str, np.ndarray]:
 
 
 def loaded(part: Any, state: Mapping[str, np.ndarray]) -> Any:
-    """Return a part with a state, the same object where it can be changed."""
+    """Return a part with a loaded state, updated in place if possible."""
     import torch
 
     match part:
@@ -241,7 +241,7 @@ def loaded(part: Any, state: Mapping[str, np.ndarray]) -> Any:
 
 
 def below(arrays: Mapping[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
-    """Return the arrays whose names begin with a prefix and "/", without it."""
+    """Return the arrays below a prefix and "/", by the rest of their names."""
     return {
         name.removeprefix(f"{prefix}/"): array
         for name, array in arrays.items()
@@ -250,7 +250,7 @@ def below(arrays: Mapping[str, np.ndarray], prefix: str) -> dict[str, np.ndarray
 
 
 def count_of(arrays: Mapping[str, np.ndarray], prefix: str) -> int:
-    """Return how long a list is in a state."""
+    """Return the length of a list in a state."""
     return len({name.partition("/")[0] for name in below(arrays, prefix)})
 
 

@@ -1,7 +1,7 @@
 """A multilayer perceptron over the observation, and a buffer of rows, for all methods.
 
-Thousands of tables meet the same few observations again and again: a network that is asked once for
-each distinct one, and learns from counts, does exactly the same work in a fraction of the time.
+Thousands of tables meet the same few observations: evaluating each distinct one once, and learning
+from counts, gives the same result in a fraction of the time.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,7 +23,7 @@ from kille_training.settings import versions
 
 
 class Network(nn.Module):
-    """Outputs from observations as batches hold them: one for each action, or as many as wanted."""
+    """Outputs from batches of observations: one per action, or a given number."""
 
     def __init__(self, table: Table, layers: Sequence[int], outputs: int | None = None) -> None:
         """Begin with PyTorch's random weights."""
@@ -35,28 +35,22 @@ class Network(nn.Module):
         self.layers = nn.ModuleList(nn.Linear(*size) for size in pairwise(sizes))
 
     def forward(self, observation: np.ndarray) -> Tensor:
-        """Return the outputs [N, A] for observations [N, F] uint8.
-
-        Equal rows are computed once; the gradient is that of all of them.
-        """
+        """Return the outputs [N, A] for observations [N, F] uint8; equal rows are computed once."""
         alike = distinct(observation)
         return self.outputs(self.inputs(observation[alike.first]))[torch.as_tensor(alike.kind)]
 
     def inputs(self, observation: np.ndarray) -> Tensor:
-        """Return observations [N, F] uint8 as the first layer takes them, from 0 to 1."""
+        """Scale observations [N, F] uint8 to 0 to 1."""
         return torch.as_tensor(observation) * self.scale
 
     def outputs(self, inputs: Tensor) -> Tensor:
-        """Return the outputs [N, A] for inputs [N, F], each row computed."""
+        """Return the outputs [N, A] for inputs [N, F], computed row by row."""
         for layer in self.layers[:-1]:
             inputs = layer(inputs).relu()
         return self.layers[-1](inputs)
 
     def player(self, temperature: float = 1.0, epsilon: float = 0.0) -> PolicyFunction:
-        """Return the softmax of the outputs as a function for `kille_env.collect`.
-
-        It always plays by the weights of the moment.
-        """
+        """Return the softmax of the current outputs as a function for `kille_env.collect`."""
 
         @torch.no_grad()
         def play(observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
@@ -69,7 +63,7 @@ class Network(nn.Module):
     def policy(
         self, name: str, temperature: float = 1.0, *, made: Mapping[str, Any]
     ) -> NetworkPolicy:
-        """Return the softmax policy of the outputs, which needs no torch."""
+        """Return the softmax policy of the outputs, independent of torch."""
         weights = {}
         for place, values in self.layers.named_parameters():  # "0.weight" and so on
             number, _, kind = place.partition(".")
@@ -82,7 +76,7 @@ class Network(nn.Module):
 
 
 class Distinct(NamedTuple):
-    """Which of N decisions look alike.
+    """Groups of equal observations among N decisions.
 
     Attributes:
         first: [K] int64, the first decision of each kind.
@@ -100,9 +94,9 @@ class Distinct(NamedTuple):
 
 
 def distinct(observation: np.ndarray) -> Distinct:
-    """Find the decisions that look alike.
+    """Group decisions with equal observations.
 
-    Rows are compared by 64-bit digests: a hundred thousand kinds collide once in billions of calls.
+    Rows are compared by 64-bit digests: 100,000 kinds collide about once in billions of calls.
     """
     digest = np.empty(len(observation), dtype=np.uint64)
     _digest(observation, digest)
@@ -112,7 +106,7 @@ def distinct(observation: np.ndarray) -> Distinct:
 
 @kernel
 def _digest(observation, digest):
-    """Fill in a digest of each row; eight features at a time are mixed in."""
+    """Fill in a digest of each row, eight features at a time."""
     eight = np.uint64(8)
     for row in range(len(digest)):
         key, word = np.uint64(0), np.uint64(0)
@@ -124,11 +118,11 @@ def _digest(observation, digest):
 
 
 class Rows:
-    """At most N rows, as columns.
+    """A buffer of at most N rows, stored as columns.
 
     Attributes:
         size: N.
-        count: How many rows were ever added.
+        count: Number of rows ever added.
     """
 
     def __init__(self, size: int) -> None:
@@ -141,7 +135,7 @@ class Rows:
         self._put((self.count + np.arange(len(columns[0]))) % self.size, columns)
 
     def add_sampled(self, rng: np.random.Generator, *columns: np.ndarray) -> None:
-        """Add rows so that all that were ever added are equally likely to be kept (Vitter 1985)."""
+        """Add rows by reservoir sampling: all rows ever added are equally likely to stay."""
         number = self.count + np.arange(len(columns[0]))
         drawn = rng.integers(number + 1)
         self._put(np.where(number < self.size, number, drawn), columns)

@@ -1,4 +1,4 @@
-"""The page of a training run: one file that needs nothing beside it."""
+"""The page of a training run, one self-contained file."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -37,7 +37,7 @@ from kille_training.pages.plots import DASHED, STYLE, as_svg, logarithmic
 from kille_training.settings import plain
 
 YARDSTICKS = {"rule_of_thumb": "the rule of thumb", "uniform": "random play"}
-"""Baselines whose distance from an equilibrium stands beside the policy's, in words."""
+"""Display names of the baselines shown beside the policy's NashConv."""
 
 
 def write_run_page(run: Run) -> Path:
@@ -94,7 +94,7 @@ def write_run_page(run: Run) -> Path:
 
 
 def _yardsticks(num_players: int, rules: Rules) -> dict[str, float]:
-    """Return NashConv of the baselines in stakes, by their words."""
+    """Return NashConv of the baselines in stakes, by display name."""
     from kille_training.evaluation.exact import exact_rows
     from kille_training.solving.grow import build_deal
 
@@ -108,7 +108,7 @@ def _yardsticks(num_players: int, rules: Rules) -> dict[str, float]:
 
 
 def in_words(run: Run) -> list[str]:
-    """Return what a finished run has learned, and what to do next, in sentences."""
+    """Return the result of a finished run and the next steps as text."""
     settings, evaluation = run.settings(), run.read_evaluation()
     assert evaluation is not None
     table, lines = settings.table, []
@@ -117,7 +117,7 @@ def in_words(run: Run) -> list[str]:
         uniform = _yardsticks(table.num_players, table.resolve())[YARDSTICKS["uniform"]]
         lines.append(
             f"Distance from an equilibrium (NashConv): {_percent(nearest.stakes / uniform)} of "
-            "random play's. 0% is perfect: no seat could gain anything by playing otherwise."
+            "random play's. 0% is an equilibrium: no seat gains by deviating alone."
         )
     if evaluation.rows:
         lines.append(verdict(evaluation.rows, measure_of(table.game, table.episode)).text)
@@ -133,10 +133,10 @@ def _percent(share: float) -> str:
 
 
 def distance(exact: Sequence[ExactNashConv], yardsticks: Mapping[str, float]) -> Verdict:
-    """Return NashConv of the policy's better way of playing, beside the baselines', in stakes."""
+    """Return the verdict on the policy's lower NashConv, in stakes, beside the baselines'."""
     nearest = min(exact, key=lambda row: row.nash_conv)
     others = ", ".join(f"{name} {_short(stakes)}" for name, stakes in yardsticks.items())
-    away = f"{_short(nearest.stakes)} stakes from perfect in {nearest.play} play"
+    away = f"{_short(nearest.stakes)} stakes from an equilibrium in {nearest.play} play"
     return Verdict(f"{away}; {others}.")
 
 
@@ -150,17 +150,17 @@ def distances(
         for name, stakes in {**mine, **yardsticks}.items()
     ]
     return {
-        "head": "stakes from perfect",
+        "head": "NashConv, stakes",
         "scale": LogScale.over(np.array([row["mean"] for row in rows])),
         "rows": rows,
-        "caption": "Distance from perfect (NashConv): what each seat alone could still gain by its "
-        "best response, summed over the seats; 0 is an equilibrium. Further left is better. "
+        "caption": "Distance from an equilibrium (NashConv): the gain of each seat's best "
+        "response, summed over the seats; 0 is an equilibrium. Further left is better. "
         f"1 stake = {counted(stake, 'chip', 'chips')} (units), what the loser of a deal pays.",
     }
 
 
 def verdict(rows: Sequence[Row], measure: str) -> Verdict:
-    """Return a comparison with the last baseline, in the first way of playing."""
+    """Return a comparison with the last baseline, in the first way of play."""
     row = next(row for row in rows if row.against == rows[-1].against)
     word, tone = "Even with", ""
     if row.estimate.low > 0:
@@ -194,7 +194,7 @@ def earnings(rows: Sequence[Row], measure: str) -> dict[str, Any]:
 
 
 def _short(stakes: float) -> str:
-    """Return stakes with two significant digits; nothing is below zero."""
+    """Return stakes with two significant digits, clipped at 0."""
     return f"{max(stakes, 0.0):.2g}"
 
 
@@ -256,7 +256,7 @@ def nash_conv_curve(
 
 
 def _by_play(rows: Sequence[Mapping[str, str]]) -> dict[str, list[Mapping[str, str]]]:
-    """Return lines by way of playing; a deterministic one belongs to both."""
+    """Return lines by way of play; a deterministic one belongs to both."""
     plays = {row["play"] for row in rows}
     return {
         play: [row for row in rows if row["play"] in (play, DETERMINISTIC)]
@@ -266,7 +266,7 @@ def _by_play(rows: Sequence[Mapping[str, str]]) -> dict[str, list[Mapping[str, s
 
 
 def _look(play: str) -> dict[str, Any]:
-    """Return the style of a way of playing; markers show the single point of a short run."""
+    """Return the line style of a way of play; markers show the single point of a short run."""
     color, line = (SAMPLED, DASHED) if play == "sampled" else (GREEDY, "-")
     return {"color": color, "linestyle": line, "linewidth": 1.6, "marker": "o", "markersize": 3}
 

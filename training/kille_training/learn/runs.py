@@ -1,21 +1,20 @@
-"""The folder of a run: which file holds what, and how it is opened.
+"""The folder of a run and its files.
 
 runs/NAME/
   config.yaml              the resolved settings, with the seed and the versions that made the run
   checkpoint.safetensors   weights, optimizer, counters and generators, to resume from
   progress.csv             one line per update
-  measurements.csv         what the policy earned against the baselines while it learned, and
-  exact.csv                exact NashConv, where these were measured
+  measurements.csv         earnings against the baselines during training
+  exact.csv                exact NashConv during training, if measured
   tensorboard/             the same two for TensorBoard
   policy.safetensors       the policy, see `kille_agents.network`
   policy.json              its metadata
-  evaluation.json          what it earned at the end
+  evaluation.json          the final measurement
   report.html              the report
 
-A checkpoint is a safetensors file, named arrays and a JSON header, so reading one runs no code: the
-state of the learner (networks, optimizers, counters) and the generators of torch and NumPy. It
-holds no table: a resumed run begins new matches. It is written between two updates, whole or not at
-all. The header holds a digest of the whole file, so a damaged checkpoint is refused.
+A checkpoint is a safetensors file, so reading it runs no code: the state of the learner (networks,
+optimizers, counters) and the generators of torch and NumPy. It holds no tables: a resumed run
+begins new matches. It is written atomically between two updates, with a digest of the whole file.
 """
 
 import csv
@@ -58,25 +57,25 @@ if TYPE_CHECKING:
     from kille_training.evaluation.results import Evaluation
 
 SEED_PREFIX = "seed-"
-"""What the folders of runs begin with that differ in nothing but their seed, see `seeds`."""
+"""Prefix of the folders of runs by seed, see `seeds`."""
 FORMAT = "kille-checkpoint 6"
 BLANK = "0" * 64
-"""Stands where the digest will be while it is computed."""
+"""Placeholder of the digest during its computation."""
 _DIGEST = re.compile(rb'digest\\": \\"([0-9a-f]{64})\\"')
-REMEDY = "delete it, and kille train begins the run again from its settings"
+REMEDY = "delete it, and kille train restarts the run from its settings"
 PROGRESS = (
     "decisions",
     "updates",
     "seconds",
     "decisions_per_second",
 )
-"""First columns of progress.csv, one line per update; then come those of the method."""
+"""First columns of progress.csv, one line per update, before those of the method."""
 
 
 class Run(Result):
-    """The folder of a run, and the paths of its files, which need not exist.
+    """The folder of a run and the paths of its files, which need not exist.
 
-    It prints what the policy earned at the end, how fast it learned, and where its files are.
+    It prints the final earnings, the speed of training, and the paths.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -91,7 +90,7 @@ class Run(Result):
         self.report = folder / "report.html"
 
     def parts(self) -> list[str | TextTable]:
-        """Return the results of a finished run, its speed, and where its files are."""
+        """Return the results of a finished run, its speed, and its paths."""
         found = self.read_evaluation()
         if found is None:
             return [unfinished(self) or f"{self.folder} has not been measured"]
@@ -99,7 +98,7 @@ class Run(Result):
         return [*found.parts(), self.speed(), files]
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the results of a finished run as JSON can hold them.
+        """Return the results of a finished run as JSON values.
 
         Raises:
             ConfigError: The run is not finished or has not been measured.
@@ -111,16 +110,16 @@ class Run(Result):
         return files | {"speed": self.speed()} | found.as_dict()
 
     def speed(self) -> str:
-        """Return how fast the run has learned, as a sentence."""
+        """Return the speed of training as a sentence."""
         rows = GrowingCSV(self.progress, PROGRESS).read()
         if not rows:
-            return "How fast it learned is not known: progress.csv is gone."
+            return "Speed unknown: progress.csv is missing."
         rate = int(rows[-1]["decisions"]) / float(rows[-1]["seconds"])
-        said = f"It learned from {rate:,.0f} decisions per second."
+        said = f"Training speed: {rate:,.0f} decisions per second."
         if len(rows) == 1 and float(rows[0].get("learning_rate") or 1.0) == 0.0:
             said += (
-                " Nothing came of it: its one rollout had a learning rate of 0, that of the end. "
-                "Give it more decisions than a rollout makes."
+                " Nothing was learned: the learning rate of the only rollout was annealed to 0. "
+                "Set learner.decisions to more than one rollout."
             )
         return said
 
@@ -128,7 +127,7 @@ class Run(Result):
         """Read the settings that the run was started with.
 
         Raises:
-            ConfigError: This is not the folder of a run.
+            ConfigError: The folder is not a run.
         """
         if not self.config.is_file():
             if several := seed_runs(self.folder):
@@ -136,7 +135,7 @@ class Run(Result):
                     f"{self.folder} holds {len(several)} runs by seed; name one of them, such as "
                     f"{next(iter(several.values())).folder}"
                 )
-            raise ConfigError(f"{self.folder} is no run: it holds no {self.config.name}")
+            raise ConfigError(f"{self.folder} is not a run: {self.config.name} is missing")
         return load(TrainSettings, self.config)
 
     def check_same(self, settings: TrainSettings) -> None:
@@ -151,7 +150,7 @@ class Run(Result):
         if wrong := differences(*both):
             raise ConfigError(
                 f"{self.folder} holds a run with other settings ({'; '.join(wrong)}); "
-                "remove it, or begin another one with --out FOLDER"
+                "remove it, or begin a new run with --out FOLDER"
             )
 
     def write_settings(self, settings: TrainSettings) -> None:
@@ -162,7 +161,7 @@ class Run(Result):
         write_whole(self.config, (head + as_yaml(content)).encode())
 
     def read_evaluation(self) -> "Evaluation | None":
-        """Return the measurement at the end, None before there is one.
+        """Return the final measurement, or None if there is none yet.
 
         Raises:
             ConfigError: The file is damaged.
@@ -175,7 +174,7 @@ class Run(Result):
 
 
 def seed_runs(folder: Path) -> dict[int, Run]:
-    """Return the runs below a folder by seed; none if it is no folder of seeds."""
+    """Return the runs by seed in a folder, empty if there are none."""
     found = {}
     for path in folder.glob(f"{SEED_PREFIX}*"):
         number = path.name.removeprefix(SEED_PREFIX)
@@ -191,13 +190,10 @@ def open_run(
     seed: int | None = None,
     set: Overrides = (),
 ) -> tuple[Run, TrainSettings | None]:
-    """Return a run and its settings, which are None for a run that is to be resumed.
-
-    Arguments as for `train`.
-    """
+    """Return a run with its settings, None to resume; arguments as for `train`."""
     if not isinstance(config, TrainSettings) and Path(config).is_dir():
         if out is not None or seed is not None or set:
-            raise ConfigError(f"{config} is a run; it keeps its place, seed and settings")
+            raise ConfigError(f"{config} is a run with its own settings; give no out, seed or set")
         return Run(Path(config)), None
     settings = load_named(config, out=out, seed=seed, set=set)
     return Run(Path("runs") / settings.name if out is None else Path(out)), settings
@@ -210,7 +206,7 @@ def load_named(
     seed: int | None = None,
     set: Overrides = (),
 ) -> TrainSettings:
-    """Return the settings in a file or recipe, named after the folder that they are for."""
+    """Return the settings of a file or recipe, named after the folder of the run."""
     if isinstance(config, TrainSettings):
         return overridden(config, set, "the settings", seed=seed)
     path = find_settings(config, "train")
@@ -221,7 +217,7 @@ def load_named(
 
 
 def unfinished(run: Run) -> str | None:
-    """Return a sentence if a run has not used up its budget; None if it has, or is no run."""
+    """Return an error text for an unfinished run; None if it is finished or not a run."""
     if not run.config.is_file():
         return None
     settings, header = run.settings(), _header_of(run.checkpoint)
@@ -239,9 +235,9 @@ def unfinished(run: Run) -> str | None:
 
 
 class GrowingCSV:
-    """A CSV file that grows by a line at a time; its first column counts decisions.
+    """A CSV file that grows line by line; its first column counts decisions.
 
-    A resumed run continues it. The file may have more columns than are asked for, behind these.
+    A resumed run continues it. The file may have more columns behind the given ones.
     """
 
     def __init__(
@@ -254,7 +250,7 @@ class GrowingCSV:
         self.path, self.columns, self.texts = path, columns, texts
 
     def begin(self, up_to: int) -> None:
-        """Keep the lines up to a number of decisions; later ones will be computed again."""
+        """Keep the lines up to a number of decisions; later ones are repeated."""
         kept = [row for row in self.read() if int(row["decisions"]) <= up_to]
         text = io.StringIO()
         writer = csv.DictWriter(text, self.columns, lineterminator="\n")
@@ -268,7 +264,7 @@ class GrowingCSV:
             csv.DictWriter(file, self.columns, lineterminator="\n").writerow(row)
 
     def read(self) -> list[dict[str, str]]:
-        """Return the lines; none if there is no file, and not the last one if it is cut off."""
+        """Return the complete lines; none if there is no file."""
         if not self.path.is_file():
             return []
         try:
@@ -284,7 +280,7 @@ class GrowingCSV:
         return rows
 
     def _check(self, columns: Sequence[str] | None, rows: list[dict[str, str]]) -> None:
-        """Raise a `ValueError` where the content is no such table."""
+        """Raise a `ValueError` for columns or rows of another table."""
         if tuple(columns or ())[: len(self.columns)] != self.columns:
             raise ValueError(f"expected the columns {', '.join(self.columns)}")
         for number, row in enumerate(rows, start=2):
@@ -299,10 +295,10 @@ class GrowingCSV:
 
 
 class TensorBoard:
-    """Writes the same numbers for TensorBoard."""
+    """Write the same numbers for TensorBoard."""
 
     def __init__(self, folder: Path, up_to: int) -> None:
-        """Open an event file that hides what an earlier one holds beyond `up_to` decisions."""
+        """Open an event file that hides earlier entries beyond `up_to` decisions."""
         from torch.utils.tensorboard import SummaryWriter  # only a run needs it
 
         self._writer = SummaryWriter(str(folder), purge_step=up_to + 1)
@@ -320,9 +316,9 @@ class TensorBoard:
 
 def write_checkpoint(path: Path, learner: Learner, header: Mapping[str, Any]) -> None:
     """Write the state of a learner between two updates."""
-    import torch  # reading a checkpoint needs it not
+    import torch  # not needed to read a checkpoint
 
-    generator = np.random.get_state(legacy=False)  # the stream that SB3 shuffles with
+    generator = np.random.get_state(legacy=False)  # SB3 shuffles with it
     arrays = {
         "torch_generator": torch.get_rng_state().numpy(),
         "numpy_generator": generator["state"]["key"],
@@ -342,12 +338,12 @@ def read_checkpoint(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     found = _DIGEST.search(data, 0, 1 << 20)
     if found is None:
         raise PolicyError(
-            f"{path} is no checkpoint of a run ({FORMAT}), or its beginning is damaged; {REMEDY}"
+            f"{path} is not a checkpoint ({FORMAT}), or its header is damaged; {REMEDY}"
         )
     begin, end = found.span(1)
     blanked = b"".join([data[:begin], BLANK.encode(), data[end:]])
     if hashlib.sha256(blanked).hexdigest().encode() != found[1]:
-        raise PolicyError(f"the checkpoint {path} is damaged, its digest does not match; {REMEDY}")
+        raise PolicyError(f"the checkpoint {path} is damaged: its digest does not match; {REMEDY}")
     length = int.from_bytes(data[:8], "little")
     try:
         header = parse_json(parse_json(data[8 : 8 + length])["__metadata__"]["checkpoint"])
@@ -355,7 +351,7 @@ def read_checkpoint(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         arrays = load_arrays(data) if made == FORMAT else {}
     except (SafetensorError, KeyError, TypeError, ValueError) as error:
         raise PolicyError(
-            f"{path} is no checkpoint of a run ({shortened(str(error))}); {REMEDY}"
+            f"{path} is not a checkpoint ({shortened(str(error))}); {REMEDY}"
         ) from None
     if made != FORMAT:
         raise PolicyError(f"{path} is a {shortened(made)}, expected {FORMAT!r}; {REMEDY}")
@@ -363,7 +359,7 @@ def read_checkpoint(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
 
 
 def restore(learner: Learner, arrays: Mapping[str, np.ndarray]) -> None:
-    """Put a checkpoint into a learner that was made with the same settings."""
+    """Load a checkpoint into a learner with the same settings."""
     import torch
 
     learner.load(below(arrays, "learner"))
@@ -373,15 +369,15 @@ def restore(learner: Learner, arrays: Mapping[str, np.ndarray]) -> None:
 
 
 def decisions_of(path: Path) -> int:
-    """Return the decisions that a checkpoint was written after; 0 without one."""
+    """Return the decisions of a checkpoint; 0 without one."""
     return int(_header_of(path)["decisions"])
 
 
 def _header_of(path: Path) -> dict[str, Any]:
-    """Return the header of a checkpoint; without a file, that of a run that has not begun."""
+    """Return the header of a checkpoint, or that of a new run without a file."""
     return read_checkpoint(path)[0] if path.is_file() else {"decisions": 0, "seconds": 0.0}
 
 
 def warn(text: str) -> None:
-    """Say on standard error what does not stop a run."""
+    """Print a warning on standard error."""
     say(f"kille: {text}")

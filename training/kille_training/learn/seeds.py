@@ -1,4 +1,4 @@
-"""Several seeds of one configuration: open their runs, summarize and compare them.
+"""Runs of one configuration with several seeds: open, summarize and compare them.
 
     first = kille_training.train("demo", seeds=8, out="runs/first")
     second = kille_training.train("demo", seeds=8, out="runs/second", set={"learner.gamma": 0.9})
@@ -35,9 +35,9 @@ from kille_training.statistics.aggregate import bootstrap, difference, interquar
 NASH_CONV = "NashConv"
 PLOT = "differences.svg"
 FEWEST = 2
-"""Fewest seeds with an interval over seeds."""
+"""Minimum number of seeds for an interval over seeds."""
 DUST = 1e-9
-"""Length of an interval that rounding leaves where all seeds are equal."""
+"""Rounding error of the length of an interval of equal seeds."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -58,17 +58,17 @@ class SeedRuns(Result):
 
     @classmethod
     def of(cls, runs: Mapping[int, Run]) -> "SeedRuns":
-        """Read finished runs by seed; they are in one folder.
+        """Read finished runs by seed in one folder.
 
         Raises:
-            ConfigError: One is not finished.
+            ConfigError: A run is not finished.
         """
         found = tuple(measure_run(run) for run in runs.values())
         folder = next(iter(runs.values())).folder.parent
         return cls(folder, tuple(runs.values()), tuple(runs), found)
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return the summary of each measure and way to play, with the values of all seeds.
+        """Return the summary of each measure and way of play, with the values of all seeds.
 
         `mean` is the interquartile mean, `low` and `high` its 95% interval over seeds, both None
         with fewer than two seeds.
@@ -105,7 +105,7 @@ class SeedRuns(Result):
         return [f"{self.folder} at {first.table}", TextTable(title, columns, cells), said]
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the results as JSON can hold them."""
+        """Return the results as JSON values."""
         runs = [
             {"seed": seed, "run": str(run.folder), "evaluation": found.as_dict()}
             for seed, run, found in zip(self.seeds, self.runs, self.evaluations, strict=True)
@@ -129,17 +129,16 @@ class SeedRuns(Result):
         Args:
             other: Runs of the other configuration.
             baselines: Players in the other seats; None is those of this configuration.
-            deals: Deals, each played from every seat; None is as many as at the end of a run.
-            seed: Seed of the deals; None is that of the deals at the end of a run.
-            progress: Called with the deals that are done; None shows bars in terminals and
-                notebooks.
+            deals: Deals, each played from every seat; None is the number of the final measurement.
+            seed: Seed of the deals; None is that of the final measurement.
+            progress: Progress callback; None shows bars in terminals and notebooks.
 
         Returns:
             The interquartile mean of the difference in all pairs of runs, by measure, with its
-            interval over seeds of both and over deals; see `statistics.aggregate`.
+            interval over the seeds of both and over deals; see `statistics.aggregate`.
 
         Raises:
-            ConfigError: Both are one folder, one has a single seed, or their tables differ.
+            ConfigError: Both are the same folder, one has a single seed, or their tables differ.
         """
         sides = self, other
         for each in sides:
@@ -238,7 +237,7 @@ class SeedComparison(Result):
     differences: tuple[Difference, ...]
 
     def parts(self) -> list[str | TextTable]:
-        """Return the differences, and the quantity that they estimate."""
+        """Return the differences, and a description of the estimated quantity."""
         rows = [
             (
                 each.measure,
@@ -270,7 +269,7 @@ class SeedComparison(Result):
         return folder / PLOT
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the results as JSON can hold them."""
+        """Return the results as JSON values."""
         return {
             "better": str(self.better),
             "worse": str(self.worse),
@@ -286,7 +285,7 @@ def seeds_in(folder: Path) -> SeedRuns:
     runs = seed_runs(folder)
     if not runs:
         raise ConfigError(
-            f"{folder} holds no runs by seed, and one run has no interval over seeds; train some: "
+            f"{folder} has no runs by seed, and one run has no interval over seeds; train some: "
             "kille train RECIPE --seeds 5"
         )
     return SeedRuns.of(runs)
@@ -313,8 +312,8 @@ def _least(measure: str) -> float:
 
 
 def _ends(low: float, high: float) -> str:
-    """Return an interval over seeds as text; equal seeds say nothing about other seeds."""
-    return f"{low:+.4f} to {high:+.4f}" if high - low > DUST else "no spread seen"
+    """Return an interval over seeds as text; equal seeds have none."""
+    return f"{low:+.4f} to {high:+.4f}" if high - low > DUST else "no spread"
 
 
 def open_seeds(
@@ -325,12 +324,12 @@ def open_seeds(
     seed: int | None = None,
     set: Overrides = (),
 ) -> dict[int, Run]:
-    """Return runs of one configuration by seed, with their settings written."""
+    """Return the runs of one configuration by seed, after writing their settings."""
     if seeds < 1:
         raise ConfigError(f"seeds is {seeds}, expected 1 or more")
     if not isinstance(config, TrainSettings) and (kept := seed_runs(Path(config))):
         if out is not None or seed is not None or set:
-            raise ConfigError(f"{config} holds runs by seed; they keep their place and settings")
+            raise ConfigError(f"{config} holds runs with their own settings; give no out or set")
         folder, settings = Path(config), next(iter(kept.values())).settings()
         numbers = sorted(kept) if len(kept) == seeds else None  # all of them, consecutive or not
     else:

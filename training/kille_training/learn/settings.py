@@ -1,4 +1,4 @@
-"""Settings of a training run; each class documents its keys."""
+"""Settings of a training run."""
 
 from collections.abc import Mapping
 from dataclasses import field, replace
@@ -25,26 +25,26 @@ from kille_training.settings import (
 )
 
 DECISIONS = 2_000_000
-"""Decisions of a run with no other budget."""
+"""Default budget in decisions."""
 UNLIMITED = 10**15
-"""Decisions of a run whose budget is CPU seconds."""
+"""Decisions of a run with a budget in CPU seconds."""
 
 
 @settings
 class MeasureSettings:
-    """How a policy is measured, during training and at the end.
+    """Measurements of a policy during training and at the end.
 
     Attributes:
         baselines: Players in the other seats, one row of the table each.
         every: Decisions between two measurements during training; a number below 1 is a share of
             the run. 0 measures at the end only.
-        deals: Deals of each of those measurements, each played once from every seat; 0 plays none,
-            where exact NashConv is all that is wanted.
-        exact: Whether those measurements include exact NashConv, where the tree of a deal fits
-            into memory.
-        final_deals: Deals of the measurement at the end.
-        seed: Seed of the deals. All measurements share them, so the curve shows how the policy
-            changes and not the cards.
+        deals: Deals of each of those measurements, each played once from every seat; 0 measures
+            exact NashConv only.
+        exact: Whether those measurements include exact NashConv, if the tree of a deal fits into
+            memory.
+        final_deals: Deals of the final measurement.
+        seed: Seed of the deals. All measurements share them, so curves show changes of the policy,
+            not of the cards.
     """
 
     baselines: List[str] = ("uniform", "rule_of_thumb")
@@ -69,9 +69,9 @@ class TrainSettings:
         cpu_seconds: Ends the run after so many CPU seconds of learning, measurements and
             compilation apart, unless `learner.decisions` ends it earlier. Such a run is not
             reproducible to the bit.
-        measure: How the policy is measured.
-        checkpoint_seconds: Seconds between two checkpoints; the result does not depend on it.
-        made_with: Versions that made the run; written by it, for the reader.
+        measure: The measurements.
+        checkpoint_seconds: Seconds between two checkpoints; it does not affect the result.
+        made_with: Versions of the run, written for the reader.
     """
 
     name: FolderName = "byteskille"
@@ -97,7 +97,7 @@ class TrainSettings:
 
     @property
     def decisions(self) -> int:
-        """Decisions of the whole run; it ends after the update that reaches them."""
+        """Decisions of the whole run, which ends after the update that reaches them."""
         return self.learner.get("decisions", UNLIMITED if self.cpu_seconds else DECISIONS)
 
     def hyperparameters(self, before: str = "") -> Any:
@@ -124,7 +124,7 @@ def overridden(
     config: TrainSettings, overrides: Overrides, where: str, **values: Any
 ) -> TrainSettings:
     """Return settings with overrides and every hyperparameter of their method."""
-    content = plain(replace(config, made_with={}))  # a new run writes its own
+    content = plain(replace(config, made_with={}))  # a new run writes its own versions
     if dict(each_override(overrides)).get("method", config.method) != config.method:
         content["learner"] = {"decisions": config.decisions}
     return changed(TrainSettings, content, overrides, where, **values).resolved()

@@ -1,14 +1,8 @@
-"""`kille_training.train`: a run from its settings to its page; it resumes from its checkpoint.
+"""`kille_training.train`: train, measure and report a run, or resume it from its checkpoint.
 
-`train` opens one run, or several seeds of one configuration. `finish` brings a run to its end:
-`train_run` makes its updates, then it is measured, and its page is written. `Training` is a run in
-memory, `runs` its folder, and a file of `methods` what makes an update. `measuring` and `page` are
-loaded when a measurement or the page is due.
-
-Checkpoints are written between two updates of the method: an interruption waits for the current
-update to end (a second one does not). A killed run loses what it learned since its last checkpoint.
-A resumed run begins new matches, so its policy differs from that of a run that never stopped as two
-seeds differ.
+Checkpoints are written between two updates: the first interruption waits for the current update, a
+second one acts at once. A resumed run begins new matches, so its policy differs from that of an
+uninterrupted run as two seeds differ.
 """
 
 import signal
@@ -53,9 +47,9 @@ if TYPE_CHECKING:
     from kille_training.learn.seeds import SeedRuns
 
 MEASURING = "kille_training.learn.measuring"
-"""Its kernels are compiled in a child process, beside those of training."""
+"""Module with kernels to compile in a child process during training."""
 Tell = Callable[[str], None]
-"""Called with a sentence."""
+"""Callback with a sentence."""
 
 
 @overload
@@ -87,7 +81,7 @@ def train(
     set: Overrides = (),
     progress: Progress | None = None,
 ) -> "Run | SeedRuns":
-    """Train a policy by self-play, measures it and write its page; resumes where it stopped.
+    """Train a policy by self-play, measure it and write its page; or resume such a run.
 
     Example:
         >>> import kille_training as kt
@@ -100,19 +94,17 @@ def train(
         config: The name of a recipe, a file of settings, settings, or the folder of a run.
         out: Folder of the run; the default is runs/NAME, by the settings.
         seed: Seed of the run; the default is the one in the settings.
-        seeds: How many runs to train, with this seed and those after it, side by side on the cores
-            that are there, each in a process of its own. They are folders in one folder, by default
-            runs/NAME-seeds.
-        set: Settings that win over the file: {"learner.decisions": 500_000}.
-        progress: Called with how far it is; None shows bars in terminals and notebooks.
+        seeds: Number of runs with consecutive seeds, trained in parallel, one process per core.
+            Their folders are in one folder, by default runs/NAME-seeds.
+        set: Overrides of settings: {"learner.decisions": 500_000}.
+        progress: Progress callback; None shows bars in terminals and notebooks.
 
     Returns:
-        The run, which prints what it earns; its folder is a player's path wherever one is asked
-        for. With `seeds` all runs, and what they earn: the interquartile mean with its interval
-        over seeds.
+        The run, which prints its results; its folder is the path of a player. With `seeds` all
+        runs, and the interquartile means of their results with intervals over seeds.
 
     Raises:
-        ConfigError: The settings cannot be used, or the folder holds another run.
+        ConfigError: The settings are invalid, or the folder holds another run.
         KeyboardInterrupt: The message says how to resume.
     """
     progress = shown(progress)
@@ -135,7 +127,7 @@ def train(
 def finish(
     run: Run, settings: TrainSettings | None = None, progress: Progress | None = None
 ) -> None:
-    """Train a run to its end, measures it and write its page; what is done stays as it is."""
+    """Finish a run: train, measure and write its page, skipping completed steps."""
     if not run.evaluation.is_file():
         train_run(run, settings, progress)
     elif settings is not None:
@@ -152,7 +144,7 @@ def finish(
 
 
 class Training:
-    """A run in memory: its learner, what measures it, and the tables that grow while it trains."""
+    """A run in memory: the learner, its measurements and its growing tables."""
 
     def __init__(self, run: Run, settings: TrainSettings) -> None:
         """Begin a run; `load` resumes one."""
@@ -167,7 +159,7 @@ class Training:
         self._began: float | None = None
         self.updates = 0
         self.next_measurement: float = 0
-        # Those of the measurement at the end, too, are refused before anything is learned.
+        # Refuse invalid players of the final measurement before training.
         baselines = [
             load_policy(name, table.game, table.num_players, table.resolve())
             for name in measure.baselines
@@ -192,14 +184,14 @@ class Training:
 
     @property
     def size(self) -> tuple[int, int]:
-        """Parts done and parts in all: decisions, or CPU seconds where these are the budget."""
+        """Finished and total parts: decisions, or CPU seconds if these are the budget."""
         limit = self.settings.cpu_seconds
         return (
             (int(min(self.seconds, limit)), int(limit)) if limit else (self.decisions, self.total)
         )
 
     def left(self) -> float:
-        """Return the share of the budget that is left, from 1 to 0; learners ask in mid-update."""
+        """Return the remaining share of the budget, from 1 to 0, also within an update."""
         used = self.decisions / self.total
         if limit := self.settings.cpu_seconds:
             now = 0.0 if self._began is None else self.clock() - self._began
@@ -207,8 +199,8 @@ class Training:
         return max(0.0, 1.0 - used)
 
     def learn(self, board: TensorBoard, tell: Tell, advance: Callable[[int], None]) -> None:
-        """Update until the run is done or interrupted; writes its tables and checkpoints."""
-        kept = self.decisions or -1  # the measurement before the first decision is done again too
+        """Update until the run is done or interrupted; write its tables and checkpoints."""
+        kept = self.decisions or -1  # also repeats the measurement before the first decision
         self.progress.begin(kept)
         if self.measurements is not None:
             self.measurements.begin(kept)
@@ -231,7 +223,7 @@ class Training:
                     raise KeyboardInterrupt
 
     def update(self) -> dict[str, Any]:
-        """Play a rollout and learns from it; returns a line of progress.csv."""
+        """Make an update; return a line of progress.csv."""
         began, before = self.clock(), self.decisions
         self._began = began
         figures = self.learner.update(self.left)
@@ -251,7 +243,7 @@ class Training:
         return self.learner.policy(self.settings.name)
 
     def _measure_if_due(self, board: TensorBoard, tell: Tell) -> None:
-        """Measure the current policy if it is time to, and schedules the next time."""
+        """Measure the current policy if due, and schedule the next measurement."""
         every = self.settings.measure.every
         reached = self.decisions if every >= 1 else 1.0 - self.left()
         if self.measurements is None or reached < self.next_measurement:
@@ -282,7 +274,7 @@ class Training:
             _fixed(theirs, header["game_version"]), _fixed(self.settings, version), "its "
         )
         if wrong:
-            raise ConfigError(f"{path} does not fit the run: {'; '.join(wrong)}")
+            raise ConfigError(f"{path} does not match the run: {'; '.join(wrong)}")
         restore(self.learner, arrays)
         self.seconds, self.updates = header["seconds"], header["updates"]
         self.next_measurement = header["next_measurement"]
@@ -294,7 +286,7 @@ class Training:
 
 
 def _fixed(settings: TrainSettings, game_version: int) -> dict[str, Any]:
-    """Return what must not change between two parts of a run."""
+    """Return the settings that must not change when a run resumes."""
     table = settings.table
     return {
         "game": table.game,
@@ -316,7 +308,7 @@ def learner_of(settings: TrainSettings) -> Learner:
 def train_run(
     run: Run, settings: TrainSettings | None = None, progress: Progress | None = None
 ) -> None:
-    """Train to the end of a run, from its beginning or from its checkpoint."""
+    """Train a run to its end, from its beginning or its checkpoint."""
     if settings is not None and run.config.exists():
         run.check_same(settings)
         settings = None
@@ -334,13 +326,13 @@ def train_run(
 
 @contextmanager
 def _alone(run: Run) -> Iterator[None]:
-    """Keep others from training a run, whose tables two processes would mix up."""
+    """Lock a run, because two processes would corrupt its tables."""
     lock = FileLock(run.folder / "run.lock", timeout=0)
     try:
         lock.acquire()
     except Timeout:
         raise ConfigError(
-            f"another process trains the run in {run.folder}; wait until it has ended, or end it"
+            f"another process trains the run in {run.folder}; wait until it ends, or stop it"
         ) from None
     try:
         yield
@@ -350,7 +342,7 @@ def _alone(run: Run) -> Iterator[None]:
 
 @contextmanager
 def interruptible() -> Iterator[Callable[[], bool]]:
-    """Turn the first Ctrl-C (or kill) into a flag for the loop; a second one acts at once."""
+    """Turn the first Ctrl-C (or SIGTERM) into a flag for the loop; a second one acts at once."""
     if threading.current_thread() is not threading.main_thread():
         yield lambda: False
         return

@@ -213,7 +213,7 @@ class Solution(Solved, Result):
         return self.settings.table
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the table and the results as JSON can hold them."""
+        """Return the table and the results as JSON values."""
         results = {name: getattr(self, name) for name in Solved.__dataclass_fields__}
         return {**self.table.as_dict(), **results}
 

@@ -1,1 +1,1 @@
-"""The methods, one in each file; `kille_training.learn.method` says what they offer."""
+"""The learning methods, one per file; `kille_training.learn.method` is their protocol."""

@@ -2,13 +2,12 @@
 
 Mnih et al., "Human-level control through deep reinforcement learning", Nature 518, 2015; van
 Hasselt, Guez and Silver, "Deep reinforcement learning with double Q-learning", AAAI 2016. Illegal
-actions are masked, where actions are chosen and in the targets. A transition is a seat's decision
-and its next one; the other seats' actions in between belong to its environment, so the buffer is
-short.
+actions are masked in play and in the targets. A transition leads from a seat's decision to its next
+one; the other seats are part of its environment and change, so the buffer is short.
 
-The paper explores with epsilon alone and plays the best action. Where an equilibrium mixes, play by
-the best action runs in circles. So actions are drawn by the softmax of their values, with a
-temperature that falls together with epsilon and the learning rate, and so are they in the end.
+The paper explores with epsilon alone and plays the best action, which cycles if the equilibrium
+mixes. Here actions are drawn from the softmax of their values, with a temperature that falls
+together with epsilon and the learning rate; so is final play.
 """
 
 from collections.abc import Sequence
@@ -35,7 +34,7 @@ class Settings:
         horizon: Decisions of its seat per transition (n-step returns).
         updates: Gradient steps between two policies.
         minibatch: Transitions per gradient step.
-        follow: Share of the way to the learner that the target network moves after each step.
+        follow: Step size of the target network towards the learner (Polyak averaging).
         layers: Units of each hidden layer.
         learning_rate: Initial learning rate; it falls to 0.
         epsilon: Initial share of random actions; it falls to 0.

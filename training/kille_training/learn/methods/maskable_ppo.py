@@ -1,10 +1,10 @@
-"""MaskablePPO of sb3-contrib, every seat's decisions as a stream of their own.
+"""MaskablePPO of sb3-contrib on per-seat trajectories.
 
 Huang and Ontañón, "A closer look at invalid action masking in policy gradient algorithms", FLAIRS
-2022; Raffin et al., "Stable-Baselines3", JMLR 22, 2021. The library learns; the environments and
-`SeatPPO`, which credits each decision with what its own seat earns, are those of `kille_env.sb3`.
-An update is one rollout of the library's `learn`, so that the step size and the entropy bonus can
-fall with the budget and a run can stop between two updates.
+2022; Raffin et al., "Stable-Baselines3", JMLR 22, 2021. The environments and `SeatPPO`, which
+credits each decision with the earnings of its own seat, are those of `kille_env.sb3`. An update is
+one rollout of the library's `learn`, so that the learning rate and the entropy bonus can be
+annealed and a run can stop between two updates.
 """
 
 from collections.abc import Callable, Mapping
@@ -34,44 +34,44 @@ from kille_training.settings import Count, List, NotNegative, Positive, Share, s
 
 ACTIVATIONS: dict[str, type[nn.Module]] = {"tanh": nn.Tanh, "relu": nn.ReLU}
 SPREAD_MATCHES = 64
-"""Matches that say how far apart the returns of one kind of table lie."""
+"""Matches that estimate the spread of returns of one kind of table."""
 LARGEST = 1e7
-"""Output beyond which MaskablePPO's mask, -1e8 on illegal actions, no longer holds."""
+"""Logits beyond this defeat MaskablePPO's mask, -1e8 on illegal actions."""
 
 
 @settings
 class Settings:
-    """What can be set. The defaults are the recipe for one-card games.
+    """Hyperparameters. The defaults are the recipe for one-card games.
 
     Attributes:
-        form: "streams": every decision of every seat is used, and each seat's decisions form a
-            stream; "seats": one seat per table learns, the live policy plays the others.
-        num_tables: Tables that are played side by side.
+        form: Environment class. "streams": all seats learn, each from its own trajectory; "seats":
+            one seat per table learns, and the live policy plays the others.
+        num_tables: Tables played side by side.
         n_steps: Decisions of each table between two updates.
         batch_size: Decisions per minibatch.
         n_epochs: Passes over the decisions of an update.
-        learning_rate: Adam's step size at the beginning.
-        anneal: Whether the step size shrinks linearly to zero over the run.
+        learning_rate: Adam's initial learning rate.
+        anneal: Whether the learning rate falls linearly to zero over the run.
         gamma: Discount per decision; 1 because rewards are money.
-        gae_lambda: 1 credits a decision with what really came of it, less what was expected.
-        clip_range: How far an update may move the probability of an action.
-        ent_coef: Weight of the entropy bonus at the beginning. With a small weight the policy drops
-            an action that is wrong in some cases before it can tell the cases apart, and never
-            tries it again.
-        ent_coef_end: The same at the end, reached linearly: 0.01 where pure play is near the
-            optimum, 0.05 and more where bluffing pays.
+        gae_lambda: Lambda of GAE; 1 uses the return minus the value estimate.
+        clip_range: Clip range of the ratio of new to old probability.
+        ent_coef: Initial weight of the entropy bonus. With a small weight the policy drops an
+            action that is wrong in some states before it can distinguish them, and never tries it
+            again.
+        ent_coef_end: Final weight, reached linearly: 0.01 if nearly pure play is optimal, 0.05 and
+            more if bluffing pays.
         vf_coef: Weight of the value loss.
-        max_grad_norm: Norm that gradients are clipped to.
+        max_grad_norm: Maximum norm of the gradient.
         layers: Units of each hidden layer, of the policy and of the value network.
         activation: "tanh" or "relu".
-        table_sizes: Numbers of seats of the tables that it learns at; the policy plays at all of
-            them. Each has as many tables, and twice as many if it stands there twice. Empty: those
-            of `table.num_players`, and at no other.
-        episodes: Of such tables "deal", "match" or both; empty: `table.episode`.
-        near_seats: For such tables: seats with weights of their own, the nearest ones.
-        begin_with: Name or path of a trained network that the policy begins with, such as
-            "knack/trained"; it needs the same layers, and with `table_sizes` the same `near_seats`.
-            Without one the policy begins anew, as the value network always does.
+        table_sizes: Numbers of seats of the training tables, for one policy that plays at all of
+            them; each has equally many tables, a repeated one twice as many. Empty:
+            `table.num_players` only.
+        episodes: Episodes at these tables, "deal", "match" or both; empty: `table.episode`.
+        near_seats: Number of nearest seats with weights of their own at these tables.
+        begin_with: Name or path of a trained network with the initial weights of the policy, such
+            as "knack/trained", with the same layers and, with `table_sizes`, the same `near_seats`.
+            Empty: random weights, as the value network always has.
         torch_threads: Threads of torch; two are slower than one for networks of this size.
     """
 
@@ -98,17 +98,17 @@ class Settings:
     torch_threads: Count = 1
 
     def __post_init__(self) -> None:
-        """Refuse settings that cannot be trained with."""
+        """Refuse inconsistent settings."""
         kinds = len(self.table_sizes) * max(1, len(self.episodes))
         if kinds and self.num_tables % kinds:
             raise ConfigError(
-                f"num_tables is {self.num_tables}, which {kinds} kinds of tables cannot share "
-                f"evenly; expected a multiple of {kinds}"
+                f"num_tables is {self.num_tables}, expected a multiple of {kinds}, the number of "
+                "kinds of tables"
             )
         if self.episodes and not self.table_sizes:
-            raise ConfigError("episodes is for table_sizes; set table.episode for one table")
+            raise ConfigError("episodes needs table_sizes; set table.episode for one table")
         if self.table_sizes and self.form != "streams":
-            raise ConfigError("table_sizes needs form streams")
+            raise ConfigError("table_sizes needs form: streams")
         if self.batch_size < 2:
             raise ConfigError(
                 "batch_size is 1, and one decision has no spread to normalize by; expected 2 or "
@@ -139,9 +139,9 @@ class Learner:
     """MaskablePPO at a table, or at tables of several kinds.
 
     Attributes:
-        table: The table at which its policy is measured.
-        model: The library's object.
-        left: Share of the budget that was left at the last update.
+        table: The table of measurements.
+        model: The model of sb3-contrib.
+        left: Remaining share of the budget at the last update.
     """
 
     figures = (
@@ -158,18 +158,18 @@ class Learner:
     def __init__(
         self, table: Table, seed: int, settings: Settings, env: VecEnv | None = None
     ) -> None:
-        """Set up a model that has not learned yet; sets torch's threads for the whole process.
+        """Set up an untrained model, and torch's threads for the whole process.
 
         Args:
             table: The table.
-            seed: Seed of everything.
+            seed: Seed of all random numbers.
             settings: Hyperparameters.
-            env: An environment of the suite in which the library's own MaskablePPO learns; None is
-                the environment of `settings.form`.
+            env: An environment of the suite for the library's own MaskablePPO; None is the
+                environment of `settings.form`.
 
         Raises:
-            ConfigError: `settings.begin_with` is no network of this form, or the table is none of
-                those that it learns at.
+            ConfigError: `settings.begin_with` has other layers, or the table is not a training
+                table.
         """
         _check_measured(table, settings)
         self.table, self.seed, self.settings, self.left = table, seed, settings, 1.0
@@ -221,14 +221,14 @@ class Learner:
         """Play a rollout and learn from it; `left` is asked after the rollout.
 
         Raises:
-            ConfigError: The network returns nonsense.
+            ConfigError: The network diverged.
         """
         model = self.model
         callback = _AfterRollout(lambda: self._anneal(left()))
-        try:  # one decision is asked for, and a rollout is the least that there is
-            # The log is read below, so it must not be dumped and emptied.
+        try:  # `learn(1)` makes one rollout, its minimum
+            # The log is read below, so do not dump and empty it.
             model.learn(1, callback, log_interval=None, reset_num_timesteps=False)  # type: ignore[arg-type]
-        except ValueError as error:  # what a network that returns nonsense leads to
+        except ValueError as error:  # a diverged network
             if self._diverged():
                 raise self._refusal() from error
             raise
@@ -252,7 +252,7 @@ class Learner:
         self.model.ent_coef = settings.ent_coef_end + fallen * left
 
     def policy(self, name: str) -> NetworkPolicy:
-        """Return the current network as a policy that needs no torch."""
+        """Return the current network as a policy, independent of torch."""
         table, settings = self.table, self.settings
         made = {
             "by": "MaskablePPO",
@@ -348,8 +348,8 @@ class Learner:
         network = load_policy(name, table.game, table.num_players, table.rules)
         if not isinstance(network, NetworkPolicy):
             raise ConfigError(
-                f"learner.begin_with is {name!r}, which is no trained network; expected "
-                "game/trained or the folder of a run"
+                f"learner.begin_with is {name!r}, expected a trained network: game/trained or the "
+                "folder of a run"
             )
         theirs = network.weights if settings.table_sizes else network.plain_weights()
         shapes, expected = (
@@ -374,16 +374,14 @@ class Learner:
         return [*([] if first is None else [first]), *layers, policy.action_net]
 
     def _scale(self) -> np.ndarray:
-        """Return what the first layer sees of each feature, over the feature as a policy sees it.
-
-        A network for tables of several sizes is scaled where it is laid out for one of them.
-        """
+        """Return the factor from a policy's features to the inputs of the first layer."""
+        # A network for several table sizes is scaled later, when it is laid out for one of them.
         if self.settings.table_sizes:
             return np.ones(1, np.float32)
         return feature_scale(spec(self.table.game).observation(self.table.num_players))
 
     def _weights(self) -> dict[str, np.ndarray]:
-        """Return copies of the policy's weights, as `NetworkPolicy` has them."""
+        """Return copies of the policy's weights in the layout of `NetworkPolicy`."""
         weights: dict[str, np.ndarray] = {}
         for number, layer in enumerate(self._layers()):
             weights[f"weight.{number}"] = layer.weight.detach().cpu().numpy().copy()
@@ -392,7 +390,7 @@ class Learner:
         return weights
 
     def _take(self, weights: Mapping[str, np.ndarray]) -> None:
-        """Give the policy weights, those that `_weights` returns then."""
+        """Set the policy's weights, in the layout of `_weights`."""
         weights = {**weights, "weight.0": weights["weight.0"] / self._scale()}
         with torch.no_grad():
             for number, layer in enumerate(self._layers()):
@@ -400,7 +398,7 @@ class Learner:
                 layer.bias.copy_(torch.from_numpy(weights[f"bias.{number}"]))
 
     def _diverged(self) -> bool:
-        """Return whether the network holds or return numbers that make no policy."""
+        """Return whether weights or outputs are not finite or too large."""
         policy: Any = self.model.policy
         with torch.no_grad():
             if not all(bool(torch.isfinite(values).all()) for values in policy.parameters()):
@@ -416,24 +414,24 @@ class Learner:
 
 
 def _check_measured(table: Table, settings: Settings) -> None:
-    """Refuse a table that is not learned at."""
+    """Refuse a table of measurements that is not a training table."""
     sizes, episodes = settings.table_sizes, settings.episodes
     for seats in sizes:
         spec(table.game).check_players(seats)
     if sizes and table.num_players not in sizes:
         raise ConfigError(
-            f"table.num_players is {table.num_players}, where the policy is measured; "
-            f"expected one of learner.table_sizes, {list(sizes)}"
+            f"table.num_players is {table.num_players}, expected one of learner.table_sizes, "
+            f"{list(sizes)}, to measure the policy"
         )
     if episodes and table.rules["episode"] not in episodes:
         raise ConfigError(
-            f"table.episode is {table.rules['episode']!r}, where the policy is measured; "
-            f"expected one of learner.episodes, {list(episodes)}"
+            f"table.episode is {table.rules['episode']!r}, expected one of learner.episodes, "
+            f"{list(episodes)}, to measure the policy"
         )
 
 
 def _spread(table: Table) -> float:
-    """Return the standard deviation of what a seat earns between baselines, in units."""
+    """Return the standard deviation of a seat's earnings between baselines, in units."""
     game, num_players, rules = table.game, table.num_players, table.rules
     name = "rule_of_thumb" if "rule_of_thumb" in baselines(game) else "uniform"
     batch = make_batch(game, SPREAD_MATCHES, num_players, rules=rules, seed=0, restart=False)

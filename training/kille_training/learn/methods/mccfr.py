@@ -1,17 +1,17 @@
 """External-sampling Monte Carlo counterfactual regret minimization, on the exact tree of a deal.
 
 Lanctot, Waugh, Zinkevich and Bowling, "Monte Carlo sampling for regret minimization in extensive
-games", NIPS 2009. A walk tries every action of one seat, the traverser, and samples the cards and
-the other seats' actions. It adds the advantage of each action over the strategy to its regret.
+games", NIPS 2009. A traversal tries every action of one seat, the traverser, and samples the cards
+and the other seats' actions. It adds the advantage of each action over the strategy to its regret.
 Regrets and averages weigh iteration t by t: linear MCCFR (Brown and Sandholm, "Solving
 imperfect-information games via discounted regret minimization", AAAI 2019).
 
-The average strategy converges, weighted by its own seat's probability of reaching an information
-set. The paper adds to it where a walk meets the others, which with more than two seats
-weighs an iteration by the play of third seats, too. So the average has a walk of its own here: one
-seat plays its strategy, the others play uniformly in every iteration, and so weigh none of them.
+The average strategy converges if iterations are weighted by its own seat's probability of reaching
+an information set. The paper updates it at the others' decisions of the same traversal, which with
+more than two seats also weights iterations by the play of third seats. Here the average has its own
+traversal: one seat plays its strategy, and the others play uniformly in every iteration.
 
-Where forehand's question is granted, cards are dealt again: the walk continues in the next tree.
+If forehand's question is granted, cards are dealt again: the traversal continues in the next tree.
 """
 
 from collections.abc import Mapping, Sequence
@@ -33,9 +33,9 @@ from kille_training.solving.trees.tree import TERMINAL, FlatTree
 from kille_training.solving.trees.values import normalised
 
 AGAIN = -1
-"""Stands for a payoff where the cards are dealt again."""
+"""Stands for the payoff of a new deal."""
 KEPT = ("regret", "average", "decisions")
-"""What of the memory is the state of a learner."""
+"""Arrays of the memory that make up the state of a learner."""
 
 
 @settings
@@ -43,7 +43,7 @@ class Settings:
     """Hyperparameters.
 
     Attributes:
-        iterations: Iterations per policy; one has two walks for each seat.
+        iterations: Iterations per update, each with two traversals per seat.
         exponent: Exponent of t in the weight of iteration t.
     """
 
@@ -52,10 +52,10 @@ class Settings:
 
 
 class Hands(NamedTuple):
-    """The H hands of a deal, from no granted question on, as trees to walk in.
+    """The trees of the H hands of a deal, from 0 granted questions on, concatenated.
 
-    Hands that differ only in what was granted before share a tree; each has its own sequences. All
-    trees stand one behind the other.
+    Hands that differ only in the number of granted questions share a tree; each has its own
+    sequences.
 
     Attributes:
         player: [I] int8, the seat that decides in each information set.
@@ -82,17 +82,17 @@ class Hands(NamedTuple):
 
 
 class Memory(NamedTuple):
-    """Regrets and averages, and room for a walk through at most Q nodes.
+    """Regrets and averages, and buffers for a traversal of at most Q nodes.
 
     Attributes:
         regret: [S] float64, of each sequence.
         average: [S] float64, the weight of each sequence in the average strategy.
-        decisions: [1] int64, those met.
-        strategy: [A] float64, the strategy in the information set met last.
-        node, hand, above: [Q] int64, the nodes met, their hands, and their parents' numbers.
-        share: [Q] float64, the share of each node in the worth of its parent.
-        behind: [Q] int64, the number of the first child met.
-        worth: [Q] float64, the traverser's payoff from there on.
+        decisions: [1] int64, the number of visited decisions.
+        strategy: [A] float64, the strategy in the last visited information set.
+        node, hand, above: [Q] int64, the visited nodes, their hands, and their parents' numbers.
+        share: [Q] float64, the weight of each node in the value of its parent.
+        behind: [Q] int64, the number of the first visited child.
+        worth: [Q] float64, the traverser's value of each node.
     """
 
     regret: np.ndarray
@@ -118,9 +118,7 @@ class Learner:
         try:
             check_deal(table.num_players, table.rules)
         except KilleError as error:
-            raise KilleError(
-                f"mccfr walks in an exact tree: {error}; choose another method"
-            ) from None
+            raise KilleError(f"mccfr needs an exact tree: {error}; choose another method") from None
         self.settings, self.rng = settings, np.random.default_rng(seed)
         self.deal = build_deal(table.num_players, table.rules, nodes=True)
         self.hands = _walkable(self.deal)
@@ -128,11 +126,11 @@ class Learner:
 
     @property
     def decisions(self) -> int:
-        """Decisions met so far."""
+        """Decisions visited so far."""
         return int(self.memory.decisions[0])
 
     def update(self, left: Left) -> dict[str, float]:
-        """Make `settings.iterations` iterations; nothing is annealed, so `left` is not asked."""
+        """Make `settings.iterations` iterations; `left` is unused, as nothing is annealed."""
         settings = self.settings
         turns = self.done + np.arange(settings.iterations)
         weights = (1.0 + turns) ** settings.exponent
@@ -166,7 +164,7 @@ def _average_of(deal: DealStages, weights: np.ndarray, name: str) -> TabularPoli
 
 
 def _walkable(deal: DealStages) -> Hands:
-    """Return the trees of a deal as arrays to walk in."""
+    """Return the concatenated trees of a deal."""
     kinds = list({id(stage.tree): stage for stage in deal.stages}.values())
     trees = [cast(FlatTree, stage.nodes) for stage in kinds]  # grown with them
     counts = [(t.num_nodes, t.num_infosets, t.num_sequences) for t in trees]
@@ -197,7 +195,7 @@ def _walkable(deal: DealStages) -> Hands:
 
 
 def _joined(parts: Sequence[np.ndarray], starts: np.ndarray) -> np.ndarray:
-    """Return numbers of several trees as numbers of all; negative ones mean nothing of a tree."""
+    """Concatenate arrays of numbers, shifted to each tree's start; negative ones are constants."""
     pairs = zip(parts, starts[:-1], strict=True)
     return np.concatenate([np.where(part < 0, part, part + start) for part, start in pairs])
 
@@ -224,7 +222,7 @@ def _empty(hands: Hands, deal: DealStages) -> Memory:
 
 @kernel
 def _iterate(weights, hands, memory, rng):
-    """Walk for each seat in turn, once for its regrets and once for its average."""
+    """Traverse for each seat in turn, once for its regrets and once for its average."""
     for turn in range(len(weights)):
         for seat in range(hands.payoff.shape[1]):
             _learn(weights[turn], seat, hands, memory, rng)
@@ -233,7 +231,7 @@ def _iterate(weights, hands, memory, rng):
 
 @kernel
 def _deal(hand, hands, rng):
-    """Return the node behind a deal that is drawn."""
+    """Return the node of a random deal."""
     low, high = hands.deals[hand, 0], hands.deals[hand, 1]
     before = hands.chance[low - 1]
     drawn = before + rng.random() * (hands.chance[high - 1] - before)
@@ -243,7 +241,7 @@ def _deal(hand, hands, rng):
 
 @kernel
 def _match_regrets(begin, count, memory):
-    """Set `strategy` to play each action in proportion to its regret where it is positive."""
+    """Set `strategy` by regret matching: in proportion to the positive regrets."""
     total = 0.0
     for action in range(count):
         memory.strategy[action] = max(memory.regret[begin + action], 0.0)
@@ -264,11 +262,11 @@ def _draw(count, memory, rng):
 
 @kernel
 def _learn(weight, seat, hands, memory, rng):
-    """Walk along all actions of a seat and one of the others', and add to the seat's regrets."""
+    """Traverse all actions of a seat and sampled ones of the others; update the seat's regrets."""
     m = memory
     m.node[0], m.hand[0], m.above[0], m.share[0] = _deal(0, hands, rng), 0, 0, 0.0
     met, place = 1, 0
-    while place < met:  # forwards: what is met, nodes before those behind them
+    while place < met:  # forward: collect the nodes, parents first
         node, hand = m.node[place], m.hand[place]
         begun, infoset, link = met, hands.infoset[node], hands.link[node]
         m.worth[place], m.behind[place] = 0.0, begun
@@ -292,7 +290,7 @@ def _learn(weight, seat, hands, memory, rng):
         for number in range(begun, met):
             m.hand[number], m.above[number] = hand, place
         place += 1
-    while place > 0:  # backwards: what it is worth
+    while place > 0:  # backward: their values
         place -= 1
         infoset = hands.infoset[m.node[place]]
         if infoset >= 0 and hands.player[infoset] == seat:
@@ -305,7 +303,7 @@ def _learn(weight, seat, hands, memory, rng):
 
 @kernel
 def _average(weight, seat, hands, memory, rng):
-    """Walk as a seat plays while the others play uniformly, and add to the seat's average."""
+    """Sample a seat's strategy against uniform play, and update the seat's average."""
     hand, node = 0, _deal(0, hands, rng)
     while True:
         infoset, link = hands.infoset[node], hands.link[node]

@@ -9,10 +9,9 @@ policy before the update over a step size `eta`. Both fall to 0, so play ends at
 All seats share one network. Thousands of deals meet the same few observations, so counts and
 advantages are added up by observation and action first: the update is the same, and much cheaper.
 
-Not in the paper: every seat plays uniformly `epsilon` of the time. NashConv counts the gain of
-leaving the equilibrium, and the answers to that are only learned where a seat leaves it. Returns
-are weighted by the policy's probability, without `epsilon`, of the later actions; so no value is
-that of exploring play.
+Not in the paper: every seat explores, playing uniformly with probability `epsilon`, because answers
+to deviations from an equilibrium are learned only if seats deviate. Importance weights of the later
+actions correct the returns for exploration.
 """
 
 import numpy as np
@@ -65,7 +64,7 @@ class Learner(DealLearner):
 
     def update(self, left: Left) -> dict[str, float]:
         """Play matches and make one update."""
-        settings, share = self.settings, max(left(), 1e-3)  # at 0 steps would have no length
+        settings, share = self.settings, max(left(), 1e-3)  # a step size of 0 would divide by 0
         self.optimizer.param_groups[0]["lr"] = settings.learning_rate * share
         explorer = self.actor.player(epsilon=settings.epsilon)
         played = collect(self.batch, explorer, observation="box")

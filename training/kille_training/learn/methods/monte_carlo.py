@@ -4,9 +4,9 @@ Zha, Xie, Ma, Zhang, Lian, Hu and Liu, "DouZero: Mastering DouDizhu with self-pl
 reinforcement learning", ICML 2021. There is no bootstrapping: the target of an action is its
 seat's return to the end of the match. All seats share one network.
 
-The paper explores with a fixed epsilon and plays the best action. Where an equilibrium mixes, play
-by the best action runs in circles. So actions are drawn by the softmax of their values, with a
-temperature that falls together with epsilon and the learning rate, and so are they in the end.
+The paper explores with a fixed epsilon and plays the best action, which cycles if the equilibrium
+mixes. Here actions are drawn from the softmax of their values, with a temperature that falls
+together with epsilon and the learning rate; so is final play.
 """
 
 import numpy as np

@@ -2,13 +2,13 @@
 
 Heinrich and Silver, "Deep reinforcement learning from self-play in imperfect-information games",
 arXiv 1603.01121, 2016. Before each match every seat draws its policy: with probability
-`anticipation` the best response of Q-learning, or else the average policy, which a second network
-learns from a reservoir of the best responses' decisions. The average policy is the
-one that approaches an equilibrium.
+`anticipation` the best response of Q-learning, otherwise the average policy, which a second network
+learns from a reservoir of the best responses' decisions. The average policy approaches an
+equilibrium.
 
-One pair of networks plays all seats: an observation shows the seat's position. Unlike in the paper,
-a best response draws actions by the softmax of their values at a low temperature (smooth fictitious
-play), and learns from transitions that span several decisions.
+One pair of networks plays all seats, as observations contain the position. Unlike in the paper, a
+best response draws actions from the softmax of their values at a low temperature (smooth fictitious
+play), and learns from n-step transitions.
 """
 
 from collections.abc import Mapping
@@ -38,7 +38,7 @@ class Settings:
         reservoir: Size of the reservoir of best responses' decisions.
         updates: Gradient steps of each network per update.
         minibatch: Rows per gradient step.
-        follow: Share of the way to the learner that the target network moves after each step.
+        follow: Step size of the target network towards the learner (Polyak averaging).
         layers: Units of each hidden layer.
         learning_rate: Learning rate of Q-learning.
         average_rate: Initial learning rate of the average policy; it falls to 0.

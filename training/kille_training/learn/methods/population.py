@@ -1,10 +1,10 @@
-"""Policy gradient against a population of its own past: PPO whose opponents are snapshots.
+"""PPO against a population of snapshots of itself.
 
 Bansal, Pachocki, Sidor, Sutskever and Mordatch, "Emergent complexity via multi-agent competition",
-ICLR 2018: an opponent is drawn from the learner's older versions, so that it cannot forget to
-play against them. The population is a sample of all past versions, each as likely to be in it as
-any other (reservoir sampling, Vitter 1985), whatever its age. At each table one seat always learns;
-each other seat is the learner too, or a snapshot. Only the learner's decisions are learned from.
+ICLR 2018: opponents are drawn from older versions of the learner, so that it does not forget to
+play against them. The population is a uniform sample of all past versions (reservoir sampling,
+Vitter 1985). At each table one seat always learns; each other seat is the learner too, or a
+snapshot. Only the learner's decisions are learned from.
 """
 
 from collections.abc import Mapping
@@ -34,7 +34,7 @@ class Settings(ppo.Settings):
 
 
 class Learner(ppo.Learner):
-    """A learner of `ppo`, and snapshots of it."""
+    """A learner of `ppo` with snapshots of itself."""
 
     parts = (*ppo.Learner.parts, "rng", "updates", "population")
 

@@ -1,10 +1,10 @@
 """Proximal policy optimization in one file, by self-play over whole deals.
 
 Schulman, Wolski, Dhariwal, Radford and Klimov, "Proximal policy optimization algorithms",
-arXiv:1707.06347, 2017, in the manner of CleanRL (Huang et al., JMLR 23, 2022). All seats share one
-actor and one critic. A decision's return is its own seat's earnings from there to the end of the
-match. The entropy bonus and the learning rate fall to 0: a bonus that
-stays keeps play off the equilibrium.
+arXiv:1707.06347, 2017, in the style of CleanRL (Huang et al., JMLR 23, 2022). All seats share one
+actor and one critic. The return of a decision is the earnings of its own seat until the end of the
+match. The entropy bonus and the learning rate fall to 0, because a permanent bonus would move play
+away from the equilibrium.
 """
 
 import numpy as np
@@ -45,10 +45,10 @@ class Settings:
     norm: float = 0.5
 
     def __post_init__(self) -> None:
-        """Refuse an update of one match, which may have a single decision."""
+        """Refuse updates of one match, which may have a single decision."""
         if self.tables < 2:
             raise ConfigError(
-                f"tables is {self.tables}, expected two or more: advantages are normalized by "
+                f"tables is {self.tables}, expected at least 2: advantages are normalized by "
                 "their spread over an update, and one decision has none"
             )
 

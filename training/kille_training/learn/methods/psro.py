@@ -3,16 +3,15 @@
 Lanctot et al., "A unified game-theoretic approach to multiagent reinforcement learning", NIPS 2017.
 Each round has four parts:
 
-1. An *oracle* learns the best response to the others' seats being drawn from the mixture. The
-   others never change meanwhile, so it regresses the returns of its actions (`monte_carlo`).
-2. The new member meets each older one over the same deals, once in every seat, the older one in
-   all other seats: a row of the *meta-game*.
-3. The *meta-solver* chooses the next mixture: an equilibrium of the margins, or all members alike,
-   which is fictitious play. With two seats the margins are the whole game; with more they leave out
-   tables at which three members meet, so the mixture is an equilibrium of duels only.
-4. The mixture becomes one policy. A seat that draws a member for a whole match plays, at each
-   observation, the mean of the members, weighted by their frequencies there: a network learns that
-   from matches in which every seat draws from the mixture.
+1. An *oracle* learns a best response to opponents drawn from the mixture. They are fixed, so it
+   regresses the returns of its actions (`monte_carlo`).
+2. The new member meets each older one over the same deals, once in every seat, with the older one
+   in all other seats: a row of the *meta-game*.
+3. The *meta-solver* chooses the next mixture: an equilibrium of the margins, or uniform (fictitious
+   play). With two seats the margins are the whole game; with more they ignore tables with three
+   members, so the mixture is an equilibrium of duels only.
+4. The mixture is distilled into one policy: at each observation, the mean of the members weighted
+   by their frequencies there. A network learns it from matches in which every seat draws a member.
 """
 
 from collections.abc import Mapping
@@ -34,7 +33,7 @@ from kille_training.learn.networks import Network, distinct
 from kille_training.settings import List, settings
 
 GREEDY = 1e-3
-"""A temperature at which the best action is played."""
+"""A temperature of practically greedy play."""
 
 
 @settings
@@ -42,14 +41,14 @@ class Settings:
     """Hyperparameters.
 
     Attributes:
-        tables: Matches side by side.
-        oracle: Updates per oracle, each from so many matches.
+        tables: Matches per update.
+        oracle: Updates per oracle.
         steps: Gradient steps per update.
         learning_rate: Initial learning rate of an oracle; it falls to 0.
         epsilon: Initial share of an oracle's random actions; it falls to 0.
         meta: The meta-solver, "nash" or "uniform".
-        distilled: Updates per round of the network that learns the mixture.
-        distilling: Gradient steps of that network per round.
+        distilled: Batches of matches per round for the distilled network.
+        distilling: Gradient steps of the distilled network per round.
         layers: Units of each hidden layer.
     """
 
@@ -65,7 +64,7 @@ class Settings:
 
 
 class Learner(DealLearner):
-    """A population of best responses, and a network that plays their mixture."""
+    """A population of best responses, and a distilled network of their mixture."""
 
     parts = ("response", "average", "learning", "networks", "margins", "mixture", "rng")
 
@@ -84,7 +83,7 @@ class Learner(DealLearner):
         return [_uniform, *(network.player(GREEDY) for network in self.networks)]
 
     def update(self, left: Left) -> dict[str, float]:
-        """Make one round; all are alike, so `left` is not asked."""
+        """Make one round; `left` is unused, as rounds are alike."""
         settings, rng = self.settings, self.rng
         self.decisions += _respond(
             self.response, self.members, self.mixture, self.batch, settings, rng
@@ -114,7 +113,7 @@ class Learner(DealLearner):
 def equilibrium(payoff: np.ndarray) -> np.ndarray:
     """Return an equilibrium of a symmetric zero-sum game, [K] probabilities."""
     count = len(payoff)
-    found = linprog(  # the mixture against which the best reply earns least
+    found = linprog(  # minimize the payoff of a best response
         np.append(np.zeros(count), 1.0),
         A_ub=np.column_stack([payoff, -np.ones(count)]),
         b_ub=np.zeros(count),
@@ -123,7 +122,7 @@ def equilibrium(payoff: np.ndarray) -> np.ndarray:
         bounds=[(0, 1)] * count + [(None, None)],
     )
     if found.status:
-        raise KilleError(f"the equilibrium of the meta-game was not found: {found.message}")
+        raise KilleError(f"no equilibrium of the meta-game was found: {found.message}")
     mixture = found.x[:count].clip(0.0)
     return mixture / mixture.sum()
 
@@ -136,7 +135,7 @@ def _respond(
     settings: Settings,
     rng: np.random.Generator,
 ) -> int:
-    """Learn the best response to a mixture, from the last one; return decisions."""
+    """Train the last response further against a mixture; return the number of decisions."""
     optimizer = torch.optim.Adam(response.parameters())
     decisions = 0
     for number in range(settings.oracle):
@@ -180,7 +179,7 @@ def _distil(
     settings: Settings,
     rng: np.random.Generator,
 ) -> int:
-    """Train the network to play the mixture; return decisions."""
+    """Train the network to play the mixture; return the number of decisions."""
     played = [
         collect(batch, members, observation="box", seating=_drawn(mixture, batch, rng))
         for _ in range(settings.distilled)
