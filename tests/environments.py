@@ -144,16 +144,7 @@ def works(python: str) -> bool:
 
 
 def environment(folder: Path, interpreter: str, *requirements: str) -> str:
-    """Make an environment with this package, and torch at its pinned version if it trains.
-
-    Args:
-        folder: Where it is.
-        interpreter: What it is made with.
-        requirements: What else to install.
-
-    Returns:
-        Its interpreter.
-    """
+    """Make an environment with this package, and torch at its pinned version if it trains."""
     python, made = str(folder / "bin" / "python"), folder / ".made"
     wanted = [ROOT / "pyproject.toml", ROOT / "constraints.txt"]
     if made.is_file() and all(made.stat().st_mtime > file.stat().st_mtime for file in wanted):

@@ -257,12 +257,7 @@ PLAYS = f"""
 @pytest.mark.compiled
 @pytest.mark.parametrize(
     ("code", "modules"),
-    [
-        (UPDATE, UPDATES),
-        (TRAINING, LEARNS),
-        (EXACT, MEASURES_EXACTLY),
-        (TOURNAMENT, PLAYS),
-    ],
+    [(UPDATE, UPDATES), (TRAINING, LEARNS), (EXACT, MEASURES_EXACTLY), (TOURNAMENT, PLAYS)],
 )
 def test_a_run_loads_only_the_modules_that_it_uses(code: str, modules: str, tmp_path: Path) -> None:
     found = subprocess.run(

@@ -38,11 +38,7 @@ FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE | doctest.IGNORE_EXCEPTI
 
 @pytest.mark.compiled
 @pytest.mark.filterwarnings("ignore:You have specified a mini-batch size")
-@pytest.mark.parametrize(
-    ("module", "name"),
-    NAMES,
-    ids=lambda word: word,
-)
+@pytest.mark.parametrize(("module", "name"), NAMES, ids=lambda word: word)
 def test_every_public_name_has_an_example_that_runs(
     module: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

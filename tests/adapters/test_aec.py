@@ -9,10 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pettingzoo.test import (
-    performance_benchmark,
-    state_test,
-)
+from pettingzoo.test import performance_benchmark, state_test
 from pettingzoo.utils.conversions import turn_based_aec_to_parallel
 
 import kille_env

@@ -15,13 +15,7 @@ from kille_env.adapters.aec import KilleAEC
 from kille_env.adapters.gym import KilleEnv
 from kille_env.adapters.vector import SeatVectorEnv
 from kille_env.core.batch import Batch
-from kille_env.errors import (
-    CardError,
-    IllegalActionError,
-    KilleError,
-    RulesError,
-    UnknownGameError,
-)
+from kille_env.errors import CardError, IllegalActionError, KilleError, RulesError, UnknownGameError
 from kille_env.play.options import OPPONENTS, illegal_reward
 from kille_env.play.seats import SeatTables
 

@@ -96,8 +96,7 @@ WIDTHS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint6
 
 
 @pytest.mark.parametrize(
-    "clothes",
-    ["int", "scalar", "0-d", "list", "column", "strided", "torch", "torch 0-d", *WIDTHS],
+    "clothes", ["int", "scalar", "0-d", "list", "column", "strided", "torch", "torch 0-d", *WIDTHS]
 )
 def test_a_whole_number_in_any_clothing_is_that_action(form: str, clothes: str) -> None:
     ends = []

@@ -204,10 +204,7 @@ def test_advantages_by_hand() -> None:
     # carried over: 0.5 -> 3.0 and 1.5 -> 1.0; the match ends: 4 for seat 0, -2 for seat 1.
     assert buffer.rewards.tolist() == [0.0, 0.0, 4.0, -2.0, 0.0]
     at_end = [4 - 3.0, -2 - 1.0]
-    carried = [
-        0 + 0.5 * 3.0 - 0.5 + 0.25 * at_end[0],
-        0 + 0.5 * 1.0 - 1.5 + 0.25 * at_end[1],
-    ]
+    carried = [0 + 0.5 * 3.0 - 0.5 + 0.25 * at_end[0], 0 + 0.5 * 1.0 - 1.5 + 0.25 * at_end[1]]
     assert buffer.advantages.tolist() == [*carried, *at_end, 0 + 0.5 * 0.75 - 0.25]
 
     # Seat 0 has not acted in the second match: its 1 is nobody's decision. The 2 of seat 1 was

@@ -8,13 +8,7 @@ from stable_baselines3.common.vec_env import VecMonitor
 from kille_env import list_games
 from kille_env.adapters.sb3_extractor import SeatExtractor
 from kille_env.errors import KilleError
-from kille_env.sb3 import (
-    Anneal,
-    SeatPPO,
-    SeatVecEnv,
-    SelfPlayVecEnv,
-    settings,
-)
+from kille_env.sb3 import Anneal, SeatPPO, SeatVecEnv, SelfPlayVecEnv, settings
 
 
 @pytest.mark.parametrize("game", list_games())

@@ -5,13 +5,7 @@ import re
 import pytest
 
 import kille_env
-from kille_env.adapters.text import (
-    ask_again,
-    decision_prompt,
-    numbered,
-    read_answer,
-    rules_prompt,
-)
+from kille_env.adapters.text import ask_again, decision_prompt, numbered, read_answer, rules_prompt
 
 TWO = ("stand", "swap")
 CARDS = ("play L3", "play *6C", "discard", "discard HU L12")

@@ -75,10 +75,7 @@ def test_rows_do_not_depend_on_the_batch_to_the_last_bit(decisions, activation):
     ("table", "difference"),
     [
         ((3, GAME.resolve(episode="match")), "episode 'match' instead of 'deal'"),
-        (
-            (3, GAME.resolve(episode="deal", gok_call="off")),
-            "gok_call 'off' instead of 'any_time'",
-        ),
+        ((3, GAME.resolve(episode="deal", gok_call="off")), "gok_call 'off' instead of 'any_time'"),
         ((4, RULES), "4 seats instead of 3"),
     ],
 )

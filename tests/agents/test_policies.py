@@ -25,8 +25,7 @@ def test_the_kernel_of_uniform_play_draws_what_its_probabilities_say():
 
 
 @pytest.mark.parametrize(
-    "returned",
-    [None, "text", 3, [[0.5, 0.5]], np.array([["a", "b"]]), np.array([[0.5j, 0.5]]), {}],
+    "returned", [None, "text", 3, [[0.5, 0.5]], np.array([["a", "b"]]), np.array([[0.5j, 0.5]]), {}]
 )
 def test_what_is_no_array_of_numbers_is_refused(returned):
     with pytest.raises(

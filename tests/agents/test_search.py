@@ -14,12 +14,7 @@ from kille_agents.search.beliefs import likely_determinizations
 from kille_agents.search.rollouts import earnings
 from kille_env.errors import PolicyError
 from kille_env.play.decisions import Decisions, History
-from kille_env.play.policy import (
-    UniformPolicy,
-    decide,
-    deterministic_kernel,
-    sample_actions,
-)
+from kille_env.play.policy import UniformPolicy, decide, deterministic_kernel, sample_actions
 from kille_env.play.rollouts import share_a_kernel
 from kille_env.play.seats import SeatTables
 

@@ -23,11 +23,7 @@ def serving(keep: Path | None = None, port: int = 0) -> Iterator[tuple[str, str]
 
 @contextmanager
 def chromium() -> Iterator[Browser]:
-    """Yield the machine's Chromium, without a window.
-
-    Raises:
-        KilleError: There is none.
-    """
+    """Yield the machine's Chromium, without a window."""
     found = next(filter(None, map(shutil.which, BROWSERS)), None)
     if found is None:
         raise KilleError("no Chromium is found; on Debian, install it: apt-get install chromium")

@@ -39,14 +39,7 @@ POSITIONS = [
 
 
 def keep(folder: Path, game: str, phase: str, seats: int) -> None:
-    """Write the first table at which the person has a choice in a phase.
-
-    Args:
-        folder: Where a server keeps its table.
-        game: The game.
-        phase: The phase.
-        seats: P seats.
-    """
+    """Write the first table at which the person has a choice in a phase."""
     rules = spec(game).resolve({"episode": "match"})
     number = int(import_module(f"kille_env.games.{game}.rules").Phase[phase])
     for seed in range(SEEDS):

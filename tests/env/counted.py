@@ -27,24 +27,12 @@ Kinds = tuple[int, ...]
 
 
 class Position:
-    """What a seat cannot know of a hand.
-
-    Attributes:
-        hidden: The cards that it has not seen.
-        groups: Those that matter, by where they lie: a hand, discards, one place.
-    """
+    """What a seat cannot know of a hand."""
 
     def __init__(
         self, hand: Hand, viewer: int, *, discards: bool = True, talon: bool = False
     ) -> None:
-        """Look at a hand.
-
-        Args:
-            hand: The hand.
-            viewer: The seat.
-            discards: Whether it matters what others have discarded.
-            talon: Whether the last card of the pack matters.
-        """
+        """Look at a hand."""
         self.hand, self.viewer, self.now = hand, viewer, hand.states[-1]
         self.copies = self.now.spec.pack.copies
         seen = seen_by(hand, viewer)
@@ -163,12 +151,7 @@ def draw(batch: Batch, seat: int, number: int) -> tuple[Batch, np.ndarray]:
 
 
 def p_value(expected: Counter[Any], drawn: Iterable[Hashable]) -> float:
-    """Return how likely draws are to fit their chances no better, by chi-square.
-
-    Args:
-        expected: How likely each outcome is, up to a factor.
-        drawn: The draws, or how often each was drawn; one that is not expected gives 0.
-    """
+    """Return how likely draws are to fit their chances no better, by chi-square."""
     seen = Counter(drawn)
     if not seen.keys() <= expected.keys():
         return 0.0

@@ -28,12 +28,7 @@ class Table(trick_tables.Table):
     def deal(  # pyright: ignore[reportIncompatibleMethodOverride]
         self, hands: str, talon: str = "6H"
     ) -> "Table":
-        """Deals one hand.
-
-        Args:
-            hands: The players' cards, seat 0 first: "AH 7C 8C | 6D 7D 8D".
-            talon: The card that is turned up.
-        """
+        """Deal cards, seat 0 first ("AH 7C 8C | 6D 7D 8D"), and turn one up."""
         assert self.batch.at_chance[0], "no hand is to be dealt now"
         dealt = [cards.split() for cards in hands.split("|")]
         assert len(dealt) == self.players, f"{hands} is not for {self.players} seats"

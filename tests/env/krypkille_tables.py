@@ -23,13 +23,8 @@ def end(lasts: str, script: str = "", table: Table | None = None, **more: Any) -
 
     In every trick the cards rise, each heading the one before, so that everybody keeps the card
     that they are to have in the end. The tricks go to the players one after another, anticlockwise:
-    with four players forehand begins the guessing.
-
-    Args:
-        lasts: Last cards by seat, lower than lilja 5 or higher than husar; "-" for who is out.
-        script: What is said in the guessing round.
-        table: The table at which to play on; None is a new one.
-        **more: Its dealer, start and rules.
+    with four players forehand begins the guessing. The last cards are lower than lilja 5 or higher
+    than husar, "-" for a seat that is out.
     """
     cards = lasts.split()
     if table is None:

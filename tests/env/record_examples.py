@@ -15,13 +15,7 @@ def example() -> dict:
         "deals": [
             {
                 "deck": ["L2", "L9", "L5", "L7"],
-                "actions": [
-                    [0, "swap"],
-                    [1, "stand"],
-                    [2, "swap"],
-                    [3, "stand"],
-                    [1, "decline"],
-                ],
+                "actions": [[0, "swap"], [1, "stand"], [2, "swap"], [3, "stand"], [1, "decline"]],
                 "result": {"out": [1], "left": [0, 2, 3]},
             },
             {

@@ -37,12 +37,7 @@ class Table(trick_tables.Table):
     def deal(  # pyright: ignore[reportIncompatibleMethodOverride]
         self, hands: str, talon: str = ""
     ) -> "Table":
-        """Deals one hand.
-
-        Args:
-            hands: The players' cards, forehand first, or by seat: "1:L5 3:GO".
-            talon: The first cards of the talon.
-        """
+        """Deal cards, forehand first, or by seat ("1:L5 3:GO"), and the first of the talon."""
         assert self.batch.at_chance[0], "no hand is to be dealt now"
         players = set(range(self.players)) if self.record["new_pot"] else self.in_pot
         cards = hands.split()
@@ -56,7 +51,7 @@ class Table(trick_tables.Table):
         return self._deal([*cards, *talon.split()])
 
     def all_stand(self, hands: str) -> "Table":
-        """Deals a hand in which everybody stands, and no gok holder calls."""
+        """Deal a hand in which everybody stands, and no gok holder calls."""
         self.deal(hands)
         dealt = len(self.decks)
         while self.phase in ("turn", "gok") and len(self.decks) == dealt:

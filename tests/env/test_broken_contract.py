@@ -225,10 +225,7 @@ BROKEN: dict[Callable[..., None], dict[str, tuple[Callable[[pytest.MonkeyPatch],
     contract.check_packs: {"given packs": (half_a_deck, "play apart")},
     secrets.check_secrets: {
         "secrets in the observation": (bend("observe", neighbours_card), "observe tells seat"),
-        "secrets in the mask": (
-            bend("legal_actions", neighbours_card),
-            "legal_actions tells seat",
-        ),
+        "secrets in the mask": (bend("legal_actions", neighbours_card), "legal_actions tells seat"),
         "secrets in the information state": (
             bend("information_state", neighbours_card),
             "information_state tells seat",
@@ -244,7 +241,7 @@ BROKEN: dict[Callable[..., None], dict[str, tuple[Callable[[pytest.MonkeyPatch],
         "forgotten events": (
             bend("information_state", no_events),
             "same information state .* came up with different",
-        ),
+        )
     },
     determinization.check_determinizations: {
         "determinizations for another seat": (

@@ -191,8 +191,7 @@ def paid_in_aec(hands: str, script: str, **rules: Any) -> list[list[float]]:
 
 @pytest.mark.parametrize("ante", ["pot", "deal"])
 @pytest.mark.parametrize(
-    ("hidden", "script"),
-    [("L5 GO L7 L8", "wait, stand"), ("L5 GO GO L8", "wait, wait, stand")],
+    ("hidden", "script"), [("L5 GO L7 L8", "wait, stand"), ("L5 GO GO L8", "wait, wait, stand")]
 )
 def test_rewards_do_not_tell_that_a_gok_holder_was_asked(ante, hidden, script):
     *secret, public = paid_in_batch(hidden, script, ante=ante)

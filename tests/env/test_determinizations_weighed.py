@@ -21,12 +21,7 @@ FIVE_EACH = {"max_discards": 5}
 
 
 def ways(may: np.ndarray, kinds: Iterable[int]) -> int:
-    """In how many ways each place gets a card that may lie there.
-
-    Args:
-        may: [places, kinds] which kind of card may lie where.
-        kinds: How many cards there are of each kind.
-    """
+    """Count the ways in which each place gets a card that may lie there, [places, kinds]."""
     count = Counter({tuple(kinds): 1})
     for row in may:
         after: Counter[tuple[int, ...]] = Counter()
@@ -40,13 +35,7 @@ def ways(may: np.ndarray, kinds: Iterable[int]) -> int:
 
 
 def pair_chances(may: np.ndarray, first: int, second: int) -> np.ndarray:
-    """How likely cards lie on two places, [cards, cards].
-
-    Args:
-        may: [places, cards] which card may lie where; as many places as cards.
-        first: A place.
-        second: Another one.
-    """
+    """Return how likely cards lie on two places, [cards, cards]; `may` is [places, cards]."""
     kinds, kind_of = np.unique(may, axis=1, return_inverse=True)
     kind_of = kind_of.ravel()
     rest, number = np.delete(kinds, (first, second), axis=0), np.bincount(kind_of)
@@ -63,14 +52,7 @@ def pair_chances(may: np.ndarray, first: int, second: int) -> np.ndarray:
 
 
 def pair_p_value(may: np.ndarray, drawn: np.ndarray, first: int, second: int) -> float:
-    """The p-value of the cards drawn for two places; 0 if they cannot lie there.
-
-    Args:
-        may: [places, cards] which card may lie where.
-        drawn: [K, places] the number of the card that lies there.
-        first: A place.
-        second: Another one.
-    """
+    """Return the p-value of cards drawn for two places, [K, places]; 0 for an impossible one."""
     chances, counts = pair_chances(may, first, second), np.zeros(may.shape)
     np.add.at(counts, (drawn[:, first], drawn[:, second]), 1)
     if counts[chances == 0].any():
@@ -80,13 +62,7 @@ def pair_p_value(may: np.ndarray, drawn: np.ndarray, first: int, second: int) ->
 
 
 def place_after_place(may: np.ndarray, number: int, seed: int) -> np.ndarray:
-    """What a wrong sampler draws: to each place any card that may lie there and is left.
-
-    Args:
-        may: [places, cards] which card may lie where.
-        number: How many; what comes to an end with no card for a place is thrown away.
-        seed: Seed.
-    """
+    """Draw as a wrong sampler does: for each place any card that may lie there and is left."""
     rng, drawn = np.random.default_rng(seed), []
     while len(drawn) < number:
         left, one = np.ones(len(may), dtype=bool), []
@@ -134,15 +110,7 @@ def allowed(table: Table, places: Places) -> np.ndarray:
 def check_full_table(
     table: Table, seat: int, places: Places, pairs: Sequence[tuple[int, int]], number: int = 30_000
 ) -> None:
-    """Check how often cards were drawn for pairs of places; that it can fail is checked, too.
-
-    Args:
-        table: The table; none of its discards are hidden.
-        seat: Whose determinizations.
-        places: The hidden ones.
-        pairs: Numbers of places that are looked at together.
-        number: How many are drawn.
-    """
+    """Check how often cards were drawn for pairs of places; that it can fail is checked, too."""
     may, cards = allowed(table, places), np.array([card for _, card in places])
     lies = draw(table.batch, seat, number)[1][:, cards]
     drawn = (lies[:, :, None] == cards).argmax(axis=2)

@@ -74,11 +74,7 @@ NO_EFFECT: dict[str, dict[str, Callable[[Any, int], bool]]] = {
     },
     "femkortskille": POTS,
     "knack": {"deals": _deal},
-    "krypkille": {
-        "wrong_others": lambda r, n: n == 2,
-        "limit": _deal,
-        "max_deals": _deal,
-    },
+    "krypkille": {"wrong_others": lambda r, n: n == 2, "limit": _deal, "max_deals": _deal},
     "kungsholmskille": POTS,
 }
 """When a switch cannot matter, by the pages of the games: the text need not name it then."""

@@ -137,10 +137,7 @@ def test_the_deck_may_go_on_to_the_end_of_the_pack():
 
 def test_a_hand_that_is_dealt_again_is_a_deal_of_its_own():
     record = bare() | {"rules": {"preset": "wikipedia"}, "num_players": 2, "first_dealer": 1}
-    record["deals"] = [
-        {"deck": ["KI", "L3"], "actions": []},
-        {"deck": ["GO", "L3"], "actions": []},
-    ]
+    record["deals"] = [{"deck": ["KI", "L3"], "actions": []}, {"deck": ["GO", "L3"], "actions": []}]
     again, last = replay(record).results
     assert again["redeal"] == "kille"
     assert (again["out"], again["left"], again["next_dealer"]) == ([], [0, 1], 1)

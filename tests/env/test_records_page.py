@@ -11,13 +11,7 @@ import kille_env
 from kille_env import registry
 from kille_env.cards.pack import KILLE_PACK
 from kille_env.errors import RecordError
-from kille_env.records import (
-    Recorder,
-    describe,
-    format_record,
-    parse_record,
-    replay,
-)
+from kille_env.records import Recorder, describe, format_record, parse_record, replay
 from kille_env.records.notation import KEYS
 
 # The page about it

@@ -203,10 +203,7 @@ def hogkort(monkeypatch):
 
 CONTRADICTIONS = {
     "seats": ({"max_players": 7}, "'reward' of the table is .*, expected .* for 7 seats"),
-    "cards": (
-        {"table": table_dtype(6, 36, ())},
-        "'deck' of the table .* and 42 cards",
-    ),
+    "cards": ({"table": table_dtype(6, 36, ())}, "'deck' of the table .* and 42 cards"),
     "no_table": ({"table": np.dtype([("pot", np.int64)])}, "'seed' of the table is no such field"),
     "secret": ({"secret_actions": (2,)}, "secret_actions are 0 to 1, got 2"),
     "phase": ({"secret_phases": (-1,)}, "secret_phases are 0 to 2, got -1"),

@@ -201,18 +201,10 @@ def test_a_view_that_shows_hidden_cards_is_noticed(
         ("L2 L3 L4 L5", "0 stand", [(0, "Nöjd!")]),
         ("L2 L3 L4 L5", "0 swap", [(0, "Byte!")]),
         ("L2 VH L4 L5", "0 swap", [(0, "Byte!"), (1, "Värdshus förbi!")]),
-        (
-            "L2 KA VH L5",
-            "0 swap",
-            [(0, "Byte!"), (1, "Kavall förbi!"), (2, "Värdshus förbi!")],
-        ),
+        ("L2 KA VH L5", "0 swap", [(0, "Byte!"), (1, "Kavall förbi!"), (2, "Värdshus förbi!")]),
         ("L2 HU L4 L5", "0 swap", [(0, "Byte!"), (1, "Husar hugger!")]),
         ("L2 SV L4 L5", "0 swap", [(0, "Byte!"), (1, "Svinhugg går igen!")]),
-        (
-            "L2 GO L4 L5",
-            "1 wait, 0 swap",
-            [(0, "Byte!"), (1, "Kuku står, ingen byta får!")],
-        ),
+        ("L2 GO L4 L5", "1 wait, 0 swap", [(0, "Byte!"), (1, "Kuku står, ingen byta får!")]),
         ("L2 GO L4 L5", "1 call", [(1, "På rygg!")]),
         ("L2 GO L4 L5", "1 wait", []),
         ("L2 L3 L4", "0 ask", [(0, "Bättre kort?")]),
@@ -323,10 +315,7 @@ def test_the_calls_of_the_trick_games() -> None:
 
 def test_an_exchange_shows_others_how_many_cards_moved() -> None:
     table = trick_tables.play(
-        "kungsholmskille",
-        "L1 L2 L3 L4 L5 | L6 L7 L8 L9 KI",
-        "0 knock, 1 stay",
-        talon="BL KR",
+        "kungsholmskille", "L1 L2 L3 L4 L5 | L6 L7 L8 L9 KI", "0 knock, 1 stay", talon="BL KR"
     )
     exchange = changed(table, "0 discard L2 L4", 1)
     assert moves(exchange) == [

@@ -26,14 +26,7 @@ class NoMoreCards(Exception):
 
 
 class Table:
-    """One table: `deal` cards, `act`, look; for the trick games, and the base of the others.
-
-    Attributes:
-        record: The kernel's record of the table.
-        batch: The batch of this one table.
-        hand_so_far: The hand as it was played, for its determinizations.
-        results: The results of the deals that are over.
-    """
+    """One table: `deal` cards, `act`, look; for the trick games, and the base of the others."""
 
     def __init__(
         self,
@@ -55,13 +48,7 @@ class Table:
         self.results: list[dict[str, Any]] = []
 
     def deal(self, hands: str, talon: str = "") -> "Table":
-        """Deals one hand.
-
-        Args:
-            hands: The players' cards, seat 0 first: "L1 L5 L9 | L2 L6 KI"; of a seat that is out
-                none.
-            talon: The first cards of the talon.
-        """
+        """Deal cards, seat 0 first ("L1 L5 L9 | L2 L6 KI"), no card for a seat that is out."""
         assert self.batch.at_chance[0], "no hand is to be dealt now"
         dealt = [cards.split() for cards in hands.split("|")]
         assert len(dealt) == self.players, f"{hands} is not for {self.players} seats"

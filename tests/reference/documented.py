@@ -42,14 +42,7 @@ _COMMENTED = re.compile(rf"^#\s+((?:{'|'.join(PROGRAMS)}) .+)$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block of a page.
-
-    Attributes:
-        where: Page and line.
-        language: What stands behind the fence.
-        text: What is in it.
-        reason: Why no test can run it; empty if one can.
-    """
+    """A fenced block of a page; `reason` says why no test can run it."""
 
     where: str
     language: str
@@ -59,13 +52,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Command:
-    """A line for the shell.
-
-    Attributes:
-        where: Where it stands.
-        text: The line.
-        reason: Why no test can run what is no program of ours in it; empty if all is ours.
-    """
+    """A line for the shell; `reason` says why no test can run it."""
 
     where: str
     text: str

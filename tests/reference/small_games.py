@@ -120,12 +120,7 @@ def liars_dice(sides: int = 6) -> Flattened:
 def coin(
     chances: tuple[float, float] = (1 / 3, 2 / 3), won: tuple[float, float, float] = (-1, 2.5, -3)
 ) -> Flattened:
-    """Player 1 sees a coin and may pay to end it; player 2 guesses the coin.
-
-    Args:
-        chances: Of the two sides.
-        won: By player 1 where it is ended, guessed wrongly, and guessed.
-    """
+    """Player 1 sees a coin and may pay to end it; player 2 guesses the coin."""
 
     def expand(state):
         if not state:

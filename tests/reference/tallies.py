@@ -23,12 +23,7 @@ def tallied(members, scores, deal=None, entrants=None):
 
 
 def seen(members, earned):
-    """What an observation says of each entrant: its score, and its shares of the ranks.
-
-    Args:
-        members: The entrants at the P places.
-        earned: [P, P] by rotation and seat.
-    """
+    """Return the score and the shares of ranks of each entrant; `earned` is [P, P]."""
     seats, at = len(members), range(len(members))
     units, shares = {}, {}
     mean = sum(earned[turn][seat] for turn in at for seat in at) / seats**2
@@ -47,12 +42,7 @@ def seen(members, earned):
 
 
 def clustered(values, deal):
-    """Mean, ends, error and degrees of freedom of values with deals as clusters, as defined.
-
-    Args:
-        values: [N] what was seen.
-        deal: [N] at which deal.
-    """
+    """Return mean, ends, error and degrees of freedom of values [N], clustered by deal [N]."""
     _, cluster = np.unique(deal, return_inverse=True)
     size = np.bincount(cluster)
     if len(size) < 2:

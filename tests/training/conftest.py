@@ -5,11 +5,7 @@ import json
 import pytest
 
 from kille_training.cli.main import main
-from kille_training.learn.settings import (
-    MeasureSettings,
-    TableSettings,
-    TrainSettings,
-)
+from kille_training.learn.settings import MeasureSettings, TableSettings, TrainSettings
 
 
 @pytest.fixture(scope="session")

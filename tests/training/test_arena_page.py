@@ -119,11 +119,7 @@ def test_it_says_what_intervals_hold(matchmaking, meant):
 
 
 def test_who_is_out_stands_on_the_page_with_the_reason(tmp_path):
-    entrants = {
-        "rule": "rule_of_thumb",
-        "luck": "uniform",
-        "bad": "training.bad_players:Raises",
-    }
+    entrants = {"rule": "rule_of_thumb", "luck": "uniform", "bad": "training.bad_players:Raises"}
     run = play(tmp_path, table={"num_players": 2}, entrants=entrants)
     page = page_of(run)
     assert "Out of the tournament" in page

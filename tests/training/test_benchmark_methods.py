@@ -100,8 +100,7 @@ def answers(policy: Policy, table: Table) -> np.ndarray:
 
 @pytest.mark.compiled
 @pytest.mark.parametrize(
-    "name",
-    [pytest.param(n, marks=() if n in FAMILIES else pytest.mark.slow) for n in TRIALS],
+    "name", [pytest.param(n, marks=() if n in FAMILIES else pytest.mark.slow) for n in TRIALS]
 )
 def test_a_method_comes_closer_to_an_equilibrium(name: str) -> None:
     table, trial = TABLES["byteskille-2"], TRIALS[name]
@@ -199,8 +198,7 @@ def test_a_method_plays_other_games_and_matches(name: str, table: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("table", "why"),
-    [("knack-4", "ends and takes"), ("byteskille-2-match", "needs single deals")],
+    ("table", "why"), [("knack-4", "ends and takes"), ("byteskille-2-match", "needs single deals")]
 )
 def test_mccfr_needs_an_exact_tree(table: str, why: str) -> None:
     with pytest.raises(KilleError, match=f"{why}.*another method"):

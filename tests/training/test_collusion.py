@@ -61,10 +61,7 @@ def _best(batch, weight, policy, pair, deciding):
 
 @pytest.mark.parametrize(
     ("policy", "pair"),
-    [
-        (ByteskilleRuleOfThumb(3, RULES), (1, 2)),
-        (UniformPolicy(), (0, 2)),
-    ],
+    [(ByteskilleRuleOfThumb(3, RULES), (1, 2)), (UniformPolicy(), (0, 2))],
     ids=["threshold, 1 and 2", "uniform, 0 and 2"],
 )
 def test_sharing_is_worth_what_brute_force_finds(policy, pair):

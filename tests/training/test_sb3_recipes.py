@@ -7,11 +7,7 @@ pytest.importorskip("sb3_contrib")
 import kille_training as kt
 from reference.scripts import script
 
-RECIPES = {
-    "sb3_maskable_ppo": 9_000,
-    "sb3_ppo": 9_000,
-    "sb3_dqn": 22_000,
-}
+RECIPES = {"sb3_maskable_ppo": 9_000, "sb3_ppo": 9_000, "sb3_dqn": 22_000}
 
 
 SLOW = pytest.mark.slow

@@ -17,16 +17,7 @@ from kille_training.learn.settings import (
     TrainSettings,
     load_settings,
 )
-from kille_training.settings import (
-    FolderName,
-    List,
-    as_yaml,
-    build,
-    load,
-    parse,
-    plain,
-    settings,
-)
+from kille_training.settings import FolderName, List, as_yaml, build, load, parse, plain, settings
 
 ROOT = Path(__file__).resolve().parents[2]
 CONFIGS = sorted((ROOT / "configs" / "train").glob("*.yaml"))

@@ -14,23 +14,13 @@ from kille_env.errors import ConfigError, KilleError, PolicyError
 from kille_env.files import read_arrays, write_arrays
 from kille_env.registry import Table, spec
 from kille_training.cli.main import main
-from kille_training.solving.byteskille.match_solving import (
-    match_nash_conv,
-    match_strategy_of,
-)
+from kille_training.solving.byteskille.match_solving import match_nash_conv, match_strategy_of
 from kille_training.solving.byteskille.matches import build_match
 from kille_training.solving.pictures import swap_heat_map, swaps_of, write_pictures
-from kille_training.solving.policies import (
-    nash_conv,
-    nash_conv_of,
-    policy_of,
-    strategies_of,
-)
+from kille_training.solving.policies import nash_conv, nash_conv_of, policy_of, strategies_of
 from kille_training.solving.solution import Folder, SolveError, default_name
 from kille_training.solving.solve import solve
-from kille_training.solving.text import (
-    deal_text,
-)
+from kille_training.solving.text import deal_text
 from kille_training.solving.trees.cfr import CFR
 from kille_training.solving.trees.values import uniform
 from reference.trees import build_deal

@@ -21,12 +21,7 @@ from kille_agents.tabular.files import write_arrays
 from kille_env.errors import CardError, KilleError, PolicyError, RulesError
 from kille_env.play.policy import UniformPolicy
 from kille_env.registry import spec
-from kille_training.solving.policies import (
-    nash_conv,
-    policy_of,
-    strategies_of,
-    strategy_of,
-)
+from kille_training.solving.policies import nash_conv, policy_of, strategies_of, strategy_of
 from kille_training.solving.stages import DealStages, Stage, observe
 from kille_training.solving.trees.values import (
     best_response,

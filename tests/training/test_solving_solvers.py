@@ -215,8 +215,7 @@ def test_liars_dice_with_six_sides():
 
 @pytest.mark.parametrize("name", ["kuhn_poker", "kuhn_poker(players=3)", "leduc_poker"])
 @pytest.mark.parametrize(
-    ("variant", "theirs"),
-    [("cfr", pyspiel.CFRSolver), ("cfr+", pyspiel.CFRPlusSolver)],
+    ("variant", "theirs"), [("cfr", pyspiel.CFRSolver), ("cfr+", pyspiel.CFRPlusSolver)]
 )
 def test_the_average_is_that_of_openspiel_after_the_same_iterations(name, variant, theirs):
     tree, names = flat(name)
