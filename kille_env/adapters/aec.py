@@ -115,7 +115,7 @@ class KilleAEC(AECEnv[str, Any, int]):
         self._observations = Observations(
             observation, self._batch.spec, self.num_players, features=features
         )
-        self.observation, self.features = self._observations.kind, self._observations.own
+        self.observation, self.features = self._observations.kind, self._observations.features
         self.metadata = {
             "name": f"{game}_v{self._batch.spec.version}",
             "render_modes": list(RENDER_MODES),

@@ -61,7 +61,7 @@ class OneSeat:
         self._observations = Observations(
             observation, batch.spec, self.num_players, features=features
         )
-        self.observation, self.features = observation, self._observations.own
+        self.observation, self.features = observation, self._observations.features
 
     @property
     def table(self) -> Table:
@@ -81,8 +81,8 @@ class OneSeat:
         return tables.returns[table].tolist(), table, int(tables.own[table])
 
     def _repr_html_(self) -> str:
-        earned, _, own = self._picture(0)
-        return self._renderer.notebook(repr(self), earned, own)
+        earned, _, viewer = self._picture(0)
+        return self._renderer.notebook(repr(self), earned, viewer)
 
 
 class KilleEnv(OneSeat, gymnasium.Env[Any, Any]):

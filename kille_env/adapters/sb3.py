@@ -71,7 +71,7 @@ class TableVecEnv(VecEnv):
         """Take N, the kind of observations, and A."""
         super().__init__(num_tables, observations.space, spaces.Discrete(num_actions))
         self._observations, self.observation = observations, observations.kind
-        self.features = observations.own
+        self.features = observations.features
         self._actions = np.zeros(self.num_envs, dtype=np.int64)
         self._began = time.time()
 

@@ -61,9 +61,9 @@ def settings(env: SelfPlayVecEnv | SeatVecEnv) -> dict[str, Any]:
             f"settings are of a SelfPlayVecEnv or a SeatVecEnv, got a {type(env).__name__}; give "
             "the environment before it is wrapped, and change `env` in what is returned"
         )
-    own = deepcopy(_ONE_CARD if env.table.game == "byteskille" else _TRICKS)
+    chosen = deepcopy(_ONE_CARD if env.table.game == "byteskille" else _TRICKS)
     if env.observation == "seats" and env.features is None:
-        network = own["policy_kwargs"]
+        network = chosen["policy_kwargs"]
         units, *network["net_arch"] = network["net_arch"]
         activation = network["activation_fn"]
         network["features_extractor_class"] = SeatExtractor
@@ -73,12 +73,12 @@ def settings(env: SelfPlayVecEnv | SeatVecEnv) -> dict[str, Any]:
             "activation_fn": activation,
         }
         network["share_features_extractor"] = False
-    n_steps = max(1, own["n_steps"] // env.num_envs)
+    n_steps = max(1, chosen["n_steps"] // env.num_envs)
     # MaskablePPO makes NaN of the advantage of a minibatch of one decision.
-    while n_steps * env.num_envs % own["batch_size"] == 1:
-        own["batch_size"] -= 1
+    while n_steps * env.num_envs % chosen["batch_size"] == 1:
+        chosen["batch_size"] -= 1
     return {
-        **own,
+        **chosen,
         "policy": "MlpPolicy",
         "env": env,
         "n_steps": n_steps,

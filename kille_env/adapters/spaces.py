@@ -28,7 +28,7 @@ class Observations:
 
     Attributes:
         kind: The option.
-        own: The option `features`.
+        features: The option, own features or None.
         space: The space of one observation.
     """
 
@@ -46,11 +46,11 @@ class Observations:
         box = feature_space(spec.observation(num_players))
         if self._read is not None:
             box = spaces.Box(0.0, 1.0, (self._read.size,), np.float32)
-        self.own = Features.of(features)
-        if self.own is not None:
+        self.features = Features.of(features)
+        if self.features is not None:
             seen = np.zeros((1, *box.shape), box.dtype)
             # The size of own features is known only from a call.
-            found = self.own(seen, np.ones((1, spec.num_actions), np.int8))
+            found = self.features(seen, np.ones((1, spec.num_actions), np.int8))
             box = spaces.Box(-np.inf, np.inf, found.shape[1:], np.float32)
         self._with_mask = kind == "dict"
         mask = spaces.Box(0, 1, (spec.num_actions,), np.int8)
@@ -65,8 +65,8 @@ class Observations:
     def show(self, seen: np.ndarray, mask: Callable[[], np.ndarray]) -> Any:
         """Return observations of uint8 features [..., F]; `mask` is called if they need it."""
         features = self.read(seen)
-        if self.own is not None:
+        if self.features is not None:
             rows, masks = features.reshape(-1, features.shape[-1]), mask()
-            found = self.own(rows, masks.reshape(len(rows), -1))
+            found = self.features(rows, masks.reshape(len(rows), -1))
             features = found.reshape(*features.shape[:-1], *found.shape[1:])
         return {"observation": features, "action_mask": mask()} if self._with_mask else features

@@ -63,8 +63,8 @@ def relabel_cards(field, cards):
 @kernel
 def relabel_set(field, cards):
     """Return the set of the new cards of a set."""
-    rest, relabelled = np.uint64(field), np.uint64(0)
+    rest, relabeled = np.uint64(field), np.uint64(0)
     while rest != 0:
-        relabelled |= card_bit(cards[index(lowest_card(rest))])
+        relabeled |= card_bit(cards[index(lowest_card(rest))])
         rest = without_lowest(rest)
-    return relabelled
+    return relabeled

@@ -134,8 +134,8 @@ class Batch(Fixed):
             seed = int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
         seeds, streams = arguments.seeds(seed, self.num_tables)
         chosen = self._chosen(which)
-        with self.arrays as own:
-            self.game.seed(own.tables, seeds, streams, chosen, self.num_players)
+        with self.arrays as arrays:
+            self.game.seed(arrays.tables, seeds, streams, chosen, self.num_players)
 
     def reset(
         self,
@@ -257,8 +257,8 @@ class Batch(Fixed):
 
     def _no_tables(self) -> tuple[np.ndarray, ...]:
         """Return the first arguments of a kernel that plays actions, for N = 0."""
-        own = self.arrays
-        return own.tables[:0], own.rules, np.zeros(0, np.int64), self._everyone[:0]
+        arrays = self.arrays
+        return arrays.tables[:0], arrays.rules, np.zeros(0, np.int64), self._everyone[:0]
 
     def step(self, actions: Any, which: np.ndarray | None = None) -> None:
         """Play one action at every table (or at the chosen ones).
@@ -283,18 +283,18 @@ class Batch(Fixed):
         else:
             actions = arguments.actions(actions, self.num_tables)
         chosen = self._everyone if which is None else arguments.which(which, self.num_tables)
-        own = self.arrays
-        if own.busy:
-            own.refuse()
-        own.busy = True  # `with` takes as long as the whole rest of this
+        arrays = self.arrays
+        if arrays.busy:
+            arrays.refuse()
+        arrays.busy = True  # `with` takes as long as the whole rest of this
         try:
             illegal = self.game.step(
-                own.tables, own.rules, actions, chosen, *own.shown, self.restart
+                arrays.tables, arrays.rules, actions, chosen, *arrays.shown, self.restart
             )
             if illegal >= 0:
                 self.refuse(illegal, int(actions[illegal]))
         finally:
-            own.busy = False
+            arrays.busy = False
 
     def deal(
         self,
@@ -313,11 +313,11 @@ class Batch(Fixed):
         self._check_began()
         chosen = self._chosen(which)
         decks = arguments.decks(deck, self.spec, self.rules, self.num_tables)
-        with self.arrays as own:
-            waiting = chosen & (own.tables["phase"] == DEAL)
+        with self.arrays as arrays:
+            waiting = chosen & (arrays.tables["phase"] == DEAL)
             self._stack(decks, waiting)
             # One hand and no more: a solver or a replay stops at every chance node.
-            self.game.deal(own.tables, own.rules, waiting, True)
+            self.game.deal(arrays.tables, arrays.rules, waiting, True)
             self._show()
 
     def apply(self, actions: Any, which: np.ndarray | None = None) -> None:
@@ -334,8 +334,8 @@ class Batch(Fixed):
         """
         self._check_began()
         chosen = self._chosen(which)
-        with self.arrays as own:
-            self.game.apply(own.tables, own.rules, self.check_legal(actions, chosen), chosen)
+        with self.arrays as arrays:
+            self.game.apply(arrays.tables, arrays.rules, self.check_legal(actions, chosen), chosen)
             self._show(chosen)
 
     def check_legal(self, actions: Any, which: np.ndarray | None = None) -> np.ndarray:
@@ -372,11 +372,11 @@ class Batch(Fixed):
         rows = arguments.rows(rows, self.num_tables)
         copy = Batch(self.game, len(rows), self.num_players, self.rules, 0, self.restart)
         copy._began = self._began
-        with self.arrays as own:
+        with self.arrays as arrays:
             # Taken so, records are copied as wholes, not field by field: thirty times as fast.
             its = copy.arrays
-            np.take(own.tables, rows, axis=0, out=its.tables, mode="wrap")
-            for array, copied in zip(own.shown, its.shown, strict=True):
+            np.take(arrays.tables, rows, axis=0, out=its.tables, mode="wrap")
+            for array, copied in zip(arrays.shown, its.shown, strict=True):
                 np.take(array, rows, axis=0, out=copied, mode="wrap")
         return copy
 
@@ -401,8 +401,8 @@ class Batch(Fixed):
         keys = arguments.words("keys", keys, self.num_tables)
         seats = arguments.seats(seats, self.num_players, self.num_tables)
         cards = self._array("cards", np.int8, self.spec.pack.size)
-        with self.arrays as own:
-            self.game.resample(own.tables, own.rules, seats, keys, cards)
+        with self.arrays as arrays:
+            self.game.resample(arrays.tables, arrays.rules, seats, keys, cards)
             self._show()
         return cards
 
@@ -415,20 +415,25 @@ class Batch(Fixed):
         Args:
             tables: [N] records of this game, seats and rules.
         """
-        with self.arrays as own:
-            own.tables[:] = tables
+        with self.arrays as arrays:
+            arrays.tables[:] = tables
             self._began = True
             self._show()
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the tables, not the kernels."""
         settings = self.num_tables, self.num_players, self.rules, 0, self.restart
-        own = self.arrays
-        return again, (self.game.module.__name__, settings, self._began, (own.tables, *own.shown))
+        arrays = self.arrays
+        return again, (
+            self.game.module.__name__,
+            settings,
+            self._began,
+            (arrays.tables, *arrays.shown),
+        )
 
     def _show(self, which: np.ndarray | None = None) -> None:
-        own = self.arrays
-        self.game.show(own.tables, own.rules, self._chosen(which), *own.shown)
+        arrays = self.arrays
+        self.game.show(arrays.tables, arrays.rules, self._chosen(which), *arrays.shown)
 
     def _chosen(self, which: Any) -> np.ndarray:
         return self._everyone if which is None else arguments.which(which, self.num_tables)
@@ -597,8 +602,8 @@ class Batch(Fixed):
         self._check_began()
         chosen = arguments.seats(seats, self.num_players, self.num_tables)
         out = self._array(kind, dtype, size)
-        with self.arrays as own:
-            getattr(self.game, kind)(own.tables, own.rules, chosen, out)
+        with self.arrays as arrays:
+            getattr(self.game, kind)(arrays.tables, arrays.rules, chosen, out)
         return out
 
     def _array(self, name: str, dtype: Any, *size: int) -> np.ndarray:
@@ -622,7 +627,7 @@ def again(
     """Return a batch that holds copied tables: the settings are those of `Batch`, by place."""
     batch = Batch(game_of(game), *settings)
     batch._began = began
-    own = batch.arrays
-    for its, kept in zip((own.tables, *own.shown), arrays, strict=True):
+    target = batch.arrays
+    for its, kept in zip((target.tables, *target.shown), arrays, strict=True):
         its[...] = kept
     return batch

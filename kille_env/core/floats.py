@@ -5,7 +5,7 @@ size F depends on the number of seats. "seats" is of one size at tables of every
 told of the table, then the same K numbers for each of the M seats that the game has at most, those
 of the nearest seats first, with zeros where the table has no such seat.
 
-Seats are in the order of nearness: the viewer, its left neighbour, its right neighbour, the second
+Seats are in the order of nearness: the viewer, its left neighbor, its right neighbor, the second
 to the left, the second to the right, and so on. So the first P of M are the seats of the table, and
 the n-th is as near whatever the number of seats. The first of each seat's numbers says whether the
 table has it.

@@ -101,7 +101,7 @@ class Game:
     Attributes:
         module: The module.
         spec: Its facts.
-        own: Its functions by name.
+        definitions: Its names with their values.
         seed, begin, open, deal, show, step, apply, observe, mask, masks_of_all, information_state,
             full_state, resample, relabel: The loops of `kille_env.core.loops`, each made when it
             is first asked for.
@@ -114,16 +114,16 @@ class Game:
             KilleError: The module lacks something that every game has, or its spec contradicts the
                 record of its tables.
         """
-        self.own = vars(module)
-        if missing := [name for name in ("SPEC", *KERNELS, "view") if name not in self.own]:
+        self.definitions = vars(module)
+        if missing := [name for name in ("SPEC", *KERNELS, "view") if name not in self.definitions]:
             raise KilleError(
                 f"{module.__name__} is not a game: it lacks {', '.join(missing)}; see "
                 "docs/add_a_game.md"
             )
         self.module = module
-        self.spec: GameSpec = self.own["SPEC"]
+        self.spec: GameSpec = self.definitions["SPEC"]
         _check_record(self.spec)
-        functions: dict[str, Any] = {kernel: self.own[kernel] for kernel in KERNELS}
+        functions: dict[str, Any] = {kernel: self.definitions[kernel] for kernel in KERNELS}
         # An array instead of a function: a step reads one byte for it.
         secret = np.isin(np.arange(self.spec.num_actions), np.array(self.spec.secret_actions))
         functions["SECRET_ACTIONS"] = secret
@@ -169,15 +169,15 @@ class Game:
     def kernel(self, name: str) -> Any:
         """Return a loop as other kernels call it, a new one each time."""
         if name in VIEWS:
-            return bind(loops.view_tables, {"view": self.own[VIEWS[name]]})
+            return bind(loops.view_tables, {"view": self.definitions[VIEWS[name]]})
         if name in LOOPS:
             return bind(LOOPS[name], self._functions)
         raise AttributeError(f"a game has no {name!r}", name=name, obj=self)
 
     def result(self, table: np.record, rules: Rules) -> dict[str, Any]:
         """Return the result of the hand that has just ended, for records; by default the units."""
-        if "result" in self.own:
-            return self.own["result"](table, rules)
+        if "result" in self.definitions:
+            return self.definitions["result"](table, rules)
         return {"units": table["reward"][: int(table["num_players"])].tolist()}
 
     def action_text(self, table: np.record, action: int) -> str:
@@ -198,8 +198,8 @@ class Game:
         Raises:
             RulesError: It cannot start like that; nothing has changed.
         """
-        if "set_up" in self.own:
-            self.own["set_up"](table, rules, start)
+        if "set_up" in self.definitions:
+            self.definitions["set_up"](table, rules, start)
         elif start:
             raise RulesError(
                 f"start is {shortened(start)}; {self.spec.name} has one beginning, expected {{}}"
@@ -222,7 +222,7 @@ class Game:
 
         By default the cards decide everything.
         """
-        return self.own["chance"](table, rules) if "chance" in self.own else {}
+        return self.definitions["chance"](table, rules) if "chance" in self.definitions else {}
 
     def dealt_again(self, tables: np.ndarray, times: int) -> np.ndarray:
         """Return tables of a deal [N] as if its cards had been dealt again so often before.
@@ -231,7 +231,7 @@ class Game:
             tables: Before the cards are dealt, or at decisions.
             times: How often.
         """
-        return self.own["dealt_again"](tables, times) if times else tables
+        return self.definitions["dealt_again"](tables, times) if times else tables
 
 
 def _check_record(spec: GameSpec) -> None:

@@ -122,9 +122,9 @@ def kernels_of_one_table(game: str) -> Iterator[object]:
     yield batch.step(batch.mask.argmax(axis=1))
     yield batch.observe(0)
     yield batch.legal_actions(0)
-    own = batch.arrays
+    arrays = batch.arrays
     masks = batch.mask.repeat(batch.num_players, axis=0).copy()
-    yield batch.game.masks_of_all(own.tables, own.rules, masks)
+    yield batch.game.masks_of_all(arrays.tables, arrays.rules, masks)
     # Tables by hand deal and apply in separate calls, which compile other loops than `step`.
     batch = Batch(game_of(game), seed=0, restart=False)
     yield batch.reset(deal=False)

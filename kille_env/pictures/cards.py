@@ -1,7 +1,7 @@
 """The cards, drawn once: every picture of the suite takes them from here.
 
 The drawings are data, in `faces`: a picture of each card that has one, the pips that the others are
-made of, the courts of ordinary cards, and letters. Colours are classes, which `style` resolves; all
+made of, the courts of ordinary cards, and letters. Colors are classes, which `style` resolves; all
 lengths are in units of a card, 64 by 92. A card shows its rank in the corner as shapes, not as
 text: no picture depends on the fonts of the machine that shows it.
 """
@@ -29,7 +29,7 @@ SUITS = {
     "H": ("hearts", "red"),
     "S": ("spades", "ink"),
 }
-"""Suits by the letter of a code: the drawing and the colour."""
+"""Suits by the letter of a code: the drawing and the color."""
 
 Spots = tuple[tuple[float, float], ...]
 """Where pips stand."""
@@ -112,19 +112,19 @@ def _lily(number: int) -> str:
 
 
 def _ordinary(rank: str, suit: str) -> str:
-    name, colour = SUITS[suit]
-    pip = _coloured(name, colour)
-    corner = _index(RANKS[rank], colour) + _put(pip, 12.5, 36, 1.1)
+    name, color = SUITS[suit]
+    pip = _colored(name, color)
+    corner = _index(RANKS[rank], color) + _put(pip, 12.5, 36, 1.1)
     if rank in COURTS:
-        return _coloured(COURTS[rank], colour) + corner + _put(pip, 12.5, 64, 1.1)
+        return _colored(COURTS[rank], color) + corner + _put(pip, 12.5, 64, 1.1)
     if rank == "A":
         return _put(pip, 38, 52, 2.4) + corner
     return "".join(_put(pip, x, y, 0.74) for x, y in ORDINARY[rank]) + corner
 
 
-def _coloured(name: str, colour: str) -> str:
-    """Return a drawing of a suit in the colour of one."""
-    return _drawn(name).replace('"suit', f'"{colour}')
+def _colored(name: str, color: str) -> str:
+    """Return a drawing of a suit in the color of one."""
+    return _drawn(name).replace('"suit', f'"{color}')
 
 
 def _put(fragment: str, x: float, y: float, scale: float) -> str:
@@ -136,10 +136,10 @@ def _blank() -> str:
     return f'<rect class="paper" {place}/><rect class="line-rim" {place} stroke-width="1"/>'
 
 
-def _index(text: str, colour: str = "ink") -> str:
+def _index(text: str, color: str = "ink") -> str:
     """Return the corner of a card: its rank, large enough for a thumbnail."""
     written, _ = _written(text, 5.4)
-    return f'<g class="line-{colour}" stroke-width="3.2" transform="translate(6 7)">{written}</g>'
+    return f'<g class="line-{color}" stroke-width="3.2" transform="translate(6 7)">{written}</g>'
 
 
 def _foot(text: str) -> str:

@@ -2,7 +2,7 @@
 
 The viewer sits below in the middle. The others sit around an oval, clockwise, at equal distances;
 distances are counted in blocks (what a seat takes), sideways in widths and upwards in heights, so
-that neighbours keep clear of each other wherever the oval turns. What lies in front of the seats
+that neighbors keep clear of each other wherever the oval turns. What lies in front of the seats
 lies on a smaller oval, by the same rule, and piles and pot in the middle of that. Of the possible
 sizes the largest is taken at which nothing overlaps. A layout depends on nothing but the
 number of seats, so that no seat moves during a match.

@@ -15,7 +15,7 @@ import numpy as np
 
 from kille_env.extras import missing
 from kille_env.pictures.scene import Item, Scene
-from kille_env.pictures.style import COLOURS
+from kille_env.pictures.style import COLORS
 from kille_env.pictures.svg import definitions
 
 os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")  # a library prints nothing
@@ -50,9 +50,9 @@ def paint(scene: Scene, zoom: float = 1.0) -> pygame.Surface:
 
 @lru_cache(maxsize=8)
 def _ground(item: Item, zoom: float) -> pygame.Surface:
-    """Return the lowest item on the colour of a page; copying is faster than blending it."""
+    """Return the lowest item on the color of a page; copying is faster than blending it."""
     canvas = pygame.Surface((round(item.width * zoom), round(item.height * zoom)))
-    canvas.fill(COLOURS["page"][0])
+    canvas.fill(COLORS["page"][0])
     _put(canvas, item, zoom)
     return canvas
 

@@ -147,9 +147,9 @@ def _plate(name: str, seat: Seat, width: float, *, turn: bool, dealer: bool) -> 
     space = right - left - text_width(amount, 12.5)
     words = _latest(seat.words, space, 11.5)
     small = min(11.5, max(9.0, 11.5 * space / max(1.0, text_width(words, 11.5))))
-    name_colour, note, sign = "label", "note", "note"
+    name_color, note, sign = "label", "note", "note"
     if not seat.present:
-        name_colour = note = sign = "on-felt"
+        name_color = note = sign = "on-felt"
     elif seat.units:
         sign = "gain" if seat.units > 0 else "loss"
     start, end = left + 9 * turn, right - 18 * dealer
@@ -159,7 +159,7 @@ def _plate(name: str, seat: Seat, width: float, *, turn: bool, dealer: bool) -> 
         parts.append(_text(end - 11, -2.5, 12, str(seat.tricks), note, 16, "end"))
         end -= 22
     parts += [
-        _text(start, -1.5, 13.5, name, name_colour, end - start),
+        _text(start, -1.5, 13.5, name, name_color, end - start),
         _text(left, 13, small, words, note, space),
         _text(right, 13, 12.5, amount, sign, width, "end"),
     ]

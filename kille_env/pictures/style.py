@@ -1,7 +1,7 @@
-"""The colours of pictures, as a style sheet: drawings name a colour by class and hold none.
+"""The colors of pictures, as a style sheet: drawings name a color by class and hold none.
 
-The hues are those of Okabe and Ito, which people with any colour vision can tell apart. A class
-named for a colour fills with it, `edge` adds an outline in ink, and `line` or `line-COLOUR` draws
+The hues are those of Okabe and Ito, which people with any color vision can tell apart. A class
+named for a color fills with it, `edge` adds an outline in ink, and `line` or `line-COLOR` draws
 an outline and fills nothing. Widths of lines stand in the drawings.
 """
 
@@ -10,7 +10,7 @@ from typing import Literal
 
 Theme = Literal["light", "both"]
 
-COLOURS = {
+COLORS = {
     "paper": ("#fffdf6", "#e9e2d2"),
     "rim": ("#b9b2a1", "#0d0f12"),
     "ink": ("#22252b", "#1a1c20"),
@@ -36,25 +36,25 @@ COLOURS = {
     "tag": ("#1c2723", "#0c1210"),
     "on-tag": ("#ffffff", "#ffffff"),
 }
-"""Each colour on light and on dark screens."""
+"""Each color on light and on dark screens."""
 
 
 def style(theme: Theme) -> str:
     """Return the style sheet of pictures."""
     if theme == "both":
         return _variables() + _rules(lambda name: f"var(--picture-{name})")
-    return _rules(lambda name: COLOURS[name][0])
+    return _rules(lambda name: COLORS[name][0])
 
 
-def _rules(colour: Callable[[str], str]) -> str:
-    ink = f"stroke:{colour('ink')};stroke-linecap:round;stroke-linejoin:round"
+def _rules(color: Callable[[str], str]) -> str:
+    ink = f"stroke:{color('ink')};stroke-linecap:round;stroke-linejoin:round"
     lines = (
-        f".line-{name}{{fill:none;stroke:{colour(name)};stroke-linecap:round;stroke-linejoin:round}}"
-        for name in COLOURS
+        f".line-{name}{{fill:none;stroke:{color(name)};stroke-linecap:round;stroke-linejoin:round}}"
+        for name in COLORS
     )
     return "\n".join(
         [
-            *(f".{name}{{fill:{colour(name)}}}" for name in COLOURS),
+            *(f".{name}{{fill:{color(name)}}}" for name in COLORS),
             *lines,
             f".line{{fill:none;{ink}}}",
             f".edge{{{ink}}}",
@@ -67,7 +67,7 @@ def _rules(colour: Callable[[str], str]) -> str:
 
 def _variables() -> str:
     light, dark = (
-        "".join(f"--picture-{name}:{both[number]};" for name, both in COLOURS.items())
+        "".join(f"--picture-{name}:{both[number]};" for name, both in COLORS.items())
         for number in (0, 1)
     )
     return (

@@ -39,7 +39,7 @@ class SeatOptions(TableOptions, total=False):
 
     Attributes:
         opponents: One player for all other seats, or P - 1 of them, clockwise from the left
-            neighbour, each as `kille_env.play.policy.resolve` takes it: a name, a path, an object
+            neighbor, each as `kille_env.play.policy.resolve` takes it: a name, a path, an object
             with `probabilities(observation, mask)`, a function, ...
         seat: The caller's seat: a number; "rotate", one further each match; "random".
         illegal: Effect of an illegal action: "raise" raises `IllegalActionError` and changes

@@ -214,37 +214,37 @@ def at_table(player: Any, game: str, num_players: int, rules: Rules) -> Policy:
         raise misfit(name_of(player), tables, found, tables[0].game == game)
     settle = getattr(player, "at_table", None)
     policy = as_decider(settle(game, num_players) if callable(settle) else player)
-    if (own := kernel_of(policy)) is not None:
+    if (compiled := kernel_of(policy)) is not None:
         made = _said_tables(policy)
         if made and (game, num_players) not in {(one.game, one.num_players) for one in made}:
             wrong = [f"a kernel cannot play {game} with {num_players}"]
             raise misfit(name_of(policy), made, wrong, False)
-        _check_once(policy, own, table)
+        _check_once(policy, compiled, table)
     return let_transfer(policy) if moved else policy
 
 
 def kernel_of(policy: Any) -> PolicyKernel | None:
     """Return the compiled form of a policy, or None."""
-    own = getattr(policy, "kernel", None)
-    if own is not None and not isinstance(own, PolicyKernel):
+    compiled = getattr(policy, "kernel", None)
+    if compiled is not None and not isinstance(compiled, PolicyKernel):
         raise PolicyError(
-            f"the kernel of {name_of(policy)!r} is {shortened(own)}, expected "
+            f"the kernel of {name_of(policy)!r} is {shortened(compiled)}, expected "
             "kille_env.play.kernels.PolicyKernel(choose, numbers, deterministic=...), or None"
         )
-    return own
+    return compiled
 
 
 def deterministic_kernel(policy: Any) -> PolicyKernel | None:
     """Return the compiled form of a deterministic policy, or None."""
-    own = kernel_of(policy)
-    return own if own is not None and own.deterministic else None
+    compiled = kernel_of(policy)
+    return compiled if compiled is not None and compiled.deterministic else None
 
 
 _agreed: "weakref.WeakKeyDictionary[Any, set[Any]]" = weakref.WeakKeyDictionary()
 """By policy, the kernels and tables at which its forms were found to agree."""
 
 
-def _check_once(policy: Any, own: PolicyKernel, table: Table) -> None:
+def _check_once(policy: Any, compiled: PolicyKernel, table: Table) -> None:
     """Check the forms of a policy at a table, unless that was done or its kernel defines them."""
     if not isinstance(policy, ObservationPolicy):
         raise PolicyError(
@@ -254,17 +254,17 @@ def _check_once(policy: Any, own: PolicyKernel, table: Table) -> None:
     if getattr(type(policy).probabilities, "derived_from_kernel", False):
         return
     # A policy that is changed has another key, and is checked again.
-    key = table, own.choose, own.numbers.tobytes(), own.deterministic
+    key = table, compiled.choose, compiled.numbers.tobytes(), compiled.deterministic
     try:
         seen = _agreed.setdefault(policy, set())
     except TypeError:  # it cannot be referenced weakly
         seen = set()
     if key not in seen:
-        _check_forms(policy, own, table)
+        _check_forms(policy, compiled, table)
         seen.add(key)
 
 
-def _check_forms(policy: ObservationPolicy, own: PolicyKernel, table: Table) -> None:
+def _check_forms(policy: ObservationPolicy, compiled: PolicyKernel, table: Table) -> None:
     """Refuse a policy with a kernel that contradicts its probabilities in uniform play."""
     name, (seen, mask) = policy.name, _sampled(table)
     found = policy.probabilities(seen.copy(), mask.copy())
@@ -276,17 +276,19 @@ def _check_forms(policy: ObservationPolicy, own: PolicyKernel, table: Table) -> 
         alone = np.asarray(policy.probabilities(seen[one].copy(), mask[one].copy()))
         if np.abs(alone - found[one]).max() > AGREEMENT:
             raise _contradiction(name, "probabilities of one decision alone and in a batch")
-    if own.deterministic and (found.max(axis=1) < 1.0 - AGREEMENT).any():
+    if compiled.deterministic and (found.max(axis=1) < 1.0 - AGREEMENT).any():
         raise _contradiction(name, "a kernel that is deterministic and probabilities that mix")
     cumulative = np.cumsum(found, axis=1, dtype=np.float64)
     beyond = PolicyError(
-        f"the kernel of {name!r} reads beyond its {len(own.numbers)} numbers: give it all that it "
-        "reads"
+        f"the kernel of {name!r} reads beyond its {len(compiled.numbers)} numbers: give it all "
+        "that it reads"
     )
     for uniforms in np.random.default_rng(SEED).random((3, len(mask))):
         try:  # between other numbers its choices change, where Numba checks no bounds
             actions, other = (
-                choices(name, own.choose, _between(own.numbers, fill), seen, mask, uniforms)
+                choices(
+                    name, compiled.choose, _between(compiled.numbers, fill), seen, mask, uniforms
+                )
                 for fill in (0, 1)
             )
         except IndexError:
@@ -315,9 +317,9 @@ def _contradiction(name: str, forms: str) -> PolicyError:
 def _between(numbers: np.ndarray, fill: int) -> np.ndarray:
     """Return a copy of the numbers of a kernel that lies between other numbers."""
     padded = np.full(len(numbers) + 2 * GUARD, fill, dtype=np.int64)
-    own = padded[GUARD:-GUARD]
-    own[:] = numbers
-    return own
+    inside = padded[GUARD:-GUARD]
+    inside[:] = numbers
+    return inside
 
 
 def _sampled(table: Table) -> tuple[np.ndarray, np.ndarray]:

@@ -83,7 +83,7 @@ class SeatedPolicies(Fixed):
     def _find_kernels(self) -> dict[int, tuple[Any, np.ndarray]]:
         kernels = [kernel_of(player) for player in self.players]
         # Copies of their numbers, because a read-only array would be compiled for anew.
-        return {i: (own.choose, np.array(own.numbers)) for i, own in enumerate(kernels) if own}
+        return {i: (one.choose, np.array(one.numbers)) for i, one in enumerate(kernels) if one}
 
     def __getstate__(self) -> dict[str, Any]:  # kernels cannot be pickled, and come with policies
         return {name: value for name, value in self.__dict__.items() if name != "_kernels"}
@@ -187,9 +187,9 @@ class SeatedPolicies(Fixed):
         run = bound(play_on, choose, batch.game)
         turns, played = ROUND, False
         while turns == ROUND:
-            with batch.arrays as own:
+            with batch.arrays as arrays:
                 turns = run(
-                    own.tables, own.rules, actions, which, *own.shown, self.seating,
+                    arrays.tables, arrays.rules, actions, which, *arrays.shown, self.seating,
                     self.match, self.decided, self.credit, self.returns, numbers,
                     self._trail, player, given,
                 )  # fmt: skip

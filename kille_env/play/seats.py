@@ -149,13 +149,13 @@ def pay(seats, terminated, truncated, chosen, lost, accounts, credit):
 
 
 def each_opponent(opponents: Any, num_players: int) -> list[PlayerLike]:
-    """Return the players of the other seats, clockwise from the left neighbour."""
+    """Return the players of the other seats, clockwise from the left neighbor."""
     if isinstance(opponents, (str, Path)) or not isinstance(opponents, Sequence):
         return [cast(PlayerLike, opponents)] * (num_players - 1)
     if len(opponents) != num_players - 1:
         raise PolicyError(
             f"{len(opponents)} opponents for {num_players - 1} other seats; "
-            "give one for all of them, or one for each, clockwise from the left neighbour"
+            "give one for all of them, or one for each, clockwise from the left neighbor"
         )
     return list(opponents)
 

@@ -48,9 +48,9 @@ class Texts:
         seat: int | None = None,
     ) -> list[str]:
         """Return the events between two tables; by default, the table after them as text."""
-        if "narrate" in self._game.own:
+        if "narrate" in self._game.definitions:
             who = labels(names, int(after["num_players"]))
-            return self._game.own["narrate"](before, after, rules, who, seat)
+            return self._game.definitions["narrate"](before, after, rules, who, seat)
         return self.describe(after, rules, seat, names).splitlines()
 
     def view(
@@ -64,7 +64,7 @@ class Texts:
         return self._view(table, rules, seat, labels(names, int(table["num_players"])))
 
     def _view(self, table: np.record, rules: "Rules", seat: int | None, who: list[str]) -> View:
-        view: View = self._game.own["view"](table, rules, seat, who)
+        view: View = self._game.definitions["view"](table, rules, seat, who)
         if table["phase"] == OVER:
             question = "The match is over."
         elif table["phase"] == DEAL:
@@ -98,9 +98,9 @@ class Texts:
         self, table: np.record, rules: "Rules", action: int, names: Sequence[str] | None = None
     ) -> str:
         """Return the text of a button that plays an action; by default the action's text."""
-        if "choice" in self._game.own:
+        if "choice" in self._game.definitions:
             who = labels(names, int(table["num_players"]))
-            return self._game.own["choice"](table, rules, action, who)
+            return self._game.definitions["choice"](table, rules, action, who)
         return self._game.action_text(table, action).capitalize()
 
     def describe_rules(self, rules: "Rules", num_players: int) -> str:

@@ -13,7 +13,7 @@ import kille_env
 from kille_env.cards.pack import KILLE_PACK
 from kille_env.errors import CardError
 from kille_env.pictures import cards
-from kille_env.pictures.style import COLOURS, style
+from kille_env.pictures.style import COLORS, style
 
 resvg_py = pytest.importorskip("resvg_py", reason="pictures take the extra render")
 
@@ -36,7 +36,7 @@ def pixels(code: str | None, width: int) -> Image.Image:
 
 
 def difference(a: Image.Image, b: Image.Image) -> float:
-    """Return how far two pictures are apart without their colours."""
+    """Return how far two pictures are apart without their colors."""
     grey, other = (np.asarray(picture.convert("L"), dtype=float) for picture in (a, b))
     return float(np.sqrt(np.mean((grey - other) ** 2)))
 
@@ -52,8 +52,8 @@ def test_pictures_are_called_what_the_pack_calls_them() -> None:
         assert f'data-name="{names[code]}"' in cards.symbols([code])
 
 
-def test_faces_hold_known_classes_and_no_colours_texts_or_names_of_their_own() -> None:
-    known = {*COLOURS, *(f"line-{name}" for name in COLOURS), "edge", "line"}
+def test_faces_hold_known_classes_and_no_colors_texts_or_names_of_their_own() -> None:
+    known = {*COLORS, *(f"line-{name}" for name in COLORS), "edge", "line"}
     page = ElementTree.fromstring(f"<svg>{cards.symbols(CODES)}</svg>")
     tags = {element.tag for element in page.iter()}
     assert tags <= {"svg", "symbol", "g", "path", "rect", "circle", "ellipse"}
@@ -84,7 +84,7 @@ def test_no_two_cards_look_alike_as_grey_thumbnails() -> None:
     assert apart[closest] >= LEAST, closest
 
 
-def test_the_measure_finds_cards_that_differ_in_colour_only(
+def test_the_measure_finds_cards_that_differ_in_color_only(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     clubs = pixels("KC", THUMBNAIL)

@@ -186,8 +186,10 @@ def test_a_wrong_change_is_noticed(
 def test_a_view_that_shows_hidden_cards_is_noticed(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = load_game(name).own["view"]
-    monkeypatch.setitem(load_game(name).own, "view", lambda *args: leaks(real(*args), args[0]))
+    real = load_game(name).definitions["view"]
+    monkeypatch.setitem(
+        load_game(name).definitions, "view", lambda *args: leaks(real(*args), args[0])
+    )
     with pytest.raises(AssertionError, match=r"shows what it may not know|when it lies"):
         check_views(name, 4, kille_env.spec(name).resolve(), 400, 0)
 

@@ -78,8 +78,7 @@ BOTS = bots_of(
         play=play_by_worth(1, -1),
     ),
     copycat=held_out(
-        "joins when its right neighbour has joined; the first to speak joins like "
-        "the rule of thumb",
+        "joins when its right neighbor has joined; the first to speak joins like the rule of thumb",
         join=join_as_before,
     ),
     lone_wolf=train(

@@ -92,7 +92,7 @@ BOTS = bots_of(
         bud2=always("bud"),
     ),
     copycat=train(
-        "says bud when another has said bud and folds when its right neighbour has folded; else "
+        "says bud when another has said bud and folds when its right neighbor has folded; else "
         "the rule of thumb, and stays",
         bud1=unless_heard("said_bud", "knock", knock_with(KNOCK)),
         fold=do_if("stay", lambda seen: seen["in_play"][:, -1] != 0),

@@ -95,11 +95,11 @@ def relabel(table, rules, cards):
 @kernel
 def _relabel_ranks(ranks, shown, rules, cards):
     """Return the ranks of the killes: an open one keeps its own, a dark one ranks as dealt."""
-    relabelled = np.int64(3 if rules["dealt_kille"] == KilleRank.HIGH else 0)
+    relabeled = np.int64(3 if rules["dealt_kille"] == KilleRank.HIGH else 0)
     for copy in range(2):
         kille = 2 * Kind.KI + copy
         if in_cards(shown, kille):
             flag = np.int64(1) << (np.int64(cards[index(kille)]) & 1)
             high = (np.int64(ranks) >> copy) & 1 != 0
-            relabelled = (relabelled | flag) if high else (relabelled & ~flag)
-    return relabelled
+            relabeled = (relabeled | flag) if high else (relabeled & ~flag)
+    return relabeled

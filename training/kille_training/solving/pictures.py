@@ -86,9 +86,9 @@ def swap_heat_map(found: SwapMap) -> str:
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(WIDE, 0.8 + 0.34 * len(labels)), layout="constrained")
         axes = figure.subplots()
-        colours = mpl.colormaps[SHARES].with_extremes(bad=NO_DATA)
+        colors = mpl.colormaps[SHARES].with_extremes(bad=NO_DATA)
         image = axes.imshow(
-            np.ma.masked_invalid(values), cmap=colours, vmin=0, vmax=1, aspect="auto"
+            np.ma.masked_invalid(values), cmap=colors, vmin=0, vmax=1, aspect="auto"
         )
         axes.set_xticks(range(CARDS), KILLE_CODES, fontsize=8)
         axes.set_yticks(range(len(labels)), labels, fontsize=8)
@@ -145,8 +145,8 @@ def convergence(
         axes = figure.subplots()
         if target is not None:
             axes.axhline(target, color=SOFT, linewidth=0.8, linestyle=DASHED)
-        for (name, (iterations, found)), colour in zip(curves.items(), cycle(SERIES), strict=False):
-            axes.plot(iterations, found, color=colour, linewidth=1.6, label=name)
+        for (name, (iterations, found)), color in zip(curves.items(), cycle(SERIES), strict=False):
+            axes.plot(iterations, found, color=color, linewidth=1.6, label=name)
         if curves:  # empty axes have no logarithm
             logarithmic(axes, "xy")
         axes.set_xlabel("iterations")
