@@ -50,9 +50,9 @@ class About:
 
     Attributes:
         name: What `as_policy` and the command line call it.
-        what: What it is, or does.
+        what: Its description, in a sentence.
         made: How it was made.
-        strength: What it earns, and the command that measures it; or "not measured".
+        strength: Its earnings, and the command that measures them; or "not measured".
     """
 
     name: str
@@ -130,9 +130,9 @@ def as_policy(
             paths and classes need a table.
         num_players: Seats of the table; None is the game's default.
         rules: Its rules: a preset, switches, or resolved rules.
-        observation: What a function or module is shown. "box": uint8 features; "float": float32 in
+        observation: Input of a function or module. "box": uint8 features; "float": float32 in
             0 to 1, as from an environment with this option, and "seats" likewise.
-        returns: What it returns. "probabilities": these, 0 for illegal actions. "logits": the
+        returns: Its output. "probabilities": these, 0 for illegal actions. "logits": the
             softmax over the legal actions is played. "values": the legal action of the highest
             value is played.
         features: A function from these observations and the masks to features [N, K], which are

@@ -78,8 +78,8 @@ def save_policy(
         num_players: Seats; the game's default for None.
         rules: A preset, switches, or resolved rules.
         episode: "deal" or "match"; None is what `rules` say, or else "deal".
-        observation: What a module is shown: "box", "float" or "seats".
-        returns: What it returns: "logits", "probabilities" or "values".
+        observation: Input of a module: "box", "float" or "seats".
+        returns: Its output: "logits", "probabilities" or "values".
 
     Returns:
         The folder.

@@ -210,7 +210,7 @@ class NetworkPolicy(ObservationPolicy):
     def logits(self, observation: np.ndarray) -> np.ndarray:
         """Return the raw output, [N, A] float32, for observations [N, F].
 
-        What a row gets does not depend on the others, to the last bit.
+        Each row is computed by itself: the others do not change it, to the last bit.
         """
         features = self.metadata.observation_width
         if np.ndim(observation) != 2 or observation.shape[1] != features:

@@ -41,7 +41,7 @@ class OpenSpielPlayer:
 
     Attributes:
         name: What tables and reports call it.
-        keyless: Whether it always answers the same about what a seat sees: a policy does.
+        keyless: Whether its answers depend on nothing random: those of a policy do not.
     """
 
     def __init__(self, player: SpielPolicy | SpielBot | Sequence[SpielBot], name: str = "") -> None:

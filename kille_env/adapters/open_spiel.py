@@ -373,8 +373,8 @@ class KilleState(pyspiel.State):  # pyright: ignore[reportUntypedBaseClass]
     ) -> "KilleState":
         """Return a state that a player cannot tell from this one, all being equally likely.
 
-        What the others' actions say about their cards is not taken into account. The state has no
-        history: who is asked, and what, can differ in secret, so none would be true to both.
+        The others' actions are not taken as evidence about their cards. The state has no
+        history: secret questions can differ, so none would be true to both.
         """
         high, low = (int(probability_sampler() * 2**32) for _ in range(2))
         return state_at(self.get_game(), self.position.resampled(player_id, high << 32 | low))

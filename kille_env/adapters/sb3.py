@@ -201,7 +201,7 @@ class SelfPlayVecEnv(TableVecEnv):
     """Every decision of every seat, in the order of play, for one learner in all seats.
 
     The row of a table is the seat that is to act there, another one at every step. `SeatPPO` and
-    other algorithms with `SeatRollouts` credit each seat with what it earns itself. An algorithm
+    other algorithms with `SeatRollouts` credit each seat with its own earnings. An algorithm
     that takes the rows for trajectories could not, so `step` refuses it; `play` is for your own
     loops. `infos[i]["episode"]["r"]` is the result of seat 0.
 
@@ -256,8 +256,8 @@ class SelfPlayVecEnv(TableVecEnv):
             reward: A function from the units that every seat has earned in finished episodes [N, P]
                 to rewards [N, P]. They are paid at the end of an episode, and nothing before.
                 Infos stay in units.
-            spreads: What the rewards of each kind are divided by, above 0, such as the standard
-                deviation of what a seat earns there, for each size all its kinds of episodes; None
+            spreads: Divisors of the rewards of each kind, above 0, such as the standard
+                deviation of a seat's earnings there, for each size all its kinds of episodes; None
                 leaves them as they are.
             **options: See `kille_env.play.options.TableOptions`; `episode` may be several.
 
@@ -427,11 +427,11 @@ def _check_kinds(num_tables: int, kinds: Sequence[Any], spreads: Sequence[float]
 class SeatVecEnv(TableVecEnv):
     """One seat of each table for any algorithm that knows one agent; the others are played inside.
 
-    The reward is what the seat has earned since its last decision. With `opponents="self"` a model
+    The reward is the seat's earnings since its last decision. With `opponents="self"` a model
     plays the other seats as it stands while it learns: `follow` names it.
 
     A match without any decision of the seat is passed over; `infos[i]["skipped"]` of the match
-    before counts them, and `"skipped_units"` is what the seat earned in them: no return has them.
+    before counts them, and `"skipped_units"` has the seat's units in them, which no return has.
 
     Example:
         >>> from stable_baselines3 import PPO

@@ -22,8 +22,8 @@ class SeatExtractor(BaseFeaturesExtractor):
     The nearest seats have weights of their own, by their distance and side, as in relative position
     representations clipped at a distance (Shaw, Uszkoreit, Vaswani 2018, "Self-attention with
     relative position representations"). All seats farther away are summed before the layer, which
-    gives them the same weights. So what is learned at a small table serves at a large one, and the
-    layer is as large whatever the number of seats.
+    gives them the same weights. So weights learned at a small table serve at a large one, and the
+    layer has one size for all numbers of seats.
     """
 
     def __init__(

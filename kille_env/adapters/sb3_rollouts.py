@@ -1,9 +1,9 @@
 """On-policy learning from the decisions of all seats: `SeatRollouts`, and `SeatPPO` made with it.
 
-The library's own rollout takes the rows of an environment for trajectories. In `SelfPlayVecEnv`
-the row of a table is another seat at every step, so that a decision would be credited with what the
-next seat expects. Here the rollout is ours: it plays the tables, keeps a row for each decision, and
-computes advantages along the rows of each seat.
+The library's own rollout takes the rows of an environment for trajectories. In `SelfPlayVecEnv` the
+row of a table is another seat at every step, so that a decision would be credited with the next
+seat's expectations. Here the rollout is ours: it plays the tables, keeps a row for each decision,
+and computes advantages along the rows of each seat.
 
 Private parts of Stable-Baselines3 are touched in this file alone.
 """

@@ -1,8 +1,8 @@
 """Checks of arguments: one check for each kind.
 
-Kernels do not check their indices, so whatever reaches one comes through here first. Each check
+Kernels do not check their indices, so every argument of one comes through here first. Each check
 returns its argument in the form that the kernels take, or raises an error that names the argument,
-what was expected and what was given; nothing has changed then. The error is a `CardError` for
+the expected and the given value; nothing has changed then. The error is a `CardError` for
 decks, an `IllegalActionError` for actions and a `RulesError` for everything else.
 """
 

@@ -51,7 +51,7 @@ class Arrays:
     Attributes:
         tables: [N] records, the whole state.
         rules: [1] record of the rules.
-        shown: What the batch shows of its tables.
+        shown: The public arrays of the batch.
         busy: Whether a thread reads or writes them just now.
     """
 

@@ -190,7 +190,7 @@ class Batch(Fixed):
         Args:
             which: [N] bool, the tables that may begin one; None is all of them.
             reset: Begins them; None is `Batch.reset`. A `Recorder`'s records them.
-            **options: What else it is given, a dealer or a start.
+            **options: Its other arguments, a dealer or a start.
 
         Returns:
             [N] how many matches a table has begun.
@@ -383,9 +383,9 @@ class Batch(Fixed):
     def resample(self, seats: Any, keys: Any) -> np.ndarray:
         """Replace each table by a determinization: one that a seat cannot tell from it.
 
-        All determinizations that agree with what the seat knows of the deal are equally likely: the
-        hidden cards lie in another order, and what will be drawn is random. What the others'
-        actions say about their cards is not taken into account. For search and beliefs.
+        All determinizations that agree with the seat's knowledge of the deal are equally likely:
+        the hidden cards lie in another order, and later draws are random. The others' actions are
+        not taken as evidence about their cards. For search and beliefs.
 
         Args:
             seats: One seat or [N].
@@ -451,7 +451,7 @@ class Batch(Fixed):
         Args:
             table: The table.
             action: The action.
-            number: What to call the table where it is a copy of another; None is its own number.
+            number: Number of the table in the error, for a copy of another; None is `table`.
         """
         known = 0 <= action < self.spec.num_actions
         name = f"{action} ({self.spec.actions[action]})" if known else f"{action}"
@@ -461,7 +461,7 @@ class Batch(Fixed):
             f"is not legal now. Legal: {legal}"
         )
 
-    # What seats, people and networks see of the tables
+    # Views of the tables for seats, people and networks
 
     @property
     def at_chance(self) -> np.ndarray:
@@ -495,7 +495,7 @@ class Batch(Fixed):
         Args:
             kind: "float": each feature in 0 to 1; "seats": of one size at tables of every size. See
                 `kille_env.core.floats`.
-            seats: One seat, or [N]; None is who is to act.
+            seats: One seat, or [N]; None is the seat to act.
 
         Raises:
             RulesError: There is no such kind or seat.

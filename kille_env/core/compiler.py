@@ -1,7 +1,7 @@
 """How kernels are compiled, with private parts of Numba: the only module that uses any.
 
-It is imported when the first kernel is compiled or taken from the cache: what a game is called, who
-can sit at it and how it is played is known without, and Numba is most of what such a start costs.
+It is imported when the first kernel is compiled or taken from the cache: the facts of a game are
+known without it, and importing Numba takes most of the time of a short start.
 
 **Inlined functions.** Numba compiles every function by itself first: optimized, assembled, with an
 entry from Python, once more for every constant that it is called with. For functions that exist
@@ -49,12 +49,11 @@ CHANGE_CODE = ("BOUNDSCHECK", "OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE", "DEBUGIN
 
 
 class _Files(IndexDataCacheFile):
-    """A file for each version of a function, with its own index.
+    """A file for each version of a function, with its own index."""
 
-    Numba numbers the files and says in another one which is which. Two processes that save at once
-    then leave a number that stands for the one's version and a file with the other's, which
-    a third takes: a kernel for one game's tables that runs on another's.
-    """
+    # Numba numbers the files and keeps an index in another one. Two processes that save at once can
+    # leave the index of one and the file of the other, and a third process would run a kernel for
+    # one game's tables on another's.
 
     def save(self, key: Any, data: Any) -> None:
         """Save a version, whole or not at all."""
@@ -121,12 +120,10 @@ def compiled(
 
 
 def _whole(compile_: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Return a dispatcher's `compile` in which Ctrl-C waits until the kernel is there.
+    """Return a dispatcher's `compile` in which Ctrl-C waits until the kernel is there."""
 
-    LLVM calls back into Python, and what is raised there is printed and forgotten, with the kernel.
-    A second Ctrl-C waits for nothing.
-    """
-
+    # LLVM calls back into Python, and an exception raised there is printed and forgotten, with the
+    # kernel. A second Ctrl-C waits for nothing.
     def compile_whole(signature: Any) -> Any:
         main = threading.current_thread() is threading.main_thread()
         # Python allows signal handlers in the main thread only, and a handler of the user stays.

@@ -1,6 +1,6 @@
 """Many tables of one game on a GPU: the loops of `kille_env.core.loops`, one thread for each table.
 
-A thread calls the same loop as a CPU does, with slices of one table, so what a step is stands once.
+A thread calls the same loop as a CPU does, with slices of one table, so a step is defined once.
 Kernels are compiled for the GPU from their functions as they are; only what
 `kille_env.core.machine` asks of a processor is said here once more, for a GPU.
 

@@ -29,8 +29,8 @@ class Split(NamedTuple):
     """A reading of the kind "seats", taken apart.
 
     Attributes:
-        table: [..., G] what is told of the table.
-        seats: [..., M, K] what is told of each seat, the nearest first.
+        table: [..., G] numbers about the table.
+        seats: [..., M, K] numbers about each seat, the nearest first.
         exists: [..., M] bool, the mask of the seats that the table has.
     """
 
@@ -46,7 +46,7 @@ class Reading:
         features: F, of the observations that it reads.
         size: S, how many numbers.
         source: [S] int64, the feature that each number is read from; -1 for none.
-        scale: [S] float32, what the feature is multiplied by; where there is none, the number
+        scale: [S] float32, the factor of the feature; where there is none, the number
             itself.
     """
 

@@ -35,7 +35,7 @@ class Switch:
 
     Attributes:
         name: Its key in `rules`.
-        meaning: What it decides, in a line.
+        meaning: Its effect, in a line.
         default: Its value by preset (the first of them for a preset that is not named), or one
             value for all.
         values: The choices; empty for a whole number.
@@ -148,7 +148,7 @@ class Part:
     Attributes:
         name: Its name, the key in `parts` views and in the docs.
         size: Number of features.
-        meaning: What they say.
+        meaning: Their meaning, in a line.
         high: Largest value (the least is 0).
         offset: Index of its first feature; filled in by `lay_out`.
     """

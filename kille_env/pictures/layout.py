@@ -2,8 +2,8 @@
 
 The viewer sits below in the middle. The others sit around an oval, clockwise, at equal distances;
 distances are counted in blocks (what a seat takes), sideways in widths and upwards in heights, so
-that neighbors keep clear of each other wherever the oval turns. What lies in front of the seats
-lies on a smaller oval, by the same rule, and piles and pot in the middle of that. Of the possible
+that neighbors keep clear of each other wherever the oval turns. The cards in front of the seats
+lie on a smaller oval, by the same rule, and piles and pot in the middle of that. Of the possible
 sizes the largest is taken at which nothing overlaps. A layout depends on nothing but the
 number of seats, so that no seat moves during a match.
 """
@@ -97,7 +97,7 @@ class Layout(NamedTuple):
 
     Attributes:
         blocks: [P] the seats.
-        fronts: [P] what lies in front of each.
+        fronts: [P] the cards in front of each.
         middle: Where piles and pot lie, beside each other.
         cards: Scale of the cards in front of seats and in piles.
     """

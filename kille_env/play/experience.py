@@ -72,11 +72,11 @@ class Collector:
             batch: The tables; step them only through `collect`.
             policy: A function from observations [M, F] and masks [M, A] to probabilities [M, A], an
                 array or a tensor; it gets the kind of observation that is asked for. Or a player,
-                which gets uint8: whatever `kille_env.play.policy.resolve` takes. Or a sequence of
-                such, with `seating`.
+                which gets uint8: anything that `kille_env.play.policy.resolve` takes. Or a sequence
+                of such, with `seating`.
             observation: "float": float32 [F] from 0 to 1; "seats": float32 [S], of one size at
                 tables of every size (`kille_env.core.floats`); "box": uint8 [F].
-            seed: Seed of the batch; None goes on with its random streams.
+            seed: Seed of the batch; None continues its random streams.
             seating: [N, P] number of the policy that plays each seat, from 0; or [P], the same at
                 all tables. None has the first one play them all.
             full_state: Whether to return the full state at each decision (`Batch.full_state`), for
@@ -123,7 +123,7 @@ class Collector:
 
         Raises:
             RulesError: No such number.
-            PolicyError: The policy returned what is no distribution over the legal actions.
+            PolicyError: An answer is no distribution over the legal actions.
         """
         everywhere = np.ones(self.batch.num_tables, dtype=np.bool_)
         with self._restarting_here():
@@ -265,7 +265,7 @@ def collect(
             `kille_env.play.torch_experience.collect`.
         policy: See `Collector`, as for the other arguments.
         observation: "float", "seats" or "box"; see `Collector`.
-        seed: Seed of the batch; None goes on with its random streams.
+        seed: Seed of the batch; None continues its random streams.
         seating: [N, P] or [P], number of the policy that plays each seat; see `Collector`.
         full_state: Whether to return the full state at each decision, for a central critic.
 

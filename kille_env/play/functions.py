@@ -72,9 +72,9 @@ class Network(ObservationPolicy):
     Attributes:
         function: The module, or the function of observations [N, F] and masks [N, A].
         name: What tables and reports call it.
-        observation: What it is shown.
-        returns: What it returns.
-        features: What is made of what it is shown, or None.
+        observation: Kind of its inputs.
+        returns: Kind of its outputs.
+        features: Own features made of its inputs, or None.
     """
 
     _door = "as_policy"

@@ -41,7 +41,7 @@ class Policy(Protocol):
     - `tables`, a tuple of `kille_env.Table`: it was made for these and is refused at all others;
     - `remembers`, true if it needs the history of the deal (`Decisions.history`, `Decisions.weigh`
       and `Decisions.draw_with_past`);
-    - `keyless`, true if its answers depend on what the seat sees and on nothing random.
+    - `keyless`, true if its answers follow from the seat's view and from nothing random.
 
     Attributes:
         name: Its name in results and reports.

@@ -204,7 +204,7 @@ class SeatTables(Fixed):
         players: Who plays the other seats.
         recorder: Recorder of the match, None where there are many tables.
         rules: The rules.
-        illegal_reward: What an illegal action earns where it loses.
+        illegal_reward: Reward for an illegal action if `illegal="lose"`.
         own: [N] the caller's seat.
         over: [N] bool, which matches have ended and wait for `begin`.
         reward: [N] float64, what the seat has earned by its last decision, or what the option
@@ -217,7 +217,7 @@ class SeatTables(Fixed):
         returns: [N, P] float64, what each seat has earned in this match so far.
         decisions: [N] the seat's decisions in this match so far.
         skipped: [N] matches that were passed over since the last `begin` or `step`.
-        skipped_units: [N] float64, what the seat earned in them, without a decision of its own.
+        skipped_units: [N] float64, the seat's earnings in them, without a decision of its own.
     """
 
     FIXED = frozenset({"batch", "players", "num_tables", "num_players", "seat", "returns"})
@@ -396,12 +396,10 @@ class SeatTables(Fixed):
                 going = True
 
     def _pay(self, chosen: np.ndarray, lost: float) -> None:
-        """Pay out the last decisions at the chosen tables; an illegal one earns `lost`.
-
-        What the seat has earned stays in units where it is rewarded otherwise.
-        """
+        """Pay out the last decisions at the chosen tables; an illegal one earns `lost`."""
         shown, credit = self.batch.arrays.shown, self.players.credit
         pay(shown.seat, shown.terminated, shown.truncated, chosen, lost, self._accounts, credit)
+        # Own rewards replace the units in `reward` alone: `earned` and `returns` stay in units.
         if self._reward is not None:
             self._accounts["reward"][chosen] = 0.0
             rows = np.flatnonzero(chosen & self._accounts["over"])

@@ -28,18 +28,18 @@ class Transitions(NamedTuple):
     """D decisions with their rewards and next ones; a later one of a stream stands further back.
 
     Attributes:
-        observation: [D, F] what the seat saw, uint8 or float32; [D, S] where seats are read.
-        mask: [D, A] int8, what it was allowed to do.
-        action: [D] int64, what it did.
+        observation: [D, F] the seat's observation, uint8 or float32; [D, S] where seats are read.
+        mask: [D, A] int8, its legal actions.
+        action: [D] int64, its action.
         reward: [D] float64, units: all that it earned until its next decision or the end.
-        next_observation: [D, F] what it saw at its next decision, or after the end.
-        next_mask: [D, A] int8, what it was allowed to do then; zeros after the end.
+        next_observation: [D, F] the observation at its next decision, or after the end.
+        next_mask: [D, A] int8, the legal actions then; zeros after the end.
         terminated: [D] bool, whether the match ended by the rules before its next decision.
         truncated: [D] bool, whether a cap ended it. The rules pay everything out then, so there is
             nothing to estimate either.
         log_probability: [D] float64, of the action, under the policy that chose it.
-        table: [D] int64, where.
-        seat: [D] int64, whose.
+        table: [D] int64, the table.
+        seat: [D] int64, the seat that decided.
         position: [D] int64, distance from forehand: 0 for forehand, P - 1 for the dealer.
         following: [D] int64, index of the seat's next decision in these arrays; -1 if the match
             ended, or if that decision will be complete in a later call of `Collector.collect`.

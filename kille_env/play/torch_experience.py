@@ -64,7 +64,7 @@ def collect(
         batch: The tables; their matches are over afterwards.
         policy: A function that plays all seats. It gets only the M decisions that are due.
         observation: "float", "seats" or "box"; see `kille_env.play.experience.Collector`.
-        seed: Seed of the batch; None goes on with its random streams.
+        seed: Seed of the batch; None continues its random streams.
 
     Raises:
         RulesError: An impossible seed.

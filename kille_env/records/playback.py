@@ -28,7 +28,7 @@ class Step:
     Attributes:
         deal: Number of the deal, from 0.
         seat: The seat that decides.
-        phase: The game's name for what is decided.
+        phase: The game's name for the kind of decision.
         legal: Texts of the legal actions.
         action: Text of the action that was taken; None where the record stops.
         chosen: Its number; None likewise.
@@ -54,8 +54,8 @@ class Difference:
     Attributes:
         deal: Number of the deal, None for the whole match.
         key: "returns", "truncated" or the key in the deal's result.
-        recorded: What the record says.
-        replayed: What the replay says; None also if it does not get that far.
+        recorded: The value in the record.
+        replayed: The value in the replay; None also if it does not get that far.
     """
 
     deal: int | None

@@ -156,10 +156,7 @@ def not_in_hands(table, viewer, places):
 
 @kernel
 def deal_hidden(table, viewer, unseen, cards):
-    """Deal the cards that a seat has not seen anew to the places where they are now.
-
-    All arrangements in which nobody holds what it cannot hold are equally likely.
-    """
+    """Deal the cards that a seat has not seen anew, all possible arrangements equally likely."""
     order, most = plan_hands(table, viewer, unseen)
     done, free = False, NOTHING
     while not done:

@@ -123,7 +123,7 @@ class View(NamedTuple):
             not fill it in for other viewers: they are shown whose turn it is.
         strip: The cards that meet: a trick in the order of play; at the end of a deal the last
             cards, the lowest first, where they decide.
-        history: What has happened in this deal besides what lies on the table, a line each.
+        history: Events of this deal besides the cards on the table, a line each.
         calls: The calls of this deal, all of them public.
         verdict: Why the deal ended as it did, a sentence or two; "" while it goes on.
         zones: Where every card lies, for a viewer that sees everything; empty for a seat. Cards

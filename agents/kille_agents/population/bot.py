@@ -26,7 +26,7 @@ class Bot:
     Attributes:
         name: "game/habit".
         split: "train" or "held_out".
-        what: What it does.
+        what: Its habit, in a sentence.
         make: Makes its policy for a table.
         made: How it was made.
     """

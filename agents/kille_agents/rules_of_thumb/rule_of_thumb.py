@@ -24,7 +24,7 @@ class RuleOfThumb(ObservationPolicy):
     Attributes:
         name: What tables and reports call it.
         game: The game that it plays.
-        what: What it does, in a sentence for its description.
+        what: Its way of playing, in a sentence.
         chooses: The game's kernel, see `kille_env.play.kernels.PolicyKernel`.
         reads: Parts of the observation whose places `numbers` begins with.
         num_players: Seats of its table.

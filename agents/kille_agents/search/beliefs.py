@@ -1,7 +1,7 @@
 """Likelihood of determinizations, by the decisions of the other seats in the deal so far.
 
 A determinization is weighed with the probability that the others would have acted as they have, if
-the cards lay as in it: the product over their decisions of what a policy says about them.
+the cards lay as in it: the product of a policy's probabilities over their decisions.
 Determinizations are then drawn again by their weights, so no time is lost on unlikely ones.
 """
 

@@ -45,9 +45,9 @@ class FlatSearch:
 
     Attributes:
         name: What tables and reports call it.
-        what: What it does, in a sentence for its description.
-        base: Plays its own seat in the determinizations, and is what it falls back on.
-        opponents: Plays all other seats there.
+        what: Its way of playing, in a sentence.
+        base: Policy of its own seat in the determinizations, and its fallback.
+        opponents: Policy of all other seats there.
         tables: The table where it plays; it is refused at others.
         remembers: Whether it is to be given the history of the tables.
     """
@@ -81,13 +81,13 @@ class FlatSearch:
             rules: Its rules.
             base: Plays on in the determinizations, and is followed where no other action is better
                 for sure; None is the game's rule of thumb.
-            opponents: Who the other seats are assumed to be; None is the base.
+            opponents: Policy that the other seats are assumed to play; None is the base.
             determinizations: How many each action is tried in.
             margin: Standard errors by which an action has to be better than the base to be played
-                instead; 0 takes what was better on average.
+                instead; 0 takes the action that was better on average.
             deals: Deals of a match that are played on, the present one included; None is the whole
-                match. What lies on the table at the end of the last one counts for nobody.
-            beliefs: "uniform": every determinization that agrees with what the seat knows is
+                match. Units on the table at the end of the last one count for nobody.
+            beliefs: "uniform": every determinization that agrees with the seat's knowledge is
                 equally likely; "policy": as likely as the opponents' earlier actions in the deal
                 make it.
             doubt: With "policy", the probability with which others are assumed to act at random.

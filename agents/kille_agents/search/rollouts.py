@@ -1,6 +1,6 @@
 """Play determinizations to the end, by which a search measures its actions.
 
-What is random in the policies' choices belongs to a determinization, a seat and the number of its
+The random numbers of policies belong to a determinization, a seat and the number of its
 decision (`kille_env.play.seating`), so copies of one determinization that begin with different
 actions differ by these actions as little as possible (common random numbers).
 """

@@ -16,7 +16,7 @@ class TabularPolicy(ObservationPolicy):
     """A policy that looks up its observation.
 
     Attributes:
-        metadata: What it was made for.
+        metadata: Its tables, and the way it was made.
         name: What tables and reports call it.
         observations: [K, F] uint8, sorted.
         chances: [K, A] float64, the probabilities there.
@@ -32,7 +32,7 @@ class TabularPolicy(ObservationPolicy):
         """Check and sort the rows.
 
         Args:
-            metadata: What it was made for.
+            metadata: Its tables, and the way it was made.
             observations: [K, F] uint8, each once.
             probabilities: [K, A] float64, what to do.
             name: What tables and reports call it.
@@ -71,7 +71,7 @@ class TabularPolicy(ObservationPolicy):
         Where only one action is legal it is played, whether the observation is known or not.
 
         Raises:
-            PolicyError: An observation is unknown, or the policy plays what is not legal.
+            PolicyError: An observation is unknown, or the policy plays an illegal action.
         """
         width, actions = self.observations.shape[1], self.chances.shape[1]
         check_shapes(self.name, observation, mask, width, actions)

@@ -1,8 +1,7 @@
 """A tabular policy of a whole match of Byteskille.
 
-An observation has two halves: how the match stands, which names a state, and what has been seen of
-the hand, which names a row of that state's hand. So a strategy of many states of the same few hands
-stays small.
+An observation has two halves: the state of the match, and the view of the hand, which names a row
+of that state's hand. So a strategy of many states of the same few hands stays small.
 """
 
 from collections.abc import Mapping
@@ -47,7 +46,7 @@ class TabularMatchPolicy(ObservationPolicy):
     """A policy that looks up the state of the match and the observation of the hand.
 
     Attributes:
-        metadata: What it was made for.
+        metadata: Its tables, and the way it was made.
         name: What tables and reports call it.
         capped: Whether the number of hands until the cap tells states apart.
         arrays: Its arrays by name.
@@ -63,7 +62,7 @@ class TabularMatchPolicy(ObservationPolicy):
         """Check the arrays and index their rows.
 
         Args:
-            metadata: What it was made for.
+            metadata: Its tables, and the way it was made.
             capped: Whether the number of hands until the cap tells states apart.
             arrays: By name:
                 hand_rows: [K, .] uint8, what can be seen of the hands, see `hand_columns`.
@@ -130,7 +129,7 @@ class TabularMatchPolicy(ObservationPolicy):
         """Return the stored probabilities, [N, A] float64; see `Policy`.
 
         Raises:
-            PolicyError: An observation is not of this match, or the policy plays what is not legal.
+            PolicyError: An observation is not of this match, or the policy plays an illegal action.
         """
         check_shapes(self.name, observation, mask, self.width, self.actions)
         a, chances = self.arrays, np.zeros(mask.shape)

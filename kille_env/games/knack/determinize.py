@@ -110,8 +110,8 @@ def hidden_of(table, viewer, seat):
 def may_hold(table, rules, seat):
     """Return the possible hidden cards of a seat, by the rules and the cards that it has played.
 
-    The last trick tells nothing: whoever has played to it has no card left, and the card led face
-    down had left the hand before.
+    The last trick tells nothing: a seat that has played to it has no card left, and the card led
+    face down had left the hand before.
     """
     may = ALL_CARDS
     for trick in range(TRICKS - 1):
