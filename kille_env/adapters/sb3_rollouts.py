@@ -120,9 +120,10 @@ class SeatBuffer(MaskableRolloutBuffer):
         self, batch_size: int | None = None
     ) -> Iterator[MaskableRolloutBufferSamples]:
         """Yield the complete decisions in random order, in minibatches of about equal size."""
-        # A last minibatch of one decision, as the library cuts them, has no spread to normalize by.
-        parts = max(1, round(len(self.advantages) / max(2, batch_size))) if batch_size else 1
-        for indices in np.array_split(np.random.permutation(len(self.advantages)), parts):
+        # A minibatch of one decision has no spread to normalize by, so none is that small.
+        size = len(self.advantages)
+        parts = min(max(1, round(size / batch_size)), size // 2) if batch_size else 1
+        for indices in np.array_split(np.random.permutation(size), parts):
             yield self._get_samples(indices)
 
 

@@ -324,6 +324,17 @@ def test_minibatches_are_about_equal() -> None:
     assert len(everything.advantages) == sum(sizes)
 
 
+@pytest.mark.parametrize("batch_size", [1, 2, 3])
+def test_no_minibatch_has_a_single_decision(batch_size: int) -> None:
+    venv = self_play(2, 3, episode="deal")
+    model = learner(venv, batch_size=batch_size)
+    for _ in range(4):  # odd and even numbers of decisions
+        model.learn(2 * 8, reset_num_timesteps=False)
+        sizes = [len(part.advantages) for part in model.rollout_buffer.get(batch_size)]
+        assert min(sizes) >= 2
+    assert all(parameter.isfinite().all() for parameter in model.policy.parameters())
+
+
 def test_too_short_a_rollout_is_an_error() -> None:
     venv = self_play(1, 3, rules={"gok_call": "off", "fraga": "off"})
     with pytest.raises(KilleError, match="n_steps"):
