@@ -80,11 +80,10 @@ _REGISTER = {"gymnasium": _register_with_gymnasium, "pettingzoo": _register_with
 
 
 class _AfterImport:
-    """Calls a function once a module has been imported, which the other finders find.
+    """A finder that calls a function once the other finders have imported a module."""
 
-    Gymnasium has no entry points for environments since 1.0, and importing it here would take most
-    of the time of `import kille_env`.
-    """
+    # Gymnasium has no entry points for environments since 1.0, and importing it here would take
+    # most of the time of `import kille_env`.
 
     def __init__(self, module: str, then: Callable[[], None]) -> None:
         self.module, self.then = module, then

@@ -63,11 +63,9 @@ def _layers(policy: Any) -> list[nn.Module]:
 
 
 def _logits(policy: Any, seen: np.ndarray) -> np.ndarray:
-    """Return the logits of a plain policy, [N, A] float32, by the same weights without torch.
-
-    The seats of a table decide one after the other, so that many questions are about a few
-    decisions, for which torch takes five times as long as their numbers do.
-    """
+    """Return the logits of a plain policy, [N, A] float32, by the same weights without torch."""
+    # The seats of a table decide one after the other, so that many questions are about a few
+    # decisions, for which torch takes five times as long as their numbers do.
     values = seen.astype(np.float32).reshape(len(seen), -1)
     for layer in _layers(policy):
         values = LAYERS[type(layer)](layer, values)

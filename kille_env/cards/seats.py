@@ -83,10 +83,8 @@ def seen_from(seats, viewer, num_players):
 
 @kernel
 def all_seen_from(sets, viewer, num_players):
-    """Return `seen_from` of the sets that lie side by side in a word, `num_players` bits each.
-
-    The bits above the last set have no meaning.
-    """
+    """Return `seen_from` of the sets that lie side by side in a word, `num_players` bits each."""
+    # The bits above the last set have no meaning.
     # `low` masks the bits of each field that stay in it when the word is turned; the others come
     # from the other end of the same field.
     word, back = np.uint64(sets), np.uint64(num_players - viewer)

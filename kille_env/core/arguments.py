@@ -265,10 +265,8 @@ def _one_of(name: str, value: Any, number: int) -> int:
 
 
 def _taken(given: np.ndarray, dtype: Any) -> np.ndarray:
-    """Return a copy of an array as kernels take it.
-
-    A kernel checks an array and then indexes with it, so nobody else may write to it in between.
-    """
+    """Return a copy of an array as kernels take it."""
+    # A kernel checks an array and then indexes with it, so nobody else may write to it in between.
     return given.astype(dtype, order="C")
 
 

@@ -125,11 +125,9 @@ def _say_unwritable(error: OSError) -> None:
 
 @cache
 def _compiler() -> Any:
-    """Return the module that compiles kernels, and imports Numba with it.
-
-    `compiler` uses private parts of Numba. `plain` needs none and takes its place where Numba is
-    another than those tried, or lacks such a part.
-    """
+    """Return the module that compiles kernels, and imports Numba with it."""
+    # `compiler` uses private parts of Numba. `plain` needs none and takes its place where Numba is
+    # another than those tried, or lacks such a part.
     from importlib.metadata import version
 
     try:

@@ -53,11 +53,9 @@ def open_tables(tables, rules, dealers, which, passes):
 
 
 def _open(table, rules, dealer, passes):
-    """Begin a match and deal, and the next one if cards decide it before any action.
-
-    This is the only place that passes over such matches at a table that begins by itself; without
-    `passes` the table is over. After `MOST_PASSED` of them it is left so.
-    """
+    """Begin a match and deal, and the next one if cards decide it before any action."""
+    # This is the only place that passes over such matches at a table that begins by itself; without
+    # `passes` the table is over. After `MOST_PASSED` of them it is left so.
     for _ in range(MOST_PASSED):
         begin(table, rules, dealer)
         table["stacked"] = 0
@@ -157,10 +155,8 @@ def step_tables(
 def _step(
     table, rules, i, action, seats, observation, mask, reward, terminated, truncated, restart
 ):
-    """Play a legal action at table i; see `step_tables`. On a GPU a thread runs it.
-
-    The table, `observation`, `mask` and `reward` may be copies that lie nearer than the arrays.
-    """
+    """Play a legal action at table i; see `step_tables`. On a GPU a thread runs it."""
+    # The table, `observation`, `mask` and `reward` may be copies that lie nearer than the arrays.
     waits = table["seat"] < 0
     # Everybody sees the rewards, so units that move in a secret step are paid with the next public
     # one.

@@ -56,10 +56,9 @@ def frame(
 def _beat(
     before: np.record | None, view: View, change: Change, game: Game, rules: Rules, seat: int | None
 ) -> int:
-    """Return how long a frame is to be seen: longer where a trick is complete or a card opens.
-
-    A trick whose cards come all at once takes as long as showing them and the full trick together.
-    """
+    """Return how long a frame is to be seen: longer where a trick is complete or a card opens."""
+    # A trick whose cards come all at once takes as long as showing them and the full trick
+    # together.
     if before is None:
         return WORD
     taken = sum(one.tricks or 0 for one in view.seats)

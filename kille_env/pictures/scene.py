@@ -129,11 +129,9 @@ def _use(face: int | None, spec: GameSpec, x: float = 0.0, y: float = 0.0) -> st
 
 
 def _plate(name: str, seat: Seat, width: float, *, turn: bool, dealer: bool) -> str:
-    """Draw the plate of a seat: name, words, units; the seat on turn has a frame and a mark.
-
-    A seat that does not play in this deal has no plate below its name. The dealer's leaves room for
-    the mark of the dealer, which is a thing of its own.
-    """
+    """Draw the plate of a seat: name, words, units; the seat on turn has a frame and a mark."""
+    # A seat that does not play in this deal has no plate below its name. The dealer's leaves room
+    # for the mark of the dealer, which is a thing of its own.
     left, right = -width / 2 + 9, width / 2 - 9
     room = f'x="{2 - width / 2:g}" y="-18" width="{width - 4:g}" height="36" rx="9"'
     parts = [f'<rect class="plate" {room}/>'] if seat.present else []

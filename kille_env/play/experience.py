@@ -162,10 +162,8 @@ class Collector:
             self.batch.restart = before
 
     def _play(self, which: np.ndarray) -> np.ndarray:
-        """Play one decision at each chosen table; return the matches that have ended, [N] bool.
-
-        A match that the cards decided before anybody could has none: it is paid out and ends.
-        """
+        """Play one decision at each chosen table; return the matches that have ended, [N] bool."""
+        # A match that the cards decided before anybody could has none: it is paid out and ends.
         batch, players = self.batch, self._players
         tables, seats, _, uniforms = due = players.due(which)
         actions = np.zeros(batch.num_tables, dtype=np.int64)

@@ -83,10 +83,8 @@ def uniform_of(key):
 
 @kernel
 def list_due(acting, keys, which, match, decided, rows, seats, words, uniforms):
-    """List the decisions that are due, with their keys and random numbers; return their number.
-
-    At a table with a new match the count of decisions begins at 0 again.
-    """
+    """List the decisions that are due, with their keys and random numbers; return their number."""
+    # At a table with a new match the count of decisions begins at 0 again.
     count = 0
     for row in range(acting.shape[0]):
         seat = np.int64(acting[row])

@@ -64,10 +64,8 @@ _SHARED = TableOptions.__annotations__.keys()
 
 @kernel
 def sit_down(tables, chosen, passed, where, distances, seating, accounts, credit):
-    """Seat all players for the new matches of the chosen tables.
-
-    Where the one before was `passed` over, it is counted; else the count begins at 0.
-    """
+    """Seat all players for the new matches of the chosen tables."""
+    # Where the one before was `passed` over, it is counted; else the count begins at 0.
     num_players, most = seating.shape[1], np.int64(0)
     for i in range(tables.shape[0]):
         if not chosen[i]:
@@ -102,11 +100,9 @@ def seat_players(own, distances, seating):
 
 @kernel
 def judge(seats, masks, actions, chosen, lenient, accounts):
-    """Mark the illegal actions among those of the chosen tables.
-
-    Unless there are some and that is an error (not `lenient`), the other tables then show that
-    nothing came of the step.
-    """
+    """Mark the illegal actions among those of the chosen tables."""
+    # Unless there are some and that is an error (not `lenient`), the other tables then show that
+    # nothing came of the step.
     wrong = 0
     for i in range(actions.shape[0]):
         if (chosen[i] and accounts[i]["over"]) or _is_stopped(seats[i], accounts[i]):

@@ -74,10 +74,8 @@ def plan_hands(table, viewer, free):
 
 @kernel
 def _plan(table, viewer, free, lowest, highest, upward):
-    """Return a plan (see `plan_hands`), and the number of ways to deal that it counts.
-
-    `lowest` and `highest` bound the cards of each seat; `upward` plans go by the highest.
-    """
+    """Return a plan (see `plan_hands`), and the number of ways to deal that it counts."""
+    # `lowest` and `highest` bound the cards of each seat; `upward` plans go by the highest.
     num_players, order, most = np.int64(table["num_players"]), NOTHING, NOTHING
     # Sorting by repeated minimum: kernels allocate nothing, and there are few seats. A seat without
     # a hidden hand comes last.

@@ -241,10 +241,8 @@ def playable(table, hand, heads_lowest, creeps_lowest):
 
 @kernel
 def play_to_trick(table, card, tricks, heads_lowest, creeps_lowest):
-    """Play a card of the seat to act; return whether the trick is complete.
-
-    The next seat is to act then, or the winner of a complete trick, which leads to the next.
-    """
+    """Play a card of the seat to act; return whether the trick is complete."""
+    # The next seat is to act then, or the winner of a complete trick, which leads to the next.
     seat, trick = index(table["seat"]), index(table["trick"])
     rank, highest = np.int64(card) >> 1, np.int64(table["highest"])
     lower, under = cards_below(rank), cards_below(max(highest, 0))

@@ -195,10 +195,8 @@ _contented = measured_by(_is_content)
 
 @kernel
 def _pays(seen, numbers):
-    """Return whether an equal share of the pot is worth more than buying in costs.
-
-    The number that stays in is a guess: all but one of the seats dealt in, and the buyer.
-    """
+    """Return whether an equal share of the pot is worth more than buying in costs."""
+    # The number that stays in is a guess: all but one of the seats dealt in, and the buyer.
     pot, price, dealt = 0, 0, 0
     for k in range(16):
         pot += np.int64(seen[numbers[POT] + k]) << k

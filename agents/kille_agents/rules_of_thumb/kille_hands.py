@@ -83,10 +83,8 @@ def _worth_below(seen: Seen, kept_from: int) -> np.ndarray:
 
 
 def _discards(seen: Seen, worth: np.ndarray, less: np.ndarray | int = 0) -> np.ndarray:
-    """Return wishes for the discards: the sums of the worths of their cards [n, 5].
-
-    `less` [n, 32] is taken off each discard.
-    """
+    """Return wishes for the discards: the sums of the worths of their cards [n, 5]."""
+    # `less` [n, 32] is taken off each discard.
     sets = (SLOTS[:, None] >> np.arange(HAND)) & 1
     number = seen.action["play BL"] - seen.action["discard"]
     return seen.wishes_from("discard", (worth @ sets.T - less)[:, :number])
@@ -136,10 +134,8 @@ def worth_of_slot(seen, hand, slot, kept_from):
 
 @kernel
 def exchange(seen, mask, hand, first, last, kept_from):
-    """Return the discard of `exchange_below`; discards are actions `first` to `last`.
-
-    A set of cards is worth the sum of its cards, so the best one has all that are to go.
-    """
+    """Return the discard of `exchange_below`; discards are actions `first` to `last`."""
+    # A set of cards is worth the sum of its cards, so the best one has all that are to go.
     goes = 0
     for slot in range(HAND):
         if worth_of_slot(seen, hand, slot, kept_from) > 0:

@@ -57,10 +57,8 @@ def choose(seen, mask, numbers, _uniform):
 
 @kernel
 def _chance_of_lowest(seen, numbers):
-    """Return the probability that no other seat holds a card that beats its lowest.
-
-    Equal cards count where the range of a seat's cards allows them.
-    """
+    """Return the probability that no other seat holds a card that beats its lowest."""
+    # Equal cards count where the range of a seat's cards allows them.
     own = rank(seen, numbers[HELD], 0)
     chance = 1.0
     for seat in range(1, numbers[0]):

@@ -101,10 +101,9 @@ def _chance_of_lowest(seen, numbers):
 
 @kernel
 def _chance_of_higher(seen, numbers, seat, own):
-    """Return the probability that the card of a seat is higher than a rank.
-
-    All unseen cards in the seat's known range are taken to be equally likely; 1 if there are none.
-    """
+    """Return the probability that the card of a seat is higher than a rank."""
+    # All unseen cards in the seat's known range are taken to be equally likely; 1 if there are
+    # none.
     possible = higher = 0
     low, high = seen[numbers[AT_LEAST] + seat], seen[numbers[BELOW] + seat]
     for kind in range(low, min(np.int64(high), TYPES)):

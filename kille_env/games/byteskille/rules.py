@@ -335,11 +335,9 @@ def give_turn(table, rules, turn):
 
 @kernel
 def ask_gok_holders(table, rules):
-    """Ask the next holder of a hidden gok, clockwise from the player on turn; then that player.
-
-    "En spelare som sitter med kuku har rätt att närsomhelst lägga upp kortet" (Swedish article;
-    D-E10).
-    """
+    """Ask the next holder of a hidden gok, clockwise from the player on turn; then that player."""
+    # "En spelare som sitter med kuku har rätt att närsomhelst lägga upp kortet" (Swedish article;
+    # D-E10).
     turn, size = np.int64(table["turn"]), np.int64(table["num_players_dealt"])
     if rules["gok_call"] == GokCall.ANY_TIME and table["goks"] > 0:
         for offset in range(np.int64(table["gok_offset"]) + 1, size):
@@ -451,11 +449,9 @@ def _swap(table, rules):
 
 @kernel
 def _challenge(table, rules, seat, other, card, turn):
-    """Apply a svin, husar or gok that is demanded from another, or drawn: `other` is -1.
-
-    A gok ends the round; otherwise the player at `turn` is next, except for two players by the
-    English article, where a chopped player "has immediately lost".
-    """
+    """Apply a svin, husar or gok that is demanded from another, or drawn: `other` is -1."""
+    # A gok ends the round; otherwise the player at `turn` is next, except for two players by the
+    # English article, where a chopped player "has immediately lost".
     kind = card_type(card)
     drawn = other < 0
     if kind == Kind.SV:
@@ -578,12 +574,10 @@ def _take_from_talon(table, seat, card):
 
 @kernel
 def _svin(table, rules, kind, seat, other, card):
-    """Chop the card that was to be swapped with the pig: the seat that was dealt it is out.
-
-    "Alla eventuella tidigare byten som gjorts med det huggna kortet skall nämligen upphävas, [...]
-    i omvänd ordning" (Swedish article; D-E06, D-E07). The two-player rule of the English article
-    knows no undoing: there the one who swaps has lost (D-E15).
-    """
+    """Chop the card that was to be swapped with the pig: the seat that was dealt it is out."""
+    # "Alla eventuella tidigare byten som gjorts med det huggna kortet skall nämligen upphävas,
+    # [...] i omvänd ordning" (Swedish article; D-E06, D-E07). The two-player rule of the English
+    # article knows no undoing: there the one who swaps has lost (D-E15).
     chopped_card = np.int64(table["hand"][seat])
     loser = seat
     if not (table["num_players_dealt"] == 2 and rules["two_player"] == TwoPlayer.WIKI):

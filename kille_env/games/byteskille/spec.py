@@ -186,10 +186,8 @@ SWITCHES = (
 
 
 def _reward_range(rules: Rules, num_players: int) -> tuple[float, float]:
-    """Bound a match's results, and so of a step's: all that a seat can pay, and all the pots.
-
-    A pot is largest when everybody buys in as often as they may, the dearest entries last.
-    """
+    """Bound a match's results, and so a step's: all that a seat can pay, and all the pots."""
+    # A pot is largest when everybody buys in as often as they may, the dearest entries last.
     stake = rules.number("stake")
     if rules["episode"] == "deal":
         return -float(stake), float(stake * (num_players - 1))

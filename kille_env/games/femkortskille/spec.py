@@ -53,10 +53,9 @@ SWITCHES = (
 
 
 def _reward_range(rules: Rules, num_players: int) -> tuple[float, float]:
-    """Bound a match's results, and so of a step's reward.
-
-    All pots of a match together hold the antes of all deals; the other knockers pay as much again.
-    """
+    """Bound a match's results, and so a step's reward."""
+    # All pots of a match together hold the antes of all deals; the other knockers pay as much
+    # again.
     antes = float(rules.number("ante") * most_deals(rules))
     pots = num_players * antes
     return -pots - antes, num_players * pots

@@ -32,13 +32,12 @@ def resample(table, rules, seat, cards):
 
 @kernel
 def _try_determinization(table, rules, viewer, unseen, cards):
-    """Lay the unseen cards on their places; return whether the seat deems this possible.
-
-    Set by set of cards that may lie at a place, it fills the places of that set, each with any such
-    card that is left. If every set lies in the next one, all determinizations are equally likely.
-    Where sets overlap, what was laid before may leave fewer cards to choose from than it has to, so
-    each of the determinizations behind it is too likely; in that proportion they are thrown away.
-    """
+    """Lay the unseen cards on their places; return whether the seat deems this possible."""
+    # Set by set of cards that may lie at a place, it fills the places of that set, each with any
+    # such card that is left. If every set lies in the next one, all determinizations are equally
+    # likely. Where sets overlap, what was laid before may leave fewer cards to choose from than it
+    # has to, so each of the determinizations behind it is too likely; in that proportion they are
+    # thrown away.
     left, filled, reach = unseen, NOTHING, NOTHING
     may = _next_set(table, rules, viewer, unseen, filled)
     while may != unseen:
@@ -59,11 +58,9 @@ def _try_determinization(table, rules, viewer, unseen, cards):
 
 @kernel
 def _next_set(table, rules, viewer, unseen, filled):
-    """Return the set of cards to place next; `unseen`, any card, is the last.
-
-    A set goes before those that it lies in. Of two that overlap, that one does which has fewer
-    cards to spare: the less is thrown away.
-    """
+    """Return the set of cards to place next; `unseen`, any card, is the last."""
+    # A set goes before those that it lies in. Of two that overlap, that one does which has fewer
+    # cards to spare: the less is thrown away.
     best = unseen
     for seat in range(int(table["num_players"])):
         may = may_hold(table, rules, seat) & unseen
@@ -108,11 +105,9 @@ def hidden_of(table, viewer, seat):
 
 @kernel
 def may_hold(table, rules, seat):
-    """Return the possible hidden cards of a seat, by the rules and the cards that it has played.
-
-    The last trick tells nothing: a seat that has played to it has no card left, and the card led
-    face down had left the hand before.
-    """
+    """Return the possible hidden cards of a seat, by the rules and the cards that it has played."""
+    # The last trick tells nothing: a seat that has played to it has no card left, and the card led
+    # face down had left the hand before.
     may = ALL_CARDS
     for trick in range(TRICKS - 1):
         card = np.int64(table["played"][trick, index(seat)])

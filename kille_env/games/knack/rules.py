@@ -248,11 +248,9 @@ def playable(table, rules, seat):
 
 @kernel
 def leads_face_down(table, seat):
-    """Return whether a seat that leads now must do so face down: second trick, no trump.
-
-    "Om spelaren inte har trumf, måste hen spela ett valfritt kort i en annan färg med baksidan
-    upp."
-    """
+    """Return whether a seat that leads now must do so face down: second trick, no trump."""
+    # "Om spelaren inte har trumf, måste hen spela ett valfritt kort i en annan färg med baksidan
+    # upp."
     no_trumps = of_suit(table["hand"][index(seat)], np.int64(table["trump"])) == 0
     second_lead = (table["trick"] == 1) & (table["trick_size"] == 0)
     return second_lead & (table["num_joined"] >= 3) & no_trumps
@@ -391,11 +389,9 @@ def _take_trick(table, rules):
 
 @kernel
 def settle(table, rules):
-    """Pay for the tricks, set the bets, and go on to the next deal or end the party.
-
-    A running bet of `size` stakes of three units is worth `size` units per trick, beside the unit
-    from the dealer; a new bet is the three units and "värdet av den bet man spelade om".
-    """
+    """Pay for the tricks, set the bets, and go on to the next deal or end the party."""
+    # A running bet of `size` stakes of three units is worth `size` units per trick, beside the unit
+    # from the dealer; a new bet is the three units and "värdet av den bet man spelade om".
     size = running_bet(table)
     unit = np.int64(rules["unit"])
     worth = unit * (1 + size)

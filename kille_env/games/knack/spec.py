@@ -59,12 +59,10 @@ SWITCHES = (
 
 
 def _reward_range(rules: Rules, num_players: int) -> tuple[float, float]:
-    """Bound the results of a party that starts without bets, and so of a step's reward.
-
-    In deal d the running bet is at most d - 1 stakes of three units, as a new bet is one stake
-    larger than it; at most all but one set a bet. The last step shares what lies there then. A
-    dealer pays a stake besides.
-    """
+    """Bound the results of a party that starts without bets, and so a step's reward."""
+    # In deal d the running bet is at most d - 1 stakes of three units, as a new bet is one stake
+    # larger than it; at most all but one set a bet. The last step shares what lies there then. A
+    # dealer pays a stake besides.
     single = rules["episode"] == "deal"
     deals = 1 if single else rules.number("deals")
     deals = deals if deals > 0 else num_players

@@ -165,11 +165,9 @@ def _discard(table, seat, number):
 
 @kernel
 def _play_trick(table, rules, leader, kind):
-    """Play a whole round: "only the lead has a proper choice to make" (D-R06).
-
-    "If he has an equal or higher card he plays the lowest of them. If he does not, he plays the
-    lowest card of the hand."
-    """
+    """Play a whole round: "only the lead has a proper choice to make" (D-R06)."""
+    # "If he has an equal or higher card he plays the lowest of them. If he does not, he plays the
+    # lowest card of the hand."
     card, tricks = card_of_type(table["hand"][index(leader)], kind), tricks_of(rules)
     # Followers have no choice, so their cards are played here and nobody is asked.
     while not play_to_trick(table, card, tricks, True, True):

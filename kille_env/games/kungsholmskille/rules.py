@@ -266,11 +266,9 @@ def end_in_walk_over(table, rules):
 
 @kernel
 def end_in_showing(table, rules):
-    """Let the seat that showed win with the strictly lowest card, else the lowest of the others.
-
-    "Om den lägsta valören innehas av två spelare andra än den som först lade upp, vinner den av dem
-    [...] som sitter sist räknat medsols från den som vann det fjärde sticket" (D-K05, D-K06).
-    """
+    """Let the seat that showed win with the strictly lowest card, else the lowest of the others."""
+    # "Om den lägsta valören innehas av två spelare andra än den som först lade upp, vinner den av
+    # dem [...] som sitter sist räknat medsols från den som vann det fjärde sticket" (D-K05, D-K06).
     shower, first = np.int64(table["shower"]), np.int64(table["won"][index(tricks_of(rules) - 1)])
     # Clockwise from the winner of the last trick, so that of equal cards the last one stays.
     lowest, holder, seat, number = TYPES, first, first, 0

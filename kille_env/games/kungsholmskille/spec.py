@@ -54,11 +54,9 @@ SWITCHES = (
 
 
 def _reward_range(rules: Rules, num_players: int) -> tuple[float, float]:
-    """Bound the results of a match that begins with an empty pot, and so of a step's reward.
-
-    A deal adds at most two units a seat to the pot (three for one of them, but then one for the
-    others); whoever shows wrongly pays as much as the pot, and the winner gets it twice.
-    """
+    """Bound the results of a match that begins with an empty pot, and so a step's reward."""
+    # A deal adds at most two units a seat to the pot (three for one of them, but then one for the
+    # others); whoever shows wrongly pays as much as the pot, and the winner gets it twice.
     deals = most_deals(rules)
     pots = float(max(ANTE * num_players, num_players + 2) * deals)
     return -pots - 3.0 * deals, 2.0 * pots
