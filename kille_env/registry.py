@@ -55,6 +55,7 @@ def register(name: str, module: str, version: int = 0) -> None:
         raise UnknownGameError(f"the name {name!r} is taken by {_modules[name]}")
     # Its module is imported when the game is first used: most programs play one.
     _modules[name], _versions[name] = module, version
+    # Libraries that are loaded already learn of the game at once.
     for listener in _listeners:
         listener(name)
 
@@ -73,6 +74,7 @@ def on_policy_lookup(load: Callable[[], Callable[..., Any] | None]) -> None:
 
 def policy_lookup() -> Callable[..., Any] | None:
     """Return the function that finds policies by name, or None if nothing provides one."""
+    # Loaded at the first question: importing kille_agents here would be a circle.
     return next((found for load in _policy_lookups if (found := load()) is not None), None)
 
 
@@ -214,6 +216,8 @@ class Table:
             found.append(f"{other.num_players} seats instead of {self.num_players}")
         if self.rules != other.rules:
             ours, theirs = self.rules.values, other.rules.values
+            # A preset is only a name for its switches, so two with equal switches are the same
+            # rules.
             found += [
                 f"{name} {theirs[name]!r} instead of {ours[name]!r}"
                 for name in ours

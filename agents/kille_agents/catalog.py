@@ -156,6 +156,8 @@ def as_policy(
                 "returns, features and name are for functions and torch modules"
             )
         player = Network(policy, name=name, **asked)  # type: ignore[arg-type]
+    # A name can stand for another policy at each table, and a class is called with the seats and
+    # rules.
     elif table is None and isinstance(policy, (str, Path, type)):
         raise PolicyError(
             f"{shortened(policy)} plays at a table: name it, as_policy(player, game, num_players, "

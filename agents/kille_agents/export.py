@@ -1,9 +1,9 @@
 """Own networks as policy folders: torch modules and models of Stable-Baselines3, without torch.
 
-What a network is shown ("float", "seats") is worked into its first layer, so that the policy reads
-features as tables have them. A module's layers are taken in the order in which it
-holds them; nothing says that its `forward` calls them so. Therefore what was made is asked beside
-the original at decisions of its table, and refused unless both answer alike.
+The scale of the inputs ("float", "seats") is folded into the first layer, so that the policy reads
+plain features. A module's layers are taken in the order in which it holds them, though its
+`forward` may call them otherwise. Therefore the policy is compared with the original at decisions
+of its table, and refused unless both answer alike.
 """
 
 from collections.abc import Mapping, Sequence

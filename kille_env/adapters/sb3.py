@@ -73,6 +73,8 @@ class TableVecEnv(VecEnv):
         self._observations, self.observation = observations, observations.kind
         self.features = observations.features
         self._actions = np.zeros(self.num_envs, dtype=np.int64)
+        # For `episode["t"]`, the seconds since the start, which the library's `Monitor` has as
+        # well.
         self._began = time.time()
 
     def step_async(self, actions: Any) -> None:
@@ -379,6 +381,8 @@ class SelfPlayVecEnv(TableVecEnv):
         self, kind: _Kind, actions: np.ndarray, infos: list[dict[str, Any]]
     ) -> tuple[np.ndarray, np.ndarray]:
         """Play at the tables of a kind; return rewards [M, P] and the matches that ended, [M]."""
+        # Copied, because the step overwrites it, and the last observations are those of the seats
+        # that decided.
         batch, seats = kind.batch, kind.batch.seat.copy()
         batch.step(actions)
         rewards, ended = batch.reward.copy(), batch.seat < 0
@@ -398,6 +402,7 @@ class SelfPlayVecEnv(TableVecEnv):
                 truncated=batch.truncated[ended].tolist(),
                 returns=kind.returns[ended],
             )
+            # Only now: a new match overwrites the results and the last observations.
             kind.clear(ended)
         return rewards, ended
 
@@ -508,6 +513,7 @@ class SeatVecEnv(TableVecEnv):
         """Begin matches at all tables; return the first observations of the seats, [N, F]."""
         options = self._take_options()
         self.tables.begin(self._take_seeds(), **options)
+        # The library's name for the infos of a reset.
         self.reset_infos = [self._passed(i) for i in range(self.num_envs)]
         return self.observe()
 

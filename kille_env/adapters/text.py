@@ -161,6 +161,7 @@ class TextPlayer:
             PolicyError: No answer to a decision names a legal action.
         """
         rules = _rules(decisions.game, decisions.rules, decisions.num_players)
+        # A determinization, not the table: whatever the text shows, it holds no hidden card.
         drawn = decisions.draw(1)
         asked = [
             (f"{rules}\n\n{decision_prompt(drawn, row)}", tuple(drawn.legal_texts(row)))
@@ -188,6 +189,7 @@ class TextPlayer:
             index = read_answer(answer, legal)
             if index is not None:
                 return index
+            # With its own answer, so that the model sees what was wrong with it.
             prompt = f"{prompt}\n\n{answer}\n\n{ask_again(answer, legal)}"
         raise PolicyError(
             f"{self.name} named no legal action in {self.attempts} answers, the last one was "
@@ -202,6 +204,7 @@ def _rules(game: str, rules: Rules, num_players: int) -> str:
 
 def _declared(answer: str) -> str | None:
     """Return the text after the last "Answer:" at the beginning of a line."""
+    # Models think aloud, and may name several actions before they decide.
     lines = [bare for line in answer.splitlines() if (bare := _bare(line)).startswith(_ANSWER)]
     return _bare(lines[-1].removeprefix(_ANSWER)) if lines else None
 

@@ -192,6 +192,7 @@ class SeatVectorEnv(OneSeat, VectorEnv[Any, Any, Any]):
         Raises:
             KilleError: No match has begun, no such table, or no screen.
         """
+        # There is one window, so it shows one table.
         if table is None and self.render_mode == "human":
             table = 0
         if table is not None:

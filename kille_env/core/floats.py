@@ -90,6 +90,8 @@ class SeatLayout:
     def __init__(self, observation: Callable[[int], tuple[Part, ...]], max_players: int) -> None:
         """Take a game's layout, and its largest number of seats."""
         self.max_players = max_players
+        # A part that is as large for one seat as for two is about the table; one that doubles is
+        # about seats.
         one, two, all_ = observation(1), observation(2), observation(max_players)
         table, seat = [], []
         for a, b, largest in zip(one, two, all_, strict=True):

@@ -71,10 +71,12 @@ class Switch:
         Raises:
             RulesError: The value is impossible; the message says what is possible.
         """
+        # -1 is none of the numbers that a switch can have.
         if value is None and self.nullable:
             return -1
         if self.values:
             for code, known in enumerate(self.values):
+                # The type too: 1 == True in Python, but a switch takes one or the other.
                 if isinstance(value, type(known)) and value == known:
                     return int(known) if isinstance(known, bool) else code
         elif (

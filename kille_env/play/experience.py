@@ -171,6 +171,7 @@ class Collector:
             probabilities = players.probabilities(due)
             actions[tables] = chosen = pick_actions(probabilities, uniforms)
             chosen_share = probabilities[np.arange(len(tables)), chosen]
+            # Counted from forehand, which speaks first: the dealer moves on with every deal.
             position = (seats - batch.tables["dealer"][tables] - 1) % batch.num_players
             seen = batch.observation[tables], batch.mask[tables]
             state = self._states()[tables]
@@ -188,6 +189,8 @@ class Collector:
         tables, seats = np.nonzero((self._streams.open >= 0) & ended[:, None])
         if len(tables):
             rows = self._streams.open[tables, seats]
+            # A table can end for several seats, and a batch looks at one seat of each table, so it
+            # is copied for each.
             seen = self.batch.take(tables).observe(seats)
             self._ends.append((rows, self.batch.truncated[tables], seen))
 

@@ -142,6 +142,7 @@ def parse_record(line: str | bytes, source: str = "") -> Record:
 
 def format_record(record: Mapping[str, Any]) -> str:
     """Return a record as its canonical line, without the line feed."""
+    # In the order of the notation, so that one match has one line, to the byte.
     ordered = {key: record[key] for key in KEYS if key in record}
     result_keys = load_game(record["game"]).spec.result_keys
     deals = []

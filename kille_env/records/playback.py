@@ -282,6 +282,7 @@ def _same(a: Any, b: Any) -> bool:
     """Return whether two JSON values are equal; true is not 1, and shares may be rounded."""
     if isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
         return len(a) == len(b) and all(map(_same, a, b))
+    # True == 1 in Python, not in JSON.
     if isinstance(a, bool) or isinstance(b, bool):
         return a is b
     if isinstance(a, (int, float)) and isinstance(b, (int, float)):

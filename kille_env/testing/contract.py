@@ -75,6 +75,7 @@ def check_game(
             rules = spec.resolve(preset, episode=episode)
             for number in sorted({min(seats, spec.most_players(rules)) for seats in numbers}):
                 _run(CHECKS, name, number, rules, decisions, seed)
+    # One switch at a time, and fewer checks: the combinations are too many.
     some = (check_play, check_determinizations)
     for switch in spec.switches:
         for value in switch.values:
@@ -232,6 +233,7 @@ def check_all_seats(batch: Batch) -> None:
     assert batch.mask.any(axis=1).all(), f"a seat to act has no legal action: {batch.mask.tolist()}"
     packs = np.sort(batch.tables["deck"], axis=1)
     assert (packs == np.arange(spec.pack.size)).all(), "a pack no longer holds every card once"
+    # A seat that is asked in secret hides behind the one on turn, which keeps its mask meanwhile.
     others = np.zeros(batch.num_tables, dtype=np.int64)
     for seat in range(players):
         observation, mask = batch.observe(seat), batch.legal_actions(seat)

@@ -134,6 +134,7 @@ def check_playthrough(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     comment, record = read_playthrough(text, path.name)
     lines, expected = text.splitlines(), write_playthrough(record, comment).splitlines()
+    # A playthrough that stops early must not pass.
     both = zip_longest(lines, expected, fillvalue="(nothing)")
     for number, (written, now) in enumerate(both, start=1):
         if written != now:

@@ -49,6 +49,7 @@ def _compare_pair(
         first, second = pair
         deals = first.tables["deals"][0], second.tables["deals"][0]
         same = first.seat[0] == second.seat[0] and np.array_equal(first.mask, second.mask)
+        # From the first difference in public on, the two are different games.
         if not same or deals != (1, 1) or first.over[0] or second.over[0]:
             return number + 1
         if before and seat is not None:

@@ -174,6 +174,7 @@ def _trick(zones: Zones) -> tuple[Laid, ...]:
     """Return the trick that lies, in the order of play, its best card marked."""
     order = [int(zone[6:]) for zone in zones if zone.startswith("trick ")]  # in the order of play
     cards = {seat: zones[f"trick {seat}"][0] for seat in order}
+    # Of equal highest cards the later one wins; `max` keeps the first that it meets.
     best = max(reversed(cards), key=lambda seat: cards[seat] >> 1, default=-1)
     return tuple(
         Laid(seat, f"trick {seat}", face_of(KILLE_PACK, card), best=seat == best)

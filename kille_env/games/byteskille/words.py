@@ -87,6 +87,7 @@ def result(table: Any, rules: Rules) -> dict[str, Any]:
     events, hands = _events_of(table), table["hand"][: int(table["num_players"])]
     redealt = table["redeal"] != Redeal.NONE
     unasked = ((Event.CALL, 0), *((Event.ANSWER, answer) for answer in _BY_ANSWER))
+    # A gok called between turns and an answer are no turns of the seats that gave them.
     turns = [a for kind, a, b, *_ in events if (kind, b) not in unasked]
     return {
         "turns": list(dict.fromkeys(turns)),
@@ -148,6 +149,7 @@ def _known_to(table: Any, seat: int | None, card: int) -> bool:
 
 def _pot(table: Any) -> int:
     """Return the pot after the hand's payments in, before it is paid out."""
+    # A pot that is won has been paid out already, so `pot` is 0 then.
     decided = table["phase"] == Phase.OVER or table["winner"] >= 0
     return int(table["shown_pot" if decided else "pot"])
 
@@ -186,6 +188,8 @@ def narrate(before: Any, after: Any, rules: Rules, who: list[str], seat: int | N
         if event[0] in (Event.SVIN, Event.TALON_SVIN) and undone:
             lines[-1] += f" {counted(undone, 'swap is', 'swaps are')} undone."
     asked = int(before["seat"])
+    # Waiting is no event: only the holder itself, or a viewer of all cards, may read that it was
+    # asked.
     if before["phase"] == Phase.GOK and len(new) == len(old) and seat in (None, asked):
         lines.append(f"{does(who[asked], 'keeps the cuckoo hidden')}.")
     if after["showdown"] and (not before["showdown"] or after["deals"] != before["deals"]):
@@ -365,6 +369,7 @@ def _strip(table: Any) -> tuple[Laid, ...]:
 
 def _turn(table: Any, viewer: int | None) -> int:
     """Return the seat on turn; only the seat itself may know that a gok holder is asked."""
+    # To all others it is still the turn of the player who decides about a swap.
     hidden = table["phase"] == Phase.GOK and viewer not in (None, table["seat"])
     return _order_of(table)[int(table["turn"])] if hidden else int(table["seat"])
 
@@ -557,6 +562,7 @@ def _given_for(table: Any, seat: int, card: int) -> int:
 def _without_drawing(table: Any, who: list[str], seat: int, given: int) -> str:
     """Return the fate of a seat if it had kept the card that it gave to the stock."""
     struck = members(table["chopped"])
+    # Struck seats are out for another reason, and their cards are not compared.
     others = [other for other in _order_of(table) if other != seat and other not in struck]
     lowest = min(others, key=lambda other: _rank(table, int(table["hand"][other])), default=seat)
     below = _rank(table, int(table["hand"][lowest])) < given >> 1 < Kind.KI

@@ -177,6 +177,8 @@ def observe(table, rules, seat, out):
     """Write the observation of a seat."""
     p, viewer = np.int64(table["num_players"]), np.int64(seat)
     turned_up = table["turn_up"] >= 0
+    # The first parts have the same places at every number of seats, so they are gathered in one
+    # word.
     summary = _money(table, rules) | _progress(table)
     summary |= _open_cards(table) if turned_up else np.uint64(0)
     write_bits(summary, start(OBS.trumps, p), out, 0)

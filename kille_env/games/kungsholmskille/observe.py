@@ -90,6 +90,7 @@ def observe(table, rules, seat, out):
     observe_pot_game(table, rules, np.int64(seat), Phase.PLAY, tricks_of(rules), out, OBS)
     p = np.int64(table["num_players"])
     one_seat(table["forehand"], np.int64(seat), p, out, OBS.forehand)
+    # A seat's fields are read before anything is written, see `krypkille.observe`.
     this = index(seat)
     for at in range(p):
         said1, said2 = table["said1"][this], table["said2"][this]
