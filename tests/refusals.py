@@ -9,9 +9,11 @@ import pytest
 from kille_env.errors import KilleError
 
 
-def refused(call: Callable[..., Any], words: str, *given: Any) -> str:
+def refused(
+    call: Callable[..., Any], words: str, *given: Any, kind: type[KilleError] = KilleError
+) -> str:
     """Require that a call is refused; returns "Error: message", in which `words` are found."""
-    with pytest.raises(KilleError) as caught:
+    with pytest.raises(kind) as caught:
         call(*given)
     said = f"{type(caught.value).__name__}: {caught.value}"
     assert re.search(words, said, re.DOTALL), said

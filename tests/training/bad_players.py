@@ -183,17 +183,6 @@ class Slow(Player):
         return even(mask)
 
 
-class RaisesLater(Player):
-    """Answers for as long as it takes to be recognized."""
-
-    def __init__(self, num_players, rules):
-        super().__init__(num_players, rules)
-        self.fingerprint = "the same"
-
-    def probabilities(self, observation, mask):
-        raise RuntimeError("no idea any more")
-
-
 class ForTwo(Player):
     """Was made for two seats."""
 

@@ -1,4 +1,4 @@
-"""Whatever a user's code or file does wrong, a command ends with one sentence that names it."""
+"""A user's odd argument, file or code ends with one sentence that names it."""
 
 import io
 import sys
@@ -6,10 +6,55 @@ from pathlib import Path
 from sysconfig import get_path
 
 import click
+import numpy as np
 import pytest
 
+import kille_env
+import kille_training as kt
+from kille_env.errors import FileError
 from kille_training.cli import main as command
 from kille_training.cli.main import guarded
+from refusals import refused as is_refused
+
+TWO = ["uniform", "rule_of_thumb"]
+
+
+def record(path):
+    recorder = kille_env.Recorder(kille_env.make_batch("knack", 1, 2, restart=False))
+    recorder.reset(seed=1)
+    kille_env.write_records([recorder.record()], path)
+
+
+WRITES = {
+    "tournament": lambda path: kt.play_tournament(TWO, "knack", num_players=2, deals=4, out=path),
+    "compare": lambda path: kt.compare(*TWO, "knack", 2, most=10, out=path),
+    "train": lambda path: kt.train("knack", out=path),
+    "seeds": lambda path: kt.train("knack", out=path, seeds=2),
+    "solve": lambda path: kt.solve("byteskille", 2, iterations=2, out=path),
+    "export_efg": lambda path: kt.export_efg("byteskille", 2, path),
+    "records": record,
+}
+DRAWS = {
+    "tournament": lambda seed: kt.play_tournament(TWO, "knack", num_players=2, deals=4, seed=seed),
+    "compare": lambda seed: kt.compare(*TWO, "knack", 2, most=10, seed=seed),
+    "evaluate": lambda seed: kt.evaluate("uniform", "knack", 2, deals=4, seed=seed, exact=False),
+    "train": lambda seed: kt.train("knack", seed=seed),
+}
+ODD_SEEDS = [np.array(3), np.array(3.5), np.array([1, 2]), "3", True, -1, 2**64]
+
+
+@pytest.mark.parametrize("write", WRITES)
+def test_a_path_that_cannot_be_written_is_named(tmp_path, write):
+    (tmp_path / "file").touch()
+    words = r"file.* cannot be written: .*; name another place, or"
+    is_refused(WRITES[write], words, tmp_path / "file" / "below", kind=FileError)
+
+
+@pytest.mark.parametrize("seed", ODD_SEEDS, ids=str)
+@pytest.mark.parametrize("draw", DRAWS)
+def test_an_odd_seed_is_refused_by_name(draw, seed):
+    is_refused(DRAWS[draw], "seed", seed)
+
 
 MODULE = """
 import sys
