@@ -61,11 +61,11 @@ FORGETS, CLASH, EMPTY, RANDOM = FAULTS
 SCATTER = 0x9E3779B97F4A7C15  # an odd multiplier: numbers that look random
 
 
-def _the_games(*_: Any) -> Any:
-    """Stand for a function of the game; it is never called."""
+def bound_later(*_: Any) -> Any:
+    """Stand in for a function of the game until `bind` gives the real one; it is never called."""
 
 
-deal = apply = legal_actions = information_state = passed_over = outcome = holder = _the_games
+deal = apply = legal_actions = information_state = passed_over = outcome = holder = bound_later
 NUM_TYPES, COPIES = 0, 1
 """The game's: types of cards in the pack, and how many equal cards there are of each."""
 
