@@ -241,7 +241,7 @@ EVERY = f"{ANY} tables statistics.intervals pages.page"
 """What each run loads that measures and has a page."""
 LEARNS = f"""
     {UPDATES} {EVERY} pages.plots solving.size evaluation.api evaluation.duplicate
-    evaluation.results learn.measuring learn.page
+    evaluation.profiles evaluation.results learn.measuring learn.page
 """
 MEASURES_EXACTLY = f"""
     {LEARNS} evaluation.exact solving.arrays solving.grow solving.policies

@@ -22,6 +22,7 @@ from pettingzoo.utils.env import AECEnv
 from kille_env.adapters.rendering import RENDER_MODES, Renderer
 from kille_env.adapters.spaces import Observations, feature_space
 from kille_env.core import arguments
+from kille_env.core.batch import ONE_TABLE
 from kille_env.core.game import Game
 from kille_env.core.start import begin
 from kille_env.errors import IllegalActionError, KilleError, shortened
@@ -106,7 +107,7 @@ class KilleAEC(AECEnv[str, Any, int]):
         self._reward = check_reward_function(reward)
         checked: Any = options
         self._batch = make_batch(game, 1, num_players, restart=False, **checked)
-        begin(self._batch.game)
+        begin(self._batch.game, ONE_TABLE)
         self.illegal_reward = reward_of_illegal(illegal_reward, self._batch)
         self._renderer = Renderer(self._batch, render_mode)
         self.render_mode = self._renderer.mode

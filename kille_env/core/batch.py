@@ -1,6 +1,6 @@
 """Many tables of one game: Python owns the arrays, compiled kernels fill them."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from functools import cache
 from html import escape
@@ -16,13 +16,16 @@ from kille_env.core.jit import Kernel, announce_compilation, in_plain
 from kille_env.core.loops import MOST_PASSED, first_illegal
 from kille_env.core.provided import provided
 from kille_env.core.spec import Part, Rules, width
-from kille_env.core.start import STEPS, compile_ahead, finish
+from kille_env.core.start import compile_ahead, finish
 from kille_env.core.table import DEAL, OVER
 from kille_env.errors import IllegalActionError, KilleError, RulesError, shortened
 
 if TYPE_CHECKING:
     from kille_env.registry import Table
 
+STEPS = f"{__name__}:kernels_of_steps"
+ONE_TABLE = f"{__name__}:kernels_of_one_table"
+"""Functions that call kernels, for `kille_env.core.start`."""
 INT64 = np.dtype(np.int64)
 """NumPy has one object for it; to compare types otherwise takes longer."""
 
@@ -631,3 +634,27 @@ def again(
     for its, kept in zip((target.tables, *target.shown), arrays, strict=True):
         its[...] = kept
     return batch
+
+
+def kernels_of_one_table(game: str) -> Iterator[object]:
+    """Call all kernels that step, show or hand-play a single table."""
+    batch = Batch(game_of(game), seed=0)
+    yield batch.reset()
+    yield batch.step(batch.mask.argmax(axis=1))
+    yield batch.observe(0)
+    yield batch.legal_actions(0)
+    own = batch.arrays
+    masks = batch.mask.repeat(batch.num_players, axis=0).copy()
+    yield batch.game.masks_of_all(own.tables, own.rules, masks)
+    # Tables by hand deal and apply in separate calls, which compile other loops than `step`.
+    batch = Batch(game_of(game), seed=0, restart=False)
+    yield batch.reset(deal=False)
+    yield batch.deal()
+    yield batch.apply(batch.mask.argmax(axis=1))
+    yield batch.full_state(0)
+    yield batch.information_state(0)
+
+
+def kernels_of_steps(game: str) -> Iterator[object]:
+    """Call the step of many tables."""
+    yield Batch(game_of(game), 2, seed=0).compile_step()

@@ -28,10 +28,6 @@ from kille_env.core.jit import Kernel, here
 
 SWITCH = "KILLE_PLAIN_START"
 """Environment variable; "0" compiles before the first step, as batches do."""
-STEPS = "kille_env.core.start:kernels_of_steps"
-"""The kernels of a batch that take longest to compile."""
-KERNELS = "kille_env.core.start:kernels_of_one_table"
-"""The default of `begin`: the kernels that one table by itself calls."""
 
 _jobs: dict[tuple[str, ...], threading.Thread] = {}
 _turn = threading.Lock()
@@ -39,7 +35,7 @@ _turn = threading.Lock()
 _stopping = threading.Event()
 
 
-def begin(game: Game, kernels: str = KERNELS, *arguments: str) -> None:
+def begin(game: Game, kernels: str, *arguments: str) -> None:
     """Let the tables of a game run in plain Python until their kernels are compiled."""
     job = kernels, game.module.__name__, *arguments
     # A job that has failed stays in `_jobs`, so it is not tried again at every `make`.
@@ -111,34 +107,6 @@ def _calls(kernels: str, *arguments: str) -> Iterator[object]:
     """Call the kernels of a job, one after the other."""
     module, _, function = kernels.partition(":")
     yield from getattr(importlib.import_module(module), function)(*arguments)
-
-
-def kernels_of_one_table(game: str) -> Iterator[object]:
-    """Call all kernels that step, show or hand-play a single table."""
-    from kille_env.core.batch import Batch
-
-    batch = Batch(game_of(game), seed=0)
-    yield batch.reset()
-    yield batch.step(batch.mask.argmax(axis=1))
-    yield batch.observe(0)
-    yield batch.legal_actions(0)
-    arrays = batch.arrays
-    masks = batch.mask.repeat(batch.num_players, axis=0).copy()
-    yield batch.game.masks_of_all(arrays.tables, arrays.rules, masks)
-    # Tables by hand deal and apply in separate calls, which compile other loops than `step`.
-    batch = Batch(game_of(game), seed=0, restart=False)
-    yield batch.reset(deal=False)
-    yield batch.deal()
-    yield batch.apply(batch.mask.argmax(axis=1))
-    yield batch.full_state(0)
-    yield batch.information_state(0)
-
-
-def kernels_of_steps(game: str) -> Iterator[object]:
-    """Call the step of many tables."""
-    from kille_env.core.batch import Batch
-
-    yield Batch(game_of(game), 2, seed=0).compile_step()
 
 
 def _marker(job: tuple[str, ...]) -> Path:

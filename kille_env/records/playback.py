@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from kille_env.core.arguments import one_of
-from kille_env.core.batch import Batch
+from kille_env.core.batch import ONE_TABLE, Batch
 from kille_env.core.floats import OBSERVATION, reading_of
 from kille_env.core.spec import Rules
 from kille_env.core.start import begin
@@ -171,7 +171,7 @@ class _Replayer:
         self.reading = reading_of(observation, game.spec, record["num_players"])
         self.record, self.look = record, look
         self.where = getattr(record, "source", "")
-        begin(game)
+        begin(game, ONE_TABLE)
         self.batch = Batch(game, 1, record["num_players"], rules, 0, restart=False)
         self.table = self.batch.tables[0]
         self.out = Replay(record, rules)

@@ -125,3 +125,11 @@ class Kept:
         assert all(array.tobytes() == before for array, before in self.arrays)
         assert all(array.flags.writeable for array, _ in self.arrays)
         assert len({id(array) for array, _ in self.arrays}) == len(self.arrays)
+
+
+def step(venv: Any, actions: np.ndarray) -> tuple[Any, ...]:
+    """Return observations, rewards, ends and infos, from tables with one seat or with all."""
+    if not hasattr(venv, "play"):
+        return venv.step(actions)
+    played = venv.play(actions)
+    return venv.observe(), played.rewards, played.ended, played.infos

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
-from adapters.spies import random_legal, stable_baselines
+from adapters.spies import random_legal, stable_baselines, step
 from kille_env.adapters.aec import KilleAEC
 from kille_env.adapters.gym import KilleEnv
 from kille_env.adapters.vector import SeatVectorEnv
@@ -65,8 +65,8 @@ def test_stable_baselines_learns_from_scaled_features_unless_told_otherwise(form
     for _ in range(60):
         assert np.array_equal(mine, its * scale)
         actions = random_legal(default.action_masks(), rng)
-        mine, *_, infos = default.step(actions)
-        its, *_, others = raw.step(actions)
+        mine, *_, infos = step(default, actions)
+        its, *_, others = step(raw, actions)
         for told, same in zip(infos, others, strict=True):
             if told:
                 ended += 1

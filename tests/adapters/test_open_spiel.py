@@ -207,7 +207,7 @@ def test_what_cannot_be_is_refused() -> None:
         state.apply_action(3)
     with pytest.raises(KilleError, match="whole pack"):
         state.resample_from_infostate(0, lambda: 0.5)
-    with pytest.raises(KilleError, match="what one player sees"):
+    with pytest.raises(KilleError, match="a player's own cards and public information"):
         game.make_py_observer(pyspiel.IIGObservationType(public_info=False, perfect_recall=True))
     for kind in (0, 6):
         state.apply_action(kind)

@@ -149,7 +149,7 @@ def test_determinizations_depend_on_the_decision_and_its_key_alone():
     whole = Decisions(batch, [0, 3, 5], keys(3, 10)).draw(4).tables
     alone = Decisions(batch, [3], keys(1, 11)).draw(4).tables
     assert np.array_equal(alone, whole[4:8])
-    taken = Decisions(batch, [0, 3, 5], keys(3, 10)).take([2, 1])
+    taken = Decisions(batch, [0, 3, 5], keys(3, 10)).select([2, 1])
     assert taken.keys.tolist() == [12, 11]
     assert np.array_equal(taken.draw(4).tables, np.concatenate([whole[8:], whole[4:8]]))
 

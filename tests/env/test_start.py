@@ -37,7 +37,7 @@ def decisions(game, episode):
 """
 GYM = """
 def decisions(game, episode):
-    env = gymnasium.make(f"kille_env/{game}-v0", episode=episode, opponents="rule_of_thumb")
+    env = gymnasium.make(env_id(game), episode=episode, opponents="rule_of_thumb")
     observation, info = env.reset(seed=3)
     while True:
         legal = info["action_mask"].nonzero()[0]
@@ -51,6 +51,7 @@ def decisions(game, episode):
 PLAY = """
 import hashlib, itertools, json, sys
 import gymnasium, numpy as np
+from kille_env.adapters.registration import env_id
 import kille_env
 from kille_env.core import start
 from kille_env.core.jit import Kernel
@@ -134,7 +135,7 @@ print(json.dumps([jit.Kernel.starting, env.game.is_compiled]))
 @pytest.mark.parametrize(
     "change",
     [
-        "start.begin.__defaults__ = ('kille_env.core.start:nothing',)",
+        "import kille_env.adapters.aec as aec; aec.ONE_TABLE = 'kille_env.core.batch:nothing'",
         "start._compile_in_child = lambda job: False",
         "jit.cache_base = lambda: None; jit.kernel_folder = lambda key: None",
         "start.os.sched_getaffinity = lambda pid: {0}",

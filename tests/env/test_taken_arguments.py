@@ -7,6 +7,7 @@ import kille_env
 from env.batches import FIELDS, batch
 from kille_env.core import arguments
 from kille_env.play import seats
+from kille_env.play.policy import UniformPolicy
 from kille_env.play.seating import SeatedPolicies
 
 
@@ -24,7 +25,9 @@ def _seat_vector_env():
 
 def _seated_policies():
     tables = _begun()
-    return SeatedPolicies(tables, ["uniform"], [-1, 0, 0]), tables.mask.argmax(axis=1)
+    return SeatedPolicies(tables, [UniformPolicy()], np.array([-1, 0, 0])), tables.mask.argmax(
+        axis=1
+    )
 
 
 def _spoil_before(monkeypatch, where, name, given):

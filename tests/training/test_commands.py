@@ -76,7 +76,7 @@ def test_a_file_beside_a_policy_takes_no_table_from_it(config, refused, tmp_path
     for content in (b"", b"no zip"):
         (tmp_path / "model.zip").write_bytes(content)
         said = refused("evaluate", "model.zip")
-        assert "model.zip is no model of Stable-Baselines3: the file is not a zip file" in said
+        assert "model.zip is no model of Stable-Baselines3: 'File is not a zip file'" in said
     assert "tiny.yaml is no policy" in refused("evaluate", "tiny.yaml")
 
 

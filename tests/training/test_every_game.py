@@ -65,7 +65,9 @@ def test_play(kille, game, number, monkeypatch):
 
     answers = lines()
     monkeypatch.setattr(terminal, "choices", choices)
-    stdin = SimpleNamespace(readline=lambda: "".join(f"{line}\n" for line in islice(answers, 1)))
+    stdin = SimpleNamespace(
+        isatty=lambda: False, readline=lambda: "".join(f"{line}\n" for line in islice(answers, 1))
+    )
     monkeypatch.setattr("sys.stdin", stdin)
     told = kille("play", game, "--seed", 3, "--rules", "episode=deal", "--out", "x.jsonl").out
     assert "q: quit" in told  # the help

@@ -91,6 +91,21 @@ def export_efg(
     Example:
         >>> import kille_training as kt
         >>> exported = kt.export_efg("byteskille", 2, "deal.efg", rules={"fraga": "off"})
+
+    Args:
+        game: The game; of the five-card games and Knack only small tables have a tree that fits.
+        num_players: P.
+        path: The file; its folder is made.
+        rules: A preset, switches or resolved rules.
+        memory: GiB that the tree may take.
+
+    Returns:
+        The file and its tree: `load()` is the game, `player(policy)` brings a policy back, and
+        `policy(player)` takes one there.
+
+    Raises:
+        KilleError: There is no single finite tree of this table; the message says why.
+        FileError: The file cannot be written.
     """
     settings = settings_of(game, num_players, rules)
     if settings.rules["episode"] != "deal":

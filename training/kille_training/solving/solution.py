@@ -340,7 +340,7 @@ class Folder:
                 if not np.isfinite(np.array(numbers, float)).all():
                     raise ValueError("a number is not finite")
             return solved, progress
-        except (TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError) as error:
             raise _broken(file, error) from None
 
     def write(self, solved: Solved, progress: Sequence[DealProgress]) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from kille_env.core.batch import ONE_TABLE
 from kille_env.core.spec import Rules
 from kille_env.core.start import begin
 from kille_env.core.table import OVER
@@ -55,7 +56,7 @@ class Sitting:
         self.names = names_at(len(by_seat), self.person)
         self.decided, self.watch, self._seed = 0, watch, seed
         self._done: list[Record] = []
-        begin(load_game(game))
+        begin(load_game(game), ONE_TABLE)
         self.batch = make_batch(game, 1, len(by_seat), rules=rules, seed=0, restart=False)
         names = [
             name if player is None else f"{name} ({name_of(player)})"
