@@ -70,7 +70,7 @@ def test_play(kille, game, number, monkeypatch):
     )
     monkeypatch.setattr("sys.stdin", stdin)
     told = kille("play", game, "--seed", 3, "--rules", "episode=deal", "--out", "x.jsonl").out
-    assert "q: quit" in told  # the help
+    assert f"All rules: kille games {game} --manual" in told  # the help
     assert "End of the deal: " in told
     assert "You played " in told
     records = list(read_records("x.jsonl"))

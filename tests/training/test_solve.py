@@ -119,7 +119,7 @@ def test_what_the_text_of_a_solution_says(here):
     assert solution.text == text
     assert "preset svensk with max_redeals=1." in text
     assert "0.0% of the decisions that come up are random." in text
-    assert re.search(r"you\) 5 is on turn; .* \(4\.5\d%\): \*\*swap\*\*", text)
+    assert re.search(r"\(you\) 5; .* \(4\.5\d%\): \*\*swap\*\*", text)
     assert "Questions can be granted 1 times" in text
 
 
