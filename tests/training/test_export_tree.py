@@ -105,7 +105,7 @@ def test_labels_and_digits_are_in_the_file(tmp_path: Path) -> None:
 def test_policies_of_another_game_are_refused(tmp_path: Path) -> None:
     efg = guess()
     kuhn = pyspiel.load_game("kuhn_poker")
-    with pytest.raises(PolicyError, match="of another tree"):
+    with pytest.raises(PolicyError, match="has another tree"):
         efg.strategy_of(pyspiel.UniformRandomPolicy(kuhn), kuhn)
     efg.write(tmp_path / "guess.efg")
     game = pyspiel.load_game("efg_game", {"filename": str(tmp_path / "guess.efg")})

@@ -23,7 +23,7 @@ MASK = np.ones((10, 4), dtype=np.int8)
 WROTE = "it wrote into the files of its process"
 BAD = {
     "Raises": "RuntimeError: no idea",
-    "RaisesUnspeakable": "Unspeakable: an error that cannot be shown",
+    "RaisesUnspeakable": "Unspeakable: an error without a printable text",
     "Interrupts": "KeyboardInterrupt: stop it all",
     "Cancels": "CancelledError: ",
     "Exits": "SystemExit: had enough",

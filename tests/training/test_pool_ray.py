@@ -121,7 +121,7 @@ def test_a_cluster_on_this_machine(monkeypatch):
     with Ray(workers=1) as pool:
         there = found(pool.run(job(60.0), shards(0, 1)[:1]))
         monkeypatch.setattr(pool_cluster, "version", lambda: "0.0")
-        with pytest.raises(WorkerError, match=r"the one that asks 0\.0; install the same one"):
+        with pytest.raises(WorkerError, match=r"expected 0\.0; install the same one"):
             list(pool.run(job(60.0), shards(0, 1)[:1]))
     assert not ray.is_initialized()
     with Here() as pool:

@@ -238,10 +238,10 @@ def test_a_checkpoint_that_is_none_is_named(here):
         ("rows", arrays["rows"][:, 1:]),
     ):
         write_arrays(file, about, {**arrays, name: wrong})
-        with pytest.raises(KilleError, match=r"hand-1.npz is not a saved solver; delete it"):
+        with pytest.raises(KilleError, match=r"hand-1.npz is not a checkpoint; delete it"):
             solved("solved", target=1e-3)
     file.write_bytes(b"PK")
-    with pytest.raises(KilleError, match=r"hand-1.npz is not a saved solver; delete it"):
+    with pytest.raises(KilleError, match=r"hand-1.npz is not a checkpoint; delete it"):
         solved("solved", target=1e-3)
 
 
@@ -333,9 +333,9 @@ def test_a_folder_of_something_else_is_left_alone(here, capsys):
 @pytest.mark.parametrize(
     ("name", "damage", "told"),
     [
-        ("solution.json", b"{", "solution.json is broken"),
-        ("solution.json", b"{}", "solution.json is broken"),
-        ("settings.json", b"[]", "settings.json is broken"),
+        ("solution.json", b"{", "solution.json is damaged"),
+        ("solution.json", b"{}", "solution.json is damaged"),
+        ("settings.json", b"[]", "settings.json is damaged"),
     ],
 )
 def test_broken_files_are_named(here, name, damage, told):
@@ -357,7 +357,7 @@ def test_broken_results_are_named(here):
         {"progress": [[1]]},
     ):
         (folder.path / "solution.json").write_text(json.dumps({**whole, **wrong}))
-        with pytest.raises(ConfigError, match=r"solution\.json is broken"):
+        with pytest.raises(ConfigError, match=r"solution\.json is damaged"):
             folder.read()
     policy = folder.path / "policy.npz"
     policy.write_bytes(policy.read_bytes()[:300])

@@ -427,7 +427,7 @@ def test_the_greedy_version_of_a_solved_match_has_no_way_to_improve(two: Solved)
 
 def test_players_that_remember_are_not_measured_in_matches() -> None:
     player = load_policy("search", "byteskille", 2, spec("byteskille").resolve(episode="match"))
-    with pytest.raises(PolicyError, match="remembers or looks ahead"):
+    with pytest.raises(PolicyError, match="is recurrent or searches"):
         nash_conv(player, "byteskille", 2, episode="match")
     with pytest.raises(KilleError, match="whole matches have exact trees in byteskille only"):
         nash_conv("uniform", "knack", 2, episode="match")

@@ -88,7 +88,7 @@ def test_a_game_without_an_end_is_refused():
 
 @pytest.mark.parametrize("nowhere", [Decision(0, "", ()), Chance((), ())])
 def test_a_state_that_leads_nowhere_is_refused(nowhere):
-    with pytest.raises(KilleError, match="leads to no state; return a Terminal"):
+    with pytest.raises(KilleError, match="has no next state; return a Terminal"):
         flatten("", lambda _: nowhere, 2)
 
 

@@ -62,7 +62,7 @@ def test_whole_matches_are_recorded_and_go_on_from_their_record(game):
     [
         (lambda table: table.act(99), IllegalActionError, "99"),
         (lambda table: table.begin(), KilleError, "still being played"),
-        (lambda table: table.think(), KilleError, "the person is asked"),
+        (lambda table: table.think(), KilleError, "it is the person's turn"),
         (lambda table: Sitting("byteskille", table.batch.rules, [None, None], seed=1),
          RulesError, "2 seats"),
     ],

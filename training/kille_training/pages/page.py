@@ -1,8 +1,7 @@
-"""Shared parts of all pages: colors, templates, charts in cells of tables, writing.
+"""Shared parts of all pages: colors, templates and charts.
 
-One color means one thing, on light and dark screens; the hues are those of Okabe and Ito, which
-people with any color vision can tell apart. Charts are rows of HTML tables: their labels are text
-of the page, readable on a phone, and a position is a share of a cell's width.
+A color has one meaning, on light and dark screens; the hues are those of Okabe and Ito, distinct
+for any color vision. Charts are rows of HTML tables, so that labels are readable on a phone.
 """
 
 from collections.abc import Callable, Mapping
@@ -41,14 +40,14 @@ GREEDY, SAMPLED = (COLORS[name][0] for name in ("greedy", "sampled"))
 
 NO_DATA = "#e9ebee"
 SHARES = "RdYlBu_r"
-"""Color map of a probability, from never to always."""
+"""Color map of probabilities."""
 SERIES = ("#1b6ca8", "#c8553d", "#588157", "#7d5ba6", "#b08900")
 """Colors of series within one plot; its legend names them."""
 
 LEAST = 1e-6
-"""Smallest value on a logarithmic axis; smaller ones, 0 too, stand there."""
+"""Smallest value on a logarithmic axis; smaller ones, including 0, are clipped to it."""
 WIDE, NARROW = 9.6, 3.6
-"""Widths of plots in inches, for a page and for a phone: text of 9 points is 12 px there."""
+"""Widths of plots in inches, for a page and for a phone, where 9 points are 12 px."""
 STEPS = (1, 2, 5, 10)
 """Distances between ticks, times a power of ten."""
 MOST_TICKS = 4
@@ -68,7 +67,7 @@ class Verdict:
 
 
 def plot(draw: Callable[[float], str]) -> Markup:
-    """Draw a plot for wide and narrow screens, from a function of the width in inches to SVG."""
+    """Draw a plot for wide and narrow screens by a function from the width in inches to SVG."""
     wide, narrow = themed(draw(WIDE)), themed(draw(NARROW))
     return Markup('<div class="wide">{}</div><div class="narrow">{}</div>').format(
         Markup(wide), Markup(narrow)
@@ -123,7 +122,7 @@ def figure(value: float, digits: int = 3) -> str:
 
 
 def within(half: float, digits: int = 3) -> str:
-    """Return half an interval as it follows a mean, or "" if it is unknown."""
+    """Return half an interval as " ± 0.01", or "" if it is unknown."""
     return f" ± {half:.{digits}f}" if np.isfinite(half) else ""
 
 
@@ -133,14 +132,14 @@ def percent(share: float, digits: int = 1) -> str:
 
 
 def interval(low: float, high: float, digits: int = 3) -> str:
-    """Return an interval as text; a single deal has none."""
+    """Return an interval as text."""
     if not np.isfinite([low, high]).all():
         return "no interval yet"
     return f"{low:+.{digits}f} to {high:+.{digits}f}"
 
 
 def _shown(value: Any) -> Any:
-    """Escape control characters of texts from files."""
+    """Escape control characters in texts."""
     return printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
@@ -185,7 +184,7 @@ class Scale:
 
     @classmethod
     def over(cls, *values: np.ndarray) -> "Scale":
-        """Return the scale that shows 0 and all finite values."""
+        """Return a scale of 0 and all finite values."""
         known = np.concatenate([np.ravel(each) for each in values])
         known = known[np.isfinite(known)]
         low, high = min(0.0, *known, 0.0), max(0.0, *known, 0.0)
@@ -201,7 +200,7 @@ class Scale:
         return f"{100 * self._share(value):.2f}%"
 
     def length(self, low: float, high: float) -> str:
-        """Return the distance of two values in percent of the width."""
+        """Return the distance between two values in percent of the width."""
         return f"{100 * (self._share(high) - self._share(low)):.2f}%"
 
     @property
@@ -218,7 +217,7 @@ class LogScale(Scale):
 
     @classmethod
     def over(cls, *values: np.ndarray) -> "LogScale":
-        """Return the scale that shows all values from `LEAST` up."""
+        """Return a scale of all values from `LEAST` up."""
         known = np.maximum(np.concatenate([np.ravel(each) for each in values]), LEAST)
         first, last = floor(log10(known.min())), ceil(log10(known.max()))
         last = max(last, first + 1)

@@ -1,4 +1,4 @@
-"""Shared parts of all plots: their style, axes, and SVG."""
+"""Shared parts of all plots: style, axes and SVG."""
 
 import io
 import re
@@ -41,7 +41,7 @@ def as_svg(figure: Figure) -> str:
     """Return the figure as an `<svg>` element."""
     text = io.StringIO()
     with warnings.catch_warnings():
-        # The letters of a name that this font lacks are drawn by whoever shows the plot.
+        # The viewer draws letters that this font lacks.
         warnings.filterwarnings("ignore", "Glyph .* missing from", UserWarning)
         FigureCanvasSVG(figure).print_svg(text, metadata={"Date": None})
     whole = text.getvalue()

@@ -17,7 +17,7 @@ def pool_of(
     log: Path | None = None,
     tick: Callable[[], None] | None = None,
 ) -> "AbstractContextManager[Pool]":
-    """Return where jobs are done, to be opened as a context."""
+    """Return a pool, a context manager."""
     if executor == "ray":
         from kille_training.pool.cluster import Ray
 

@@ -1,11 +1,11 @@
-"""The process in which jobs are done; `processes` starts it and listens to it.
+"""A worker process of `processes`.
 
     python -m kille_training.pool.child PARENT HANDLE
 
-PARENT is the id of the process that started this one, HANDLE the file of the connection to it. It
-sends a job and then items, pickled. This process answers in messages of bytes: a mark, what is
-said, and JSON or arrays. So the parent unpickles nothing, and garbage that a player writes into the
-connection is no message. Standard input is empty, and what is printed goes to the log.
+PARENT is the id of the parent process, HANDLE the file of the connection to it. The parent sends a
+job and then items, pickled. The child answers in messages: a mark, a kind, and JSON or arrays. So
+the parent unpickles nothing, and garbage that a player writes into the connection is rejected.
+Standard input is empty, and output goes to the log.
 """
 
 import io
@@ -28,11 +28,11 @@ from kille_training.pool.jobs import Arrays, Blame, blaming
 
 MARK = b"kille\0\r\n"
 LARGEST = 1 << 30
-"""Bytes of a message, at most."""
+"""Maximum size of a message in bytes."""
 MOST_TEXT = 10_000
-"""Characters of a text, at most."""
+"""Maximum length of a text."""
 FILES_CLOSED = 113
-"""Exit code of a child after a player has closed or replaced its files."""
+"""Exit code of a child if a player closed or replaced its files."""
 
 
 class Said(IntEnum):
@@ -57,7 +57,7 @@ def encode(said: Said, content: Any = None) -> bytes:
 
 
 def decode(message: bytes) -> tuple[Said, Any]:
-    """Decode a message into its kind and content; raise a ValueError if it is none."""
+    """Decode a message into its kind and content; raise a ValueError if it is invalid."""
     start = len(MARK) + 1
     if len(message) < start or not message.startswith(MARK):
         raise ValueError("no mark")
@@ -75,12 +75,12 @@ def decode(message: bytes) -> tuple[Said, Any]:
 
 
 def main() -> None:
-    """Do jobs until the parent process has ended."""
+    """Work until the parent process ends."""
     _die_before(int(sys.argv[1]))
     handle = os.dup(int(sys.argv[2]))  # not passed on to processes that players start
     os.close(int(sys.argv[2]))
     answers = _Answers(Connection(handle))
-    with suppress(EOFError, OSError):  # the parent has ended, or hears nothing more
+    with suppress(EOFError, OSError):  # the parent has ended
         job: Any = answers.connection.recv()
         while True:
             answers.do(job, answers.connection.recv())
@@ -100,11 +100,10 @@ def _die_before(parent: int) -> None:
 
 
 class _Answers:
-    """A worker: does jobs, and reports the running code and the results to the parent process.
+    """Execute jobs, and report the running code and the results to the parent process."""
 
-    A player that closes or replaces the files of the process ends it: otherwise the next player
-    would be blamed.
-    """
+    # The process ends if a player closes or replaces its files: otherwise the next player would be
+    # blamed.
 
     def __init__(self, connection: "Connection[Any, Any]") -> None:
         self.connection = connection
@@ -112,7 +111,7 @@ class _Answers:
         self._files = [_identity(handle) for handle in self._handles]
 
     def do(self, job: Any, item: Any) -> None:
-        """Do a job on an item; any error becomes a message."""
+        """Execute a job on an item; send any error as a message."""
         try:
             arrays = job(item, self.report)
         except Blame as blame:

@@ -1,8 +1,8 @@
-"""Does jobs on a Ray cluster, each item in a monitored process as on one machine.
+"""Execute jobs on a Ray cluster, each item in a monitored process as on one machine.
 
-An item is a task of one CPU, and whichever node is free does it. When a node dies, its tasks are
-done again elsewhere; each result arrives once. Every node needs the same kille-env, and the files
-that jobs name: in a folder that all nodes share, or sent along by Ray as `working_dir`.
+An item is a task of one CPU. When a node dies, its tasks are repeated elsewhere; each result
+arrives once. Every node needs the same kille-env and access to the files of the jobs, in a shared
+folder or through Ray's `working_dir`.
 """
 
 import logging
@@ -26,26 +26,26 @@ from kille_training.pool.jobs import Arrays, Failed, I, Job, WorkerError
 from kille_training.pool.processes import Processes
 
 AHEAD = 2
-"""Items that are handed out per CPU: one to do, and one to continue with at once."""
+"""Items submitted per CPU: one running, one queued."""
 ANSWER = 5.0
-"""Seconds in which the head of a cluster has to answer."""
+"""Timeout of the head of a cluster in seconds."""
 PATIENCE = 1.0
-"""Seconds between two looks at how many CPUs there are."""
+"""Seconds between two updates of the number of CPUs."""
 
 
 class Ray(AbstractContextManager["Ray"]):
-    """Does jobs on the CPUs of a Ray cluster; see `jobs.Pool`."""
+    """A pool of the CPUs of a Ray cluster; see `jobs.Pool`."""
 
     def __init__(self, address: str | None = None, workers: int | None = None) -> None:
         """Join the cluster, or start one."""
         self._ray = import_ray()
-        self._joined = not self._ray.is_initialized()  # else whoever has joined it leaves it
+        self._joined = not self._ray.is_initialized()  # otherwise an existing connection stays open
         if self._joined:
             _join(self._ray, address, workers)
-        own = self._joined and address is None  # a cluster that has `workers` CPUs
+        own = self._joined and address is None  # a cluster with `workers` CPUs
         self._workers = None if own else workers
-        # Without a limit of retries: a node's death is no fault of the item. A player that crashes
-        # its process fails inside of the task, which then ends normally.
+        # Unlimited retries: the death of a node is not the item's fault. A player that crashes its
+        # process fails inside the task, which then ends normally.
         self._task = self._ray.remote(
             num_cpus=1, max_retries=-1, scheduling_strategy="SPREAD"
         )(_do)  # fmt: skip
@@ -56,12 +56,12 @@ class Ray(AbstractContextManager["Ray"]):
         self.close()
 
     def close(self) -> None:
-        """Leave the cluster; shut it down if this process has started it."""
+        """Leave the cluster; shut it down if this process started it."""
         if self._joined and self._ray.is_initialized():
             self._ray.shutdown()
 
     def run(self, job: Job[I], items: Iterable[I]) -> Iterator[tuple[I, Arrays | Failed]]:
-        """Do a job on items, taking them as CPUs become free; see `jobs.Pool`."""
+        """Execute a job on items, fetched as CPUs become free; see `jobs.Pool`."""
         ray, waiting, sent = self._ray, iter(items), self._ray.put(job)
         if job is not self._job:
             self._job, self._token = job, uuid.uuid4().hex
@@ -90,7 +90,7 @@ class Ray(AbstractContextManager["Ray"]):
                 ray.cancel(task, force=True)
 
     def _room(self) -> int:
-        """Return how many items may be under way."""
+        """Return the maximum number of submitted items."""
         if self._workers is not None:
             return self._workers
         return max(1, AHEAD * int(self._ray.cluster_resources().get("CPU", 0)))
@@ -103,9 +103,9 @@ class Ray(AbstractContextManager["Ray"]):
         except errors.ObjectLostError:
             return None
         except errors.RayTaskError as error:
-            raise WorkerError(f"a node could not do its work: {error.cause}") from error
+            raise WorkerError(f"a node failed: {error.cause}") from error
         except errors.RayError as error:
-            raise WorkerError(f"the Ray cluster could not do its work: {error}") from error
+            raise WorkerError(f"the Ray cluster failed: {error}") from error
 
 
 def _join(ray: Any, address: str | None, workers: int | None) -> None:
@@ -115,10 +115,10 @@ def _join(ray: Any, address: str | None, workers: int | None) -> None:
     }  # fmt: skip
     if address:
         _check_there(address)
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # no statistics are sent unasked
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # no usage statistics
     try:
         with warnings.catch_warnings():
-            # Ray announces a change for GPUs, which nothing here uses.
+            # Silences a warning about GPUs, which are not used here.
             warnings.simplefilter("ignore", FutureWarning)
             ray.init(**options, log_to_driver=False, logging_level=logging.ERROR)
     except (ConnectionError, RuntimeError, ValueError) as error:
@@ -128,10 +128,10 @@ def _join(ray: Any, address: str | None, workers: int | None) -> None:
 
 
 def _check_there(address: str) -> None:
-    """Refuse an address at which nothing answers: Ray itself would try for minutes."""
+    """Refuse an unreachable address at once: Ray itself would retry for minutes."""
     host, found, port = address.removeprefix("ray://").rpartition(":")
     if not found or not port.isdecimal():
-        return  # a word for Ray to understand or refuse
+        return  # not HOST:PORT: Ray checks it
     try:
         socket.create_connection((host.strip("[]"), int(port)), timeout=ANSWER).close()
     except (OSError, OverflowError) as error:
@@ -143,7 +143,7 @@ def _check_there(address: str) -> None:
 
 @cache
 def version() -> str:
-    """Return the version and source of the games, which must be the same on all nodes."""
+    """Return the version and a digest of the sources, which must be the same on all nodes."""
     return f"{kille_env.__version__} ({source_digest(Path(kille_env.__file__).parent)})"
 
 
@@ -151,13 +151,12 @@ def check_version(wanted: str) -> None:
     """Refuse a node with another version."""
     if wanted != version():
         raise WorkerError(
-            f"it has kille-env {version()}, the one that asks {wanted}; "
-            "install the same one everywhere"
+            f"it has kille-env {version()}, expected {wanted}; install the same one everywhere"
         )
 
 
 def import_ray() -> Any:
-    """Return the module `ray`, or say how to install it."""
+    """Return the module `ray`, or raise with the command that installs it."""
     with needs("ray"):
         import ray
     return ray
@@ -165,7 +164,7 @@ def import_ray() -> Any:
 
 @dataclass(frozen=True)
 class _Terms:
-    """Terms that all items of a job share."""
+    """Shared settings of the items of a job."""
 
     token: str
     folder: str
@@ -178,13 +177,13 @@ _pools: dict[str, tuple[Processes, Any]] = {}
 
 
 def _do(job: Any, item: Any, terms: _Terms) -> Arrays | Failed:
-    """Do an item on a node, in a process that stays for the next one."""
+    """Execute an item on a node, in a process that stays for the next one."""
     check_version(terms.version)
     if terms.token not in _pools:
         for other in list(_pools):
             _pools.pop(other)[0].close()
         there = [each for each in terms.path if each not in sys.path and Path(each).is_dir()]
-        sys.path.extend(there)  # last, so that nothing there hides what this node has
+        sys.path.extend(there)  # last, so that it does not shadow the node's packages
         folder = Path(terms.folder)
         pool = Processes(1, folder=folder if folder.is_dir() else None)
         _pools[terms.token] = (pool, job)

@@ -1,7 +1,7 @@
-"""Jobs on many items, and the culprits of failures.
+"""Jobs on many items, with failures attributed to the owner of the code.
 
-A job is a callable object that gets an item and returns arrays. Where it runs code of others, such
-as a player's, it says whose code that is, so that whatever happens meanwhile has a culprit:
+A job is a callable that maps an item to arrays. It announces the owner of foreign code, such as a
+player's, before it runs, so that a crash or a timeout has a culprit:
 
     class Play:
         def __call__(self, item, report):
@@ -30,13 +30,13 @@ from kille_env.words.text import printable
 
 I = TypeVar("I")  # noqa: E741
 Arrays = dict[str, np.ndarray]
-"""The result of a job. Nothing in it needs to be unpickled."""
+"""The result of a job, which needs no unpickling."""
 MAX_REASON = 500
-"""Characters of a reason that are kept."""
+"""Maximum length of a reason."""
 
 
 class Report(Protocol):
-    """Reports the owner of the code that runs in a context."""
+    """Announces the owner of the code that runs in a context."""
 
     def __call__(self, whose: int, task: str, seconds: float) -> AbstractContextManager[None]:
         """Open the context."""
@@ -48,35 +48,32 @@ Job = Callable[[I, Report], Arrays]
 
 @dataclass(frozen=True)
 class Failed:
-    """Why an item has no result."""
+    """The failure of an item, with its culprit and reason."""
 
     whose: int
     reason: str
 
 
 class WorkerError(KilleError):
-    """A job could not be done, and no code of others is to blame."""
+    """Raised if a job fails without foreign code to blame."""
 
 
 class Pool(Protocol):
-    """Where jobs are done; opened as a context."""
+    """Executes jobs; a context manager."""
 
     def run(self, job: Job[I], items: Iterable[I]) -> Iterator[tuple[I, Arrays | Failed]]:
-        """Do a job on items, taking them as they are needed."""
+        """Execute a job on items, fetched as they are needed."""
         ...
 
 
 class Here(AbstractContextManager["Here"]):
-    """Does jobs in this process, one item after the other, without time limits.
-
-    Code of others that hangs or crashes takes the process with it.
-    """
+    """Executes jobs in this process, one item after the other, without time limits."""
 
     def __exit__(self, *_: object) -> None:
-        """Leave nothing open."""
+        """Do nothing."""
 
     def run(self, job: Job[I], items: Iterable[I]) -> Iterator[tuple[I, Arrays | Failed]]:
-        """Do a job on items; see `Pool`."""
+        """Execute a job on items; see `Pool`."""
         for item in items:
             with _printing_elsewhere():
                 result = attempt(job, item, _report)
@@ -85,7 +82,7 @@ class Here(AbstractContextManager["Here"]):
 
 @contextmanager
 def _printing_elsewhere() -> Generator[None]:
-    """Print on standard error, if there is one: the output of players is not that of a command."""
+    """Redirect the players' output to standard error, apart from the command's output."""
     with ExitStack() as stack:
         stream = standard_error()
         if stream is None:
@@ -95,7 +92,7 @@ def _printing_elsewhere() -> Generator[None]:
 
 
 class Blame(Exception):
-    """Code of others has failed."""
+    """Raised if foreign code fails, with its owner."""
 
     def __init__(self, failed: Failed) -> None:
         super().__init__(failed.reason)
@@ -126,12 +123,12 @@ def reason_of(error: BaseException) -> str:
     try:
         text = str(error)
     except Exception:  # even the error may be broken
-        text = "an error that cannot be shown"
+        text = "an error without a printable text"
     return shown(f"{type(error).__name__}: {text}")
 
 
 def shown(reason: str) -> str:
-    """Return a reason as it is kept: printable, and not longer than need be."""
+    """Return a printable, shortened reason."""
     return printable(reason[:MAX_REASON])
 
 
@@ -140,7 +137,7 @@ def _report(whose: int, task: str, seconds: float) -> AbstractContextManager[Non
 
 
 def cores() -> int:
-    """Return how many cores this process may use."""
+    """Return the number of cores available to this process."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

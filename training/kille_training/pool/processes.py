@@ -1,10 +1,11 @@
-"""Does jobs in child processes that are monitored, so that no code of others stops them.
+"""Execute jobs in monitored child processes, which contain failures of foreign code.
 
-A child does one item at a time and says whose code runs before it runs, see `jobs`. If that takes
-too long, or if the child dies meanwhile or sends what no child sends, the owner of the code has
-failed and the child is replaced. Nothing that a child sends is unpickled. Children use one thread
-for arithmetic, so that the output of networks does not depend on the number of cores. They run in
-sessions of their own, so Ctrl-C reaches only this process; they end when it ends.
+A child works on one item at a time and announces the owner of foreign code before it runs, see
+`jobs`. If that code exceeds its time, or if the child dies meanwhile or sends an invalid message,
+the owner has failed and the child is replaced. Messages of a child are never unpickled. Children
+use one thread for arithmetic, so that the output of networks does not depend on the number of
+cores. They run in sessions of their own, so Ctrl-C reaches only this process; they end when it
+ends.
 """
 
 import os
@@ -28,13 +29,13 @@ from kille_training.pool.child import FILES_CLOSED, LARGEST, Said, decode
 from kille_training.pool.jobs import Arrays, Failed, I, Job, WorkerError, shown
 
 TICK = 0.25
-"""Longest time between two looks at the children, in seconds."""
+"""Maximum seconds between two checks of the children."""
 TRIES = 2
-"""Tries of an item after its child died while no code of others ran."""
+"""Tries of an item whose child dies outside foreign code."""
 ENVIRONMENT = {
     name: "1"
     for name in (
-        "PYTHONUNBUFFERED",  # otherwise what a child has printed is lost when it is killed
+        "PYTHONUNBUFFERED",  # otherwise the output of a killed child is lost
         "OMP_NUM_THREADS",
         "OPENBLAS_NUM_THREADS",
         "MKL_NUM_THREADS",
@@ -46,7 +47,7 @@ ENVIRONMENT = {
 
 
 class Processes(AbstractContextManager["Processes"]):
-    """Does jobs in processes on this machine; see `jobs.Pool`."""
+    """A pool of processes on this machine; see `jobs.Pool`."""
 
     def __init__(
         self,
@@ -56,9 +57,9 @@ class Processes(AbstractContextManager["Processes"]):
         folder: Path | None = None,
         tick: Callable[[], None] | None = None,
     ) -> None:
-        """Start nothing yet; processes start with the first items."""
+        """Set up the pool; processes start with the first items."""
         if workers < 1:
-            raise WorkerError(f"workers is {workers}, expected 1 process or more")
+            raise WorkerError(f"workers is {workers}, expected at least 1 process")
         self._workers, self._log, self._folder, self._tick = workers, log, folder, tick
         self._inbox: SimpleQueue[tuple[_Child, bytes | Exception]] = SimpleQueue()
         self._idle: list[_Child] = []
@@ -76,7 +77,7 @@ class Processes(AbstractContextManager["Processes"]):
         self._idle, self._busy = [], []
 
     def run(self, job: Job[I], items: Iterable[I]) -> Iterator[tuple[I, Arrays | Failed]]:
-        """Do a job on items, taking them as processes become free; see `jobs.Pool`."""
+        """Execute a job on items, fetched as processes become free; see `jobs.Pool`."""
         if job is not self._job:
             self.close()
             self._job, self._packed = job, cloudpickle.dumps(job)
@@ -90,16 +91,16 @@ class Processes(AbstractContextManager["Processes"]):
                 if self._tick is not None:
                     self._tick()
                 for result in self._results():
-                    for item in islice(waiting, 1):  # done while the caller looks at this result
+                    for item in islice(waiting, 1):  # while the caller is busy
                         self._begin(item)
                     yield result
         finally:
-            for child in self._busy:  # nobody waits for what they do
+            for child in self._busy:  # their results are no longer needed
                 child.end()
             self._busy = []
 
     def _begin(self, item: object, deaths: int = 0) -> None:
-        """Give an item to a child; some may have died of it already."""
+        """Give an item to a child, after so many deaths of earlier children."""
         if not self._idle:
             self._idle.append(_Child(self._packed, self._inbox, self._log, self._folder))
         child = self._idle.pop()
@@ -132,14 +133,14 @@ class Processes(AbstractContextManager["Processes"]):
             elif child.deaths + 1 < TRIES:
                 self._begin(child.item, child.deaths + 1)
             else:
-                where = "" if self._log is None else f" {self._log} may say more"
+                where = "" if self._log is None else f" For details see {self._log}"
                 raise WorkerError(
-                    f"a process died {TRIES} times while no player was thinking ({why}); is there "
+                    f"a process died {TRIES} times outside any player's code ({why}); is there "
                     f"enough memory?{where}"
                 )
 
     def _messages(self) -> Iterator[tuple["_Child", bytes | Exception]]:
-        """Wait a moment for the first message of a child, and yield all that have come."""
+        """Wait a moment for the first message of a child, and yield all received ones."""
         with suppress(Empty):
             yield self._inbox.get(timeout=TICK)
             while True:
@@ -155,11 +156,11 @@ class _Asked(NamedTuple):
 
 
 class _Stopped(Exception):
-    """A child can no longer be used; the text says why."""
+    """Raised if a child is no longer usable, with the reason."""
 
 
 class _Child:
-    """A process that does jobs."""
+    """A child process."""
 
     def __init__(
         self, job: bytes, inbox: "SimpleQueue[Any]", log: Path | None, folder: Path | None
@@ -188,13 +189,13 @@ class _Child:
         threading.Thread(target=self._listen, daemon=True).start()
 
     def begin(self, item: object, deaths: int) -> None:
-        """Give it an item."""
+        """Send an item."""
         self.item, self.deaths, self.about = item, deaths, None
         self._heard = time.monotonic()
         self._send(cloudpickle.dumps(item))
 
     def _send(self, content: bytes) -> None:
-        with suppress(OSError):  # it has ended, which `_listen` notices
+        with suppress(OSError):  # it has ended; `_listen` notices
             self._connection.send_bytes(content)
 
     def _listen(self) -> None:
@@ -229,11 +230,11 @@ class _Child:
         return content if said is Said.DONE else None
 
     def why_stopped(self) -> str:
-        """Return why it can no longer be used, though it has said nothing; empty if it can."""
+        """Return the reason that a silent child is no longer usable, or ""."""
         silent = time.monotonic() - self._heard
         if self.about is not None and silent > self.about.seconds:
             return f"took longer than {self.about.seconds:g} s {self.about.task}"
-        if silent > TICK and self._process.poll() is not None:  # its children hold the connection
+        if silent > TICK and self._process.poll() is not None:  # its children keep the pipe open
             return self._died(self._death(EOFError()))
         return ""
 
@@ -242,13 +243,13 @@ class _Child:
         return f"its process died ({how}){asked}" if asked else how
 
     def _death(self, error: Exception) -> str:
-        """Return how it ended, as text."""
+        """Return the cause of death as text."""
         garbage = not isinstance(error, EOFError)
         try:
             code = self._process.wait(TICK)
         except subprocess.TimeoutExpired:
             code = 0 if garbage else FILES_CLOSED
-        if garbage and code == 0:  # it lives, or ends because nobody listens to it any more
+        if garbage and code == 0:  # it is alive, or ended because the connection is closed
             return "it wrote into the files of its process"
         if code == FILES_CLOSED:
             return "it closed the files of its process"
@@ -258,7 +259,7 @@ class _Child:
             return f"signal {-code}"
 
     def end(self) -> None:
-        """Kill it and every process that code of others has started in it."""
+        """Kill the process and all processes started in it."""
         with suppress(ProcessLookupError):  # it has ended already
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.kill()

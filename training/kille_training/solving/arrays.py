@@ -1,7 +1,7 @@
-"""State and results of a walk: arrays that grow, and hash tables that find a row in them again.
+"""State and results of a walk: growing arrays, and hash tables over their rows.
 
-A hash table (`slots`) is an array of numbers of rows, -1 where it is free. Its length is a power of
-two, and larger than the number of rows.
+A hash table (`slots`) is an array of row numbers, -1 for a free slot. Its length is a power of two
+and larger than the number of rows.
 """
 
 from typing import Any, NamedTuple, Self
@@ -12,7 +12,7 @@ from kille_env.core.jit import kernel
 from kille_training.solving.trees.tree import CHANCE
 
 FIRST_ROOM = 1 << 14
-"""Information sets, ends and others that there is room for at first."""
+"""Initial capacity of each array."""
 
 FRAME = np.dtype(
     [
@@ -160,7 +160,7 @@ class Histories(NamedTuple):
 
 
 class Arrays(NamedTuple):
-    """All that a walk has written down."""
+    """The results of a walk."""
 
     sets: Sets
     ends: Ends
@@ -221,7 +221,7 @@ def free_slots() -> np.ndarray:
 
 @kernel
 def _hash(row):
-    """FNV-1a over words, folded."""
+    """Return a hash of a row: FNV-1a over words, folded."""
     value = np.uint64(0xCBF29CE484222325)
     for number in range(row.shape[0]):
         value = (value ^ np.uint64(row[number])) * np.uint64(0x100000001B3)
@@ -231,7 +231,7 @@ def _hash(row):
 
 @kernel
 def slot_of(row, slots, rows):
-    """Return the slot of a row's number, or the free slot that it is to take."""
+    """Return the slot of a row's number, or the free slot for it."""
     slot = np.int64(_hash(row) & np.uint64(slots.shape[0] - 1))
     while slots[slot] >= 0:
         other = slots[slot]
@@ -246,16 +246,16 @@ def slot_of(row, slots, rows):
 
 @kernel
 def fill_slots(slots, rows, count):
-    """Make a hash table of some rows that are all different; it begins as -1."""
+    """Fill an empty hash table with distinct rows."""
     for number in range(count):
         slots[slot_of(rows[number], slots, rows)] = number
 
 
 def enlarged(arrays: Any, filled: int, most: int) -> Any:
-    """Return a tuple of arrays by name with room for so many more than are filled.
+    """Return a tuple of arrays by name with room for so many more entries.
 
-    They grow where they are, since a copy would need twice the memory. `slots` is a hash table of
-    `rows`, which is made anew when it would be two thirds full; `first` has one entry more.
+    They grow in place, because a copy would double the memory. `slots` is a hash table of `rows`,
+    which is rebuilt at two thirds of its capacity; `first` has one entry more.
     """
     room = len(arrays[1])
     if filled + most <= room:
@@ -275,5 +275,5 @@ def enlarged(arrays: Any, filled: int, most: int) -> Any:
 
 
 def resize(array: np.ndarray, length: int) -> None:
-    """Change the length of an array where it lies in memory; new entries are 0."""
+    """Change the length of an array in place; new entries are 0."""
     array.resize((length, *array.shape[1:]), refcheck=False)

@@ -1,8 +1,8 @@
-"""Solves single deals: hand by hand with regret minimization, from the last hand backwards.
+"""Solve single deals hand by hand with regret minimization, from the last hand backwards.
 
-Each hand is solved so well that all of them together meet the target: deviating in every hand gains
-no more than the sum of the gains in each hand. A hand for which the strategy of the next one is
-good enough takes it over, because from one question to the next hardly anything changes.
+The gain of deviating in all hands is at most the sum of the gains in each hand, so each hand gets a
+share of the target. If the strategy of the next hand meets a hand's target it is reused, because
+hands change little from one question to the next.
 """
 
 import time
@@ -27,14 +27,14 @@ def solve_deal(
     folder: Folder,
     progress: Callable[[DealProgress], None] | None = None,
 ) -> Found:
-    """Solve one hand after the other, with a checkpoint of each in a folder: it resumes there."""
+    """Solve one hand after the other, with a checkpoint of each in a folder."""
     target, began = settings.target / len(deal.stages), time.monotonic()
     rows: dict[tuple[int, int], DealProgress] = {}
     last: tuple[Stage, np.ndarray] | None = None
     iterations = 0
 
     def solve_hand(stage: Stage, tree: SequenceGame) -> np.ndarray:
-        """Return the strategy of a hand, given the tree that pays the values behind it."""
+        """Return the strategy of a hand, given its tree with continuation values."""
         nonlocal last, iterations, began
         if last is not None:
             before, strategy = last
@@ -47,7 +47,7 @@ def solve_deal(
             try:
                 found = [DealProgress(int(a), int(b), float(c), float(d)) for a, b, c, d in kept]
             except (TypeError, ValueError) as error:
-                raise KilleError(f"{file} is not a saved solver; delete it: {error}") from None
+                raise KilleError(f"{file} is not a checkpoint; delete it: {error}") from None
             began = min(began, time.monotonic() - max((row.seconds for row in found), default=0.0))
             rows.update({(row.granted, row.iteration): row for row in found})
 

@@ -1,4 +1,4 @@
-"""Deals for OpenSpiel: the tree as an `.efg` file, and policies of it as players."""
+"""Deals for OpenSpiel: the tree as an `.efg` file, and policies in both directions."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -32,15 +32,15 @@ from kille_training.solving.trees.values import expected_values
 class ExportedDeal:
     """A single deal as an `.efg` file.
 
-    The tree is that of the first hand. Where forehand's question is granted and the cards are dealt
-    again, it pays what the hands that follow are worth.
+    The tree is that of the first hand. If forehand's question is granted and the cards are dealt
+    again, it pays the values of the following hands.
 
     Attributes:
         path: The file.
-        efg: The tree that is in it.
+        efg: The tree in the file.
         deal: The deal.
-        continuation: [P] units that dealing again is worth; zeros where no question can be granted.
-        later: The equilibrium strategies [S] of the following hands, from which that follows.
+        continuation: [P] value of dealing again, in units; zeros without granted questions.
+        later: The equilibrium strategies [S] of the following hands, which define it.
     """
 
     path: Path
@@ -54,12 +54,12 @@ class ExportedDeal:
         return _open_spiel().load_game("efg_game", {"filename": str(self.path)})
 
     def player(self, policy: Any, name: str = "open_spiel") -> TabularPolicy:
-        """Return a policy of OpenSpiel as one of ours, for every hand of the deal."""
+        """Return a policy of OpenSpiel as a player for every hand of the deal."""
         strategy = self.efg.strategy_of(policy, self.load())
         return policy_of((strategy, *self.later), self.deal, name)
 
     def policy(self, player: PlayerLike) -> Any:
-        """Return one of our policies in the tree as a `pyspiel.TabularPolicy`."""
+        """Return a player's policy in the tree as a `pyspiel.TabularPolicy`."""
         return _open_spiel().TabularPolicy(self.efg.policy_of(self._strategy(player), self.load()))
 
     def write_policy(self, player: PlayerLike) -> Path:
@@ -84,9 +84,9 @@ def export_efg(
 ) -> ExportedDeal:
     """Write the exact tree of a single deal as an `.efg` file, for OpenSpiel and Gambit.
 
-    Where a question can be granted (`fraga`, with two or three seats), a deal is several hands, and
-    each a tree. The file holds the first one; the others are solved, to a NashConv of 1e-9, and
-    dealing again pays what they are worth.
+    If a question can be granted (`fraga`, with two or three seats), a deal is several hands, each a
+    tree. The file holds the first one; the others are solved to a NashConv of 1e-9, and dealing
+    again pays their values.
 
     Example:
         >>> import kille_training as kt
@@ -110,8 +110,7 @@ def export_efg(
     settings = settings_of(game, num_players, rules)
     if settings.rules["episode"] != "deal":
         raise KilleError(
-            "a match is one tree for each of its states, which depend on each other, and not a "
-            "single tree; export a single deal (episode=deal)"
+            "a match is one tree per state, not a single tree; export a single deal (episode=deal)"
         )
     resolved = settings.resolve()
     deal = build_deal(settings.num_players, resolved, memory_limit=int(memory * 2**30), nodes=True)
@@ -136,13 +135,13 @@ def _open_spiel() -> Any:
 
 
 def _labelled(deal: DealStages, continuation: np.ndarray) -> EfgTree:
-    """Return the tree of the first hand with the names of actions and information sets."""
+    """Return the tree of the first hand with names of actions and information sets."""
     stage = deal.first_stage
     table = spec(deal.rules.game)
     actions = np.array(table.actions)[np.nonzero(stage.masks)[1]].tolist()
     names = [stage.describe(number) for number in range(stage.tree.num_infosets)]
     rules = ", ".join(f"{name}={value}" for name, value in stage.rules.values.items())
     title = f"{table.title}, a deal with {stage.num_players} seats: {rules}"
-    assert stage.nodes is not None  # it was grown with them
+    assert stage.nodes is not None  # grown with nodes
     nodes = stage.nodes._replace(payoff=stage.worth(continuation).payoff)
     return EfgTree(nodes, actions, names, title)

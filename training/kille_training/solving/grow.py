@@ -1,4 +1,4 @@
-"""Grow the trees of deals: call the walk over them and make room for its results."""
+"""Grow the trees of deals: run the walk over them and enlarge its arrays."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -44,9 +44,9 @@ def build_deal(
     progress: Callable[[int], None] = ignore,
     **grown: Any,
 ) -> DealStages:
-    """Grow the trees of a single deal, with all hands that its choices can have dealt again.
+    """Grow the trees of a single deal, including all hands that choices can have dealt again.
 
-    All hands but the last share a tree: they differ only in counters that the seats see.
+    All hands but the last share a tree: they differ only in visible counters.
     """
     check_deal(num_players, rules, memory_limit)
     grown |= {"memory_limit": memory_limit, "progress": progress}
@@ -56,8 +56,8 @@ def build_deal(
     last = load_game(rules.game).spec.redeals(rules, num_players)
     if not last:
         raise KilleError(
-            "there is no exact tree: the cards of a deal can be dealt again, and the game does not "
-            "say how often (`redeals`)"
+            "there is no exact tree: the cards of a deal can be dealt again, and the game has no "
+            "count of redeals (`redeals`)"
         )
     earlier = (stage.after(granted) for granted in range(last))
     return DealStages((*earlier, grow_stage(num_players, rules, granted=last, **grown)))
@@ -97,14 +97,14 @@ def grow_stage(
             before = growth.met
             taken = growth.walk()
             if taken > memory_limit:
-                ends = f"more than {growth.counts['ends'][0]:,} ends"
+                ends = f"more than {growth.counts['ends'][0]:,} terminal nodes"
                 raise too_large(rules.game, num_players, ends, taken, memory_limit)
             progress(growth.met - before)
     return growth.finished(granted)
 
 
 def _starts(num_players: int, rules: Rules, cards: Sequence[str]) -> np.ndarray:
-    """Return the tables [K] at which a deal can begin, all equally likely; the last seat deals."""
+    """Return the equally likely tables [K] at the start of a deal; the last seat deals."""
     game, tables = load_game(rules.game), []
     for start in game.spec.chances(rules, num_players):
         batch = Batch(game, 1, num_players, rules, seed=0, restart=False)
@@ -117,7 +117,7 @@ def _starts(num_players: int, rules: Rules, cards: Sequence[str]) -> np.ndarray:
 
 
 class Growth:
-    """A walk and the arrays that it fills, which grow.
+    """A walk and its growing arrays.
 
     Attributes:
         counts: [1] of `COUNTS`.
@@ -135,7 +135,7 @@ class Growth:
         nodes: bool,
         forgets: np.ndarray,
     ) -> None:
-        """Stand before the first card."""
+        """Set up the walk before the first card."""
         spec, seats = game.spec, int(starts["num_players"][0])
         num_features = width(spec.information_state(seats))
         owners = np.array(owner, dtype=np.int64)
@@ -175,7 +175,7 @@ class Growth:
         self.counts["depth"], self.counts["most"] = -1, 1
 
     def _next_round(self) -> None:
-        """Go on from the tables that were put aside."""
+        """Continue from the tables that were put aside."""
         tables, count = self._arrays.aside.tables, int(self.counts["histories"][0])
         number, last, weight = (array[:count] for array in self._arrays.histories)
         empty = Arrays.nothing(*self._shape)
@@ -198,12 +198,12 @@ class Growth:
 
     @property
     def met(self) -> int:
-        """Nodes so far."""
+        """Number of nodes so far."""
         return int(self.counts["met"][0])
 
     @property
     def done(self) -> bool:
-        """Whether all is grown."""
+        """Whether the walk is complete."""
         return self._is_between() and not self.counts["aside"][0]
 
     def _is_between(self) -> bool:
@@ -212,7 +212,7 @@ class Growth:
         return bool(depth < 0 and begun == len(self._round.tables))
 
     def walk(self) -> int:
-        """Walk on for a fraction of a second."""
+        """Continue the walk for a fraction of a second."""
         if self._is_between():
             self._next_round()
         most, pairs = int(self.counts["most"][0]), self._arrays._asdict().items()
@@ -224,11 +224,7 @@ class Growth:
         return sum(array.nbytes for some in (self._round, *self._arrays) for array in some)
 
     def finished(self, granted: int) -> Stage:
-        """Return the hand that was grown, after so many granted questions; the walk is over.
-
-        The arrays are those that were filled, and what is not needed any more is given back: most
-        of a process's memory is here.
-        """
+        """Return the complete hand after so many granted questions, and free the other arrays."""
         sets, ends, ways, written, *_ = self._arrays
         size = {name: int(self.counts[name][0]) for name in COUNTS.names or ()}
         del self._arrays
@@ -280,7 +276,7 @@ class Growth:
 
 
 class _Payoffs(NamedTuple):
-    """The different payoffs so far."""
+    """The distinct payoffs so far."""
 
     slots: np.ndarray  # a hash table of their numbers, -1 where it is free
     rows: np.ndarray  # int64, rounded
@@ -290,10 +286,7 @@ class _Payoffs(NamedTuple):
 def _numbered(
     last: np.ndarray, chance: np.ndarray, paid: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return `SequenceGame.ends`, and the payoffs there by number, [K, C].
-
-    Payoffs that differ by rounding alone are one.
-    """
+    """Return `SequenceGame.ends`, and payoffs by number, [K, C], equal up to rounding merged."""
     paid /= chance[:, None]
     scale = SAME / max(1.0, paid.max(), -paid.min())
     ends = np.empty((len(last), last.shape[1] + 1), dtype=np.int32)
@@ -313,7 +306,7 @@ def _numbered(
 
 @kernel
 def _number(paid, scale, ends, payoffs, row, done, count):
-    """Number the payoffs of the ends from `done` on, until there is no room for more of them."""
+    """Assign numbers to the payoffs of the ends from `done` on, until an array is full."""
     while done < paid.shape[0] and count < payoffs.rows.shape[0]:
         for place in range(row.shape[0]):
             row[place] = np.int64(np.rint(paid[done, place] * scale))
@@ -341,17 +334,15 @@ def _ways(
     share = weight[order] / np.add.reduceat(weight[order], ways[:-1])[number]
     if not np.allclose(*share.T, rtol=1e-9, atol=0.0):
         raise KilleError(
-            "there is no exact tree: which of its cards a seat was dealt and which it drew says "
-            "something about the others"
+            "there is no exact tree: the order in which a seat received its cards is informative "
+            "about the others"
         )
     return ways, before, share[:, 0].copy()
 
 
 def _sorted(game: SequenceGame) -> tuple[SequenceGame, np.ndarray]:
-    """Return a game with each information set behind all that lead to it, and their order [I].
-
-    Its ends are renumbered where they are.
-    """
+    """Return a game with information sets in topological order, and that order [I]."""
+    # The ends are renumbered in place.
     sizes, roads = np.diff(game.first), np.diff(game.ways)
     owner = np.append(np.repeat(np.arange(game.num_infosets), sizes), -1)  # the set of a sequence
     depth, found = np.zeros(1), np.zeros(game.num_infosets + 1)

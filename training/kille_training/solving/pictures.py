@@ -22,18 +22,17 @@ from kille_training.solving.trees.values import infoset_reach
 
 CARDS = len(KILLE_CODES)
 ASKS = 2
-"""Row of a map's sums for questions, after those for dealt and for taken cards."""
+"""Row of sums for questions, after those for dealt and for taken cards."""
 
 
 @dataclass(frozen=True)
 class SwapMap:
-    """How often a strategy swaps on its turn in Byteskille.
+    """Swap probabilities of a strategy in Byteskille, by position and card.
 
     Attributes:
-        dealt: [P, 21] probability with the card that was dealt, forehand first, NaN where it never
-            happens.
-        taken: [P, 21] the same with a card that another seat swapped for its own.
-        asks: [21] probability that forehand asks for better cards; all NaN where it may not.
+        dealt: [P, 21] with the dealt card, forehand first, NaN if unreachable.
+        taken: [P, 21] with a card received by another seat's swap.
+        asks: [21] probability that forehand asks for better cards; NaN if not allowed.
     """
 
     dealt: np.ndarray
@@ -42,14 +41,13 @@ class SwapMap:
 
 
 REACHED = 1e-6
-"""How likely play must be to come to an information set for it to count."""
+"""Minimum reach of an information set that counts."""
 
 
 def swaps_of(strategy: np.ndarray, stage: Stage) -> SwapMap:
-    """Return how likely a swap is where all seats play a strategy [S], exactly.
+    """Return the exact swap probabilities if all seats play a strategy [S].
 
-    A turn on which a seat may ask counts in `asks`; the probability of a swap is then conditional
-    on not asking.
+    If a seat may ask, the probability of a swap is conditional on not asking.
     """
     game, seats = load_game(OWN).spec, stage.num_players
     action = {text: index for index, text in enumerate(game.actions)}
@@ -75,12 +73,12 @@ def swaps_of(strategy: np.ndarray, stage: Stage) -> SwapMap:
 
 
 def swap_heat_map(found: SwapMap) -> str:
-    """Return the plot of how likely a swap is, by card and position."""
+    """Plot the swap probabilities by card and position."""
     names = position_names(len(found.dealt))
     labels = [f"{name}, {how}" for how in ("dealt", "taken") for name in names]
     labels.append(f"{names[0]} asks")
     values = np.vstack([found.dealt, found.taken, found.asks])
-    # Cards are dealt to every position; they are not taken in all, and not always asked for.
+    # Every position has dealt cards; taken cards and questions are optional.
     shown = np.isfinite(values).any(axis=1) | (np.arange(len(values)) < len(names))
     labels, values = list(compress(labels, shown)), values[shown]
     with mpl.rc_context(STYLE):
@@ -105,10 +103,10 @@ def swap_heat_map(found: SwapMap) -> str:
 
 
 def write_pictures(solution: Solution, folder: Path) -> None:
-    """Draw the pictures of a solution into its folder when it has just been solved.
+    """Draw the plots of a new solution into its folder.
 
     These are convergence.svg for a deal, NashConv over the iterations, and in Byteskille swaps.svg,
-    how likely a swap is by card and position.
+    the swap probabilities by card and position.
     """
     if solution.first_hand is None:
         return
@@ -126,7 +124,7 @@ def write_pictures(solution: Solution, folder: Path) -> None:
 def curves_of(
     progress: Sequence[DealProgress], hands: int
 ) -> dict[str, tuple[list[int], list[float]]]:
-    """Return the iterations and NashConv of each hand by its name."""
+    """Return the iterations and NashConv of each hand by name."""
     curves: dict[str, tuple[list[int], list[float]]] = {}
     for row in progress:
         name = f"after {row.granted} questions" if hands > 1 else "NashConv"
@@ -139,7 +137,7 @@ def curves_of(
 def convergence(
     curves: Mapping[str, tuple[Sequence[int], Sequence[float]]], target: float | None = None
 ) -> str:
-    """Return the plot of NashConv over the iterations, both on logarithmic axes."""
+    """Plot NashConv over the iterations, both on logarithmic axes."""
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(WIDE, 3.4), layout="constrained")
         axes = figure.subplots()
@@ -147,7 +145,7 @@ def convergence(
             axes.axhline(target, color=SOFT, linewidth=0.8, linestyle=DASHED)
         for (name, (iterations, found)), color in zip(curves.items(), cycle(SERIES), strict=False):
             axes.plot(iterations, found, color=color, linewidth=1.6, label=name)
-        if curves:  # empty axes have no logarithm
+        if curves:  # empty axes cannot be logarithmic
             logarithmic(axes, "xy")
         axes.set_xlabel("iterations")
         axes.set_ylabel("NashConv, units per deal")

@@ -1,8 +1,8 @@
 """Policies as strategies of a deal and back, and exact NashConv of any policy.
 
-A policy that answers by observation is asked once for each information set, in a few batches; its
-observation is the same at every table of the set. A policy that needs more is asked table by table,
-if its answers are not random (`keyless`).
+A policy of observations is evaluated once for each information set, in a few batches; the
+observation is the same at every table of the set. Other policies are evaluated table by table if
+their answers are not random (`keyless`).
 """
 
 from collections.abc import Callable, Sequence
@@ -34,14 +34,14 @@ from kille_training.solving.trees.values import (
 )
 
 BATCH = 1 << 14
-"""Information sets per call of a policy."""
+"""Batch size of a policy, in information sets."""
 
 AT_ONCE = 64
-"""Information sets per call of a searcher, so that progress is seen."""
+"""The same for a search policy, small enough for visible progress."""
 
 
 def can_be_asked(policy: Policy) -> bool:
-    """Return whether a tree can hold the answers of a policy: nothing random decides them."""
+    """Return whether a policy has an exact strategy: its answers are not random."""
     return isinstance(policy, ObservationPolicy) or getattr(policy, "keyless", False)
 
 
@@ -79,16 +79,16 @@ def _ask_at_tables(
     answers: np.ndarray,
     progress: Callable[[int], None],
 ) -> None:
-    """Fill in the answers of a policy that needs more than an observation, at `sets` [K]."""
+    """Fill in the answers of a policy that needs tables, at `sets` [K]."""
     if not can_be_asked(policy):
         raise KilleError(
-            f"{policy.name} looks ahead, and no tree can hold what a search would do everywhere; "
-            "measure it with exact=False"
+            f"{policy.name} searches with random numbers, so it has no exact strategy; measure it "
+            "with exact=False"
         )
     if stage.forgets:
         raise KilleError(
-            f"{policy.name} can tell the cards that it drew from those that it was dealt, and "
-            "this tree cannot: grow it with recall=True"
+            f"{policy.name} distinguishes drawn from dealt cards, and this tree does not: grow it "
+            "with recall=True"
         )
     decisions = Decisions(tables_of(stage), sets, np.zeros(len(sets), np.uint64))
     for begin in range(0, len(sets), AT_ONCE):
@@ -102,7 +102,7 @@ def tables_of(stage: Stage) -> Batch:
     tables = stage.positions
     game = load_game(stage.rules.game)
     batch = Batch(game, len(tables), stage.num_players, stage.rules, seed=0, restart=False)
-    batch.place(tables)  # our own tree's, some of which no pack deals: `restore` refuses these
+    batch.place(tables)  # unchecked: `restore` refuses impossible deals
     return batch
 
 
@@ -132,7 +132,7 @@ def ask(
 
 
 def _first_wrong(name: str, found: np.ndarray, masks: np.ndarray) -> tuple[int, PolicyError]:
-    """Return the first row that is no distribution over the legal actions, and its error."""
+    """Return the first row that is not a distribution over the legal actions, and its error."""
     for row in range(len(found)):
         try:
             check_probabilities(name, found[row : row + 1], masks[row : row + 1])
@@ -157,7 +157,7 @@ def strategies_of(
 
 
 def greedy_of(strategies: Sequence[np.ndarray], deal: DealStages) -> tuple[np.ndarray, ...]:
-    """Return strategies that take their most likely action, the first of equals."""
+    """Return the greedy version of strategies; ties go to the first action."""
     stages = deal.stages
     return tuple(greedy(stage.tree, one) for stage, one in zip(stages, strategies, strict=True))
 
@@ -170,8 +170,8 @@ def nash_conv(policies: Policy | Sequence[Policy], deal: DealStages) -> NashConv
 def nash_conv_of(strategies: Sequence[np.ndarray], deal: DealStages) -> NashConv:
     """Return the same for strategies, one [S] per stage.
 
-    A best response covers the following hands as well: where the cards are dealt again, it is worth
-    what the best response earns in the next stage.
+    A best response covers the following hands as well: dealing again is worth the value of the best
+    response in the next stage.
     """
     stages = deal.stages
     values = best = np.zeros(stages[0].num_players)
@@ -186,11 +186,10 @@ def nash_conv_of(strategies: Sequence[np.ndarray], deal: DealStages) -> NashConv
 def policy_of(
     strategies: Sequence[np.ndarray], deal: DealStages, name: str = "table", **made: object
 ) -> TabularPolicy:
-    """Return strategies as a policy that can be saved and played.
+    """Return strategies as a tabular policy.
 
-    A policy sees the observation, which forgets some of what the information state knows. Where one
-    observation stands for several information sets, the policy plays their mean, weighted with how
-    often play by the strategies comes there. `nash_conv` of the policy says how much that costs.
+    An observation may stand for several information sets. The policy then plays their mean,
+    weighted by reach. `nash_conv` of the policy measures the loss.
     """
     stages = deal.stages
     seen, rows = [], []

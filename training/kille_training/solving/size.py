@@ -1,4 +1,4 @@
-"""Whether the tree of a single deal fits into memory: an estimate before anything is grown."""
+"""Estimate whether the tree of a single deal fits into memory."""
 
 from functools import lru_cache
 
@@ -11,20 +11,20 @@ from kille_env.errors import KilleError
 from kille_env.registry import load_game
 
 MEMORY_LIMIT = 6 * 2**30
-"""Bytes that a tree may take by default."""
+"""Default memory limit of a tree in bytes."""
 SAMPLE = 4096  # deals from which the size of a tree is estimated
 OWN = "byteskille"
-"""The game of which whole matches are solved."""
+"""The game whose whole matches can be solved."""
 MOST_STAGES = 1000
-"""Rules by which cards can be dealt again so often in a deal are refused: each is a stage."""
+"""Number of redeals from which a deal is refused: each is a stage to solve."""
 
 
 class TreeTooLargeError(KilleError):
-    """A tree would take more memory than allowed."""
+    """Raised if a tree would exceed the memory limit."""
 
 
 def is_exact(num_players: int, rules: Rules) -> bool:
-    """Return whether there is an exact tree of a table that fits into memory; see `check_deal`."""
+    """Return whether a table has an exact tree that fits into memory; see `check_deal`."""
     try:
         check_deal(num_players, rules)
     except KilleError:
@@ -33,7 +33,7 @@ def is_exact(num_players: int, rules: Rules) -> bool:
 
 
 def check_deal(num_players: int, rules: Rules, memory_limit: int = MEMORY_LIMIT) -> None:
-    """Refuse a table whose deals have no tree that fits into memory, before any is grown."""
+    """Refuse a table without a tree that fits into memory, before growing it."""
     if rules["episode"] != "deal":
         raise KilleError(
             "this needs single deals (--rules episode=deal); kille_training.nash_conv measures "
@@ -41,21 +41,21 @@ def check_deal(num_players: int, rules: Rules, memory_limit: int = MEMORY_LIMIT)
         )
     if (most := load_game(rules.game).spec.redeals(rules, num_players)) >= MOST_STAGES:
         raise KilleError(
-            f"max_redeals and max_deals allow {most} granted questions in a deal, and each is a "
-            f"stage to solve; expected fewer than {MOST_STAGES}"
+            f"max_redeals and max_deals allow {most} granted questions in a deal, expected fewer "
+            f"than {MOST_STAGES}: each is a stage to solve"
         )
     ends = count_ends(num_players, rules)
     needed = ends * _end_bytes(num_players)
     if needed > memory_limit:
-        raise too_large(rules.game, num_players, f"about {ends:.2g} ends", needed, memory_limit)
+        count = f"about {ends:.2g} terminal nodes"
+        raise too_large(rules.game, num_players, count, needed, memory_limit)
 
 
 @lru_cache(maxsize=64)
 def count_ends(num_players: int, rules: Rules) -> float:
-    """Estimate how many ends a deal has: by a sample, each deal for as many as it is one of.
-
-    A card that comes to a hand makes more of them only if its seat decides afterwards.
-    """
+    """Estimate the number of terminal nodes of a deal from a sample of random play."""
+    # Each sampled deal counts inversely to its probability. A card that comes to a hand multiplies
+    # the nodes only if its seat decides afterwards.
     game = load_game(rules.game)
     batch = Batch(game, SAMPLE, num_players, rules, seed=0, restart=False)
     batch.reset(dealer=num_players - 1)
@@ -84,8 +84,8 @@ def count_ends(num_players: int, rules: Rules) -> float:
 def own_cards(rules: Rules, num_players: int) -> np.ndarray:
     """Return the places of dealt and drawn cards in an information state.
 
-    Empty for games in which nothing is drawn unseen. Which of its cards came when tells a seat
-    nothing of the others, so these are one set: in order, the lowest first.
+    Empty for games without unseen draws. The order in which a seat received its cards is not
+    informative about the others, so all orders are one set.
     """
     parts = {part.name: part for part in load_game(rules.game).spec.information_state(num_players)}
     both = [parts[name].slice for name in ("dealt", "drawn")] if "drawn" in parts else []
@@ -95,7 +95,7 @@ def own_cards(rules: Rules, num_players: int) -> np.ndarray:
 def _draw(
     batch: Batch, drawn: np.ndarray, left: np.ndarray, waiting: np.ndarray, forgets: bool
 ) -> np.ndarray:
-    """Count in how many ways cards can be drawn, by the seat that gets them."""
+    """Count the ways to draw cards, by receiving seat."""
     tables, seats = batch.tables, batch.num_players
     now = np.minimum(tables["drawn"].astype(np.int64), tables["deck"].shape[1])
     hands = tables["hand"][:, :seats] if tables["hand"].ndim == 2 else None
@@ -124,14 +124,14 @@ def _draw(
 
 
 def _end_bytes(num_players: int) -> int:
-    """Return the bytes that an end takes while a tree is grown, with its share of all the rest."""
+    """Return the bytes per terminal node of a growing tree, everything included."""
     return 60 + 15 * num_players
 
 
 def too_large(
     game: str, seats: int, ends: str, needed: float, memory_limit: int
 ) -> TreeTooLargeError:
-    """Return the refusal of a tree, with its size and the ways to make it smaller."""
+    """Return the error of a tree that is too large, with ways to make it smaller."""
     if game == OWN:
         smaller = f"2 to 4 seats fit into {MEMORY_LIMIT >> 30} GiB"
     elif "tiny" in load_game(game).spec.presets:

@@ -1,7 +1,7 @@
-"""Solutions: their settings, their results, and the folder that keeps both.
+"""Solutions: settings, results, and their folder.
 
 runs/NAME/
-  settings.json     what is solved, and how
+  settings.json     the settings
   policy.npz        the strategy as a policy, see `kille_agents.tabular`
   strategy.md       the strategy as text
   hand-K.npz        a checkpoint of the hand after K granted questions, of a deal
@@ -30,24 +30,23 @@ from kille_training.solving.stages import Stage
 from kille_training.solving.trees.cfr import VARIANTS
 
 MATCH_TARGET = 1e-4
-"""NashConv at which a match counts as solved by default, as a share of the pot."""
+"""Default target NashConv of a match, as a share of the pot."""
 
 SETTINGS, TEXT, SOLUTION = "settings.json", "strategy.md", "solution.json"
 
 MIXED_TARGETS = 1e-4, 2e-3
-"""NashConv at which a deal counts as solved by default in games whose solutions mix, with two seats
-and with more."""
+"""Default target NashConv of a deal of games other than Byteskille, with two seats and more."""
 
 METHOD, MIXED_METHOD, ITERATIONS = "dcfr", "pcfr+", 100_000
-"""The methods by default: of Byteskille, and of games whose solutions mix."""
+"""Default methods of Byteskille and of other games, whose solutions mix."""
 
 
 class SolveError(KilleError):
-    """An argument of `solve` that does not work.
+    """Raised for an invalid argument of `solve`.
 
     Attributes:
         argument: Its name.
-        problem: What is wrong with it.
+        problem: The problem.
     """
 
     def __init__(self, argument: str, problem: str) -> None:
@@ -64,9 +63,9 @@ class SolveSettings:
         game_version: Its version.
         num_players: Seats.
         rules: Every switch with its value.
-        target: NashConv at which it is solved, in units per deal or match.
+        target: Target NashConv, in units per deal or match.
         method: A name of `VARIANTS`.
-        iterations: At most this many in each hand of a deal.
+        iterations: Maximum number in each hand of a deal.
     """
 
     game: str
@@ -83,12 +82,12 @@ class SolveSettings:
 
     @property
     def table(self) -> Table:
-        """What is solved."""
+        """The table to solve."""
         return Table(self.game, self.num_players, self.resolve(), self.game_version)
 
 
 def default_name(table: Table) -> str:
-    """Return the default name of a solution: game, seats, and rules other than usual."""
+    """Return the default name of a solution: game, seats, and non-default rules."""
     known, rules = spec(table.game), table.rules
     preset = str(rules["preset"])
     words = ["solved", table.game, str(table.num_players)]
@@ -125,10 +124,10 @@ def settings_of(
             f"{game} is played by {found.min_players} to {found.max_players}, got {num_players}",
         ) from None
     if game != OWN and resolved["episode"] == "match":
-        raise SolveError("episode", f"only whole pots of {OWN} are solved; solve a single deal")
+        raise SolveError("episode", f"only {OWN} is solved as a whole pot; solve a single deal")
     check_deal(seats, found.resolve(resolved, episode="deal"), memory_limit)
     if target is None:
-        target = 1e-9 if seats <= 3 else 1e-7  # a larger tree takes longer
+        target = 1e-9 if seats <= 3 else 1e-7  # a larger tree takes more time
         if game != OWN:
             target = MIXED_TARGETS[seats > 2]
         if resolved["episode"] == "match":
@@ -153,13 +152,13 @@ class Solved:
 
     Attributes:
         nash_conv: The sum of `improvement`.
-        improvement: [P] what each seat could gain by its best response, units per deal or match.
-        value: [P] what each seat earns.
+        improvement: [P] gain of each seat's best response, units per deal or match.
+        value: [P] earnings of each seat.
         information_sets: [P] the number of information sets of each seat, in all hands.
-        nodes: Of all hands' trees.
-        deals: Ways to deal the cards of a hand that differ.
-        iterations: Of all hands.
-        seconds: Spent on iterating and measuring.
+        nodes: Number of nodes of all hands' trees.
+        deals: Number of distinct ways to deal the cards of a hand.
+        iterations: Iterations in all hands.
+        seconds: Time of iterating and measuring.
     """
 
     nash_conv: float
@@ -176,10 +175,10 @@ class Found(NamedTuple):
     """Results of a solver, for one strategy of all hands.
 
     Attributes:
-        strategy: Of a deal one [S] per stage; of a match a `MatchStrategy`.
-        iterations: Of the method, in all hands together.
-        seconds: Spent on solving and measuring.
-        progress: NashConv of each hand of a deal while it was solved.
+        strategy: For a deal one [S] per stage, for a match a `MatchStrategy`.
+        iterations: Iterations of the method, in all hands together.
+        seconds: Time of solving and measuring.
+        progress: NashConv of each hand of a deal during solving.
     """
 
     strategy: Any
@@ -190,13 +189,13 @@ class Found(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class Solution(Solved, Result):
-    """An equilibrium as far as it was found: the results, the policy and its text.
+    """An approximate equilibrium: the results, the policy and its text.
 
     Attributes:
-        policy: The strategy as a policy for all seats, to be saved, measured and played with.
-        text: The strategy for people, in Markdown.
-        settings: What was solved, and how.
-        progress: NashConv of each hand of a deal while it was solved.
+        policy: The strategy as a policy for all seats.
+        text: The strategy as readable Markdown.
+        settings: The settings.
+        progress: NashConv of each hand of a deal during solving.
         first_hand: The strategy [S] and the tree of the first hand; None if the solution was read
             from a folder.
     """
@@ -209,7 +208,7 @@ class Solution(Solved, Result):
 
     @property
     def table(self) -> Table:
-        """The table that was solved."""
+        """The solved table."""
         return self.settings.table
 
     def as_dict(self) -> dict[str, Any]:
@@ -218,7 +217,7 @@ class Solution(Solved, Result):
         return {**self.table.as_dict(), **results}
 
     def parts(self) -> list[str | TextTable]:
-        """Return the table, each seat's value and possible gain, and how it was found."""
+        """Return the table, the value and possible gain of each seat, and solver statistics."""
         unit = episode_noun(str(self.settings.rules["episode"]))
         names = [f">{name}" for name in position_names(len(self.value))]
         gains = (f"{max(gain, 0.0):.3g}" for gain in self.improvement)
@@ -228,7 +227,7 @@ class Solution(Solved, Result):
         ]
         sets = " + ".join(f"{number:,}" for number in self.information_sets)
         short = self.nash_conv > self.settings.target
-        missed = f", short of its target {self.settings.target:g}" if short else ""
+        missed = f", above its target {self.settings.target:g}" if short else ""
         return [
             f"{self.table}, solved by {self.settings.method}",
             TextTable(f"Units per {unit}, exactly", ["each seat", *names], rows),
@@ -239,13 +238,13 @@ class Solution(Solved, Result):
 
 
 class DealProgress(NamedTuple):
-    """NashConv of a hand of a deal that is being solved.
+    """NashConv of a hand of a deal during solving.
 
     Attributes:
         granted: Questions granted before the hand.
         iteration: Iterations so far.
-        seconds: Spent so far, on all hands.
-        nash_conv: Of the average strategy.
+        seconds: Time so far, for all hands.
+        nash_conv: NashConv of the average strategy.
     """
 
     granted: int
@@ -264,7 +263,7 @@ class DealProgress(NamedTuple):
 
 @dataclass(frozen=True)
 class Folder:
-    """The folder of a solution, with checkpoints of a deal if it is kept."""
+    """The folder of a solution, with checkpoints of a deal."""
 
     path: Path
     checkpoints: bool = True
@@ -274,11 +273,11 @@ class Folder:
             raise SolveError("out", f"{self.path} is a file; a solution is a folder")
 
     def hand(self, granted: int) -> Path:
-        """The checkpoint of a hand of a deal."""
+        """Return the checkpoint of a hand of a deal."""
         return self.path / f"hand-{granted}.npz"
 
     def begin(self, settings: SolveSettings) -> None:
-        """Make the folder; results of a wider target are no results of these settings."""
+        """Make the folder; remove results of a wider target."""
         self.check(settings)
         make_folder(self.path)
         if not self.holds(settings):
@@ -287,7 +286,7 @@ class Folder:
         write_whole(self.path / SETTINGS, content.encode())
 
     def holds(self, settings: SolveSettings) -> bool:
-        """Return whether the solution here meets these settings, which `check` has let pass."""
+        """Return whether the stored solution meets settings accepted by `check`."""
         file = self.path / SETTINGS
         if not file.is_file():
             return False
@@ -296,20 +295,20 @@ class Folder:
         return settings.target >= target and settings.iterations <= iterations
 
     def check(self, settings: SolveSettings) -> None:
-        """Check that nothing is here, or something that resumes with these settings."""
+        """Check that the folder is new or can be resumed with these settings."""
         file = self.path / SETTINGS
         if not file.is_file():
             if self.path.is_dir() and any(self.path.iterdir()):
                 raise SolveError(
-                    "out", f"{self.path} is not the folder of a solution; choose another folder"
+                    "out", f"{self.path} is not the folder of a solution; choose another one"
                 )
             return
         mine = _switches(_plain(settings))
         try:
             theirs = _switches(_read_object(file))
-            for name in ("target", "iterations"):  # these may change, see `holds`
+            for name in ("target", "iterations"):  # may change, see `holds`
                 if not isinstance(theirs.pop(name), int | float):
-                    raise TypeError(f"its {name} is no number")
+                    raise TypeError(f"its {name} is not a number")
                 del mine[name]
         except (KeyError, TypeError) as error:
             raise _broken(file, error) from None
@@ -322,11 +321,11 @@ class Folder:
             raise SolveError(
                 "out",
                 f"{self.path} holds a solution with other settings ({'; '.join(wrong)}); "
-                "delete it to solve anew, or choose another folder",
+                "delete it, or choose another folder",
             )
 
     def read(self) -> tuple[Solved, tuple[DealProgress, ...]] | None:
-        """Return the results and how they were come by, None before there are any."""
+        """Return the results and their progress, or None without results."""
         file = self.path / SOLUTION
         if not file.is_file():
             return None
@@ -350,12 +349,12 @@ class Folder:
 
 
 def _plain(settings: SolveSettings) -> dict[str, Any]:
-    """Return settings as a file holds them."""
+    """Return settings as JSON values."""
     return json.loads(json.dumps(asdict(settings)))
 
 
 def _switches(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return settings and rules side by side; a preset only names some of the rules."""
+    """Return settings merged with the rules, without the preset's name."""
     found = {**settings, **settings["rules"]}
     return {name: value for name, value in found.items() if name not in ("rules", "preset")}
 
@@ -371,4 +370,4 @@ def _read_object(path: Path) -> dict[str, Any]:
 
 
 def _broken(path: Path, why: object) -> ConfigError:
-    return ConfigError(f"{path} is broken ({why}); delete it and solve again")
+    return ConfigError(f"{path} is damaged ({why}); delete it and solve again")

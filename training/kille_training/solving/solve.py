@@ -47,7 +47,7 @@ from kille_training.solving.stages import Stage
 from kille_training.solving.text import deal_text, match_text
 
 Observer = Callable[[DealProgress | MatchProgress], None]
-"""Called after each measurement of a deal's hand, or each group of a match's states."""
+"""Callback after each measurement of a hand of a deal, or each group of states of a match."""
 
 
 def solve(
@@ -63,10 +63,10 @@ def solve(
     out: str | Path | None = None,
     observer: Observer | None = None,
 ) -> Solution:
-    """Solve a single deal, or a whole pot: finds an equilibrium and measures it exactly.
+    """Compute an equilibrium of a single deal or a whole pot, and measure it exactly.
 
-    With 2 seats nobody can beat the strategy. With more, no seat alone gains by leaving it. If its
-    greedy version is as good or better, which is measured too, that is the solution.
+    With 2 seats the strategy is unbeatable. With more, no single seat gains by deviating. If its
+    greedy version has no larger NashConv, that is the solution.
 
     Example:
         >>> import kille_training as kt
@@ -75,30 +75,28 @@ def solve(
         True
 
     Args:
-        game: The game. Of the five-card games and Knack, only small tables fit into memory: their
+        game: The game. For the five-card games and Knack, only small tables fit into memory: their
             presets `tiny` and `small`.
-        num_players: Seats; of Byteskille 2 to 4 fit, 2 or 3 in a match. None is the game's default.
-        rules: A preset, or switches, or resolved rules.
-        episode: "deal", or "match", a whole pot of Byteskille; None is what `rules` say, or else
-            "deal".
-        target: NashConv at which it is solved, in units per deal or match; the default is 1e-9,
-            with 4 seats 1e-7, of a match 1e-4 of its pot, of other games 1e-4 with 2 seats and 2e-3
-            with more.
-        iterations: At most this many in each hand of a deal; the default is 100,000.
+        num_players: Seats; for Byteskille 2 to 4, in a match 2 or 3. None is the game's default.
+        rules: A preset, switches, or resolved rules.
+        episode: "deal", or "match", a whole pot of Byteskille; None is that of `rules`, or "deal".
+        target: Target NashConv, in units per deal or match; the default is 1e-9, with 4 seats 1e-7,
+            for a match 1e-4 of its pot, for other games 1e-4 with 2 seats and 2e-3 with more.
+        iterations: Maximum number in each hand of a deal; the default is 100,000.
         method: "cfr", "cfr+", "dcfr" (discounted CFR) or "pcfr+" (predictive CFR+); None is "dcfr"
             for Byteskille and "pcfr+" for other games.
-        memory: GiB that a tree may take.
-        out: Folder in which the solution is kept, with checkpoints of a deal: an interrupted one
-            resumes, a finished one is read, or sharpened if `target` is smaller or `iterations`
-            more than they were. None keeps nothing.
-        observer: Called with how far it has come; `describe()` of its argument is a line of text.
-            None shows it in terminals and notebooks.
+        memory: Memory limit of a tree in GiB.
+        out: Folder of the solution, with checkpoints of a deal. An interrupted solution resumes; a
+            finished one is read, or refined if `target` is smaller or `iterations` larger. None
+            stores nothing.
+        observer: Callback with the progress; `describe()` of its argument is a line of text. None
+            shows it in terminals and notebooks.
 
     Raises:
-        SolveError: An argument does not work, or the folder holds something else.
+        SolveError: An argument is invalid, or the folder holds something else.
         RulesError: The rules are impossible.
-        KilleError: The table has a tree that does not fit into memory, the match has too many
-            states, or a file in the folder is broken.
+        KilleError: The tree of the table does not fit into memory, the match has too many states,
+            or a file in the folder is damaged.
     """
     if not isinstance(memory, (int, float)) or not memory > 0:
         raise SolveError("memory", f"expected a positive number of GiB, got {memory!r}")
@@ -115,7 +113,7 @@ def solve(
 
 
 class _Kind(NamedTuple):
-    """A kind of game to solve: a deal, of which `trees` are `DealStages`, or a `Match`."""
+    """A kind of game to solve: a deal with `trees` of type `DealStages`, or a `Match`."""
 
     build: Callable[..., Any]
     solve: Callable[[Any, SolveSettings, Folder, Observer | None], Found]
@@ -152,13 +150,13 @@ KINDS = {
         text=match_text,
     ),
 }
-"""What is solved, by the rule `episode`."""
+"""Kinds of games to solve, by the rule `episode`."""
 
 
 def _solve(
     folder: Folder, settings: SolveSettings, memory_limit: int, observer: Observer | None
 ) -> Solution:
-    """Solve a deal or a match into a folder, or read the solution there."""
+    """Solve a deal or a match into a folder, or read a stored solution."""
     seats, rules, file = settings.num_players, settings.resolve(), folder.path / TABULAR
     if folder.path.exists():
         folder.check(settings)
@@ -172,7 +170,7 @@ def _solve(
     made = {"method": settings.method, "target": settings.target}
     if rules["episode"] == "deal":
         made["iterations"] = iterations
-    # The written policy is measured: it sees a little less than the strategy knows.
+    # Measure the stored policy: it sees observations, slightly less than information states.
     save_tabular(kind.policy_of(strategy, trees, folder.path.name, **made), file)
     policy = load_tabular(file)
     strategy = kind.strategy_of(policy, trees)

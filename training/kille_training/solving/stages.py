@@ -1,9 +1,9 @@
 """Deals as trees with their information sets.
 
-A *stage* is one hand: it ends when the deal does, or where choices have the cards dealt again, as a
-granted question does in Byteskille. Nothing of a hand is known in the next one except how often
-that was. So where a stage ends in another hand, it is worth what that hand's stage is worth, and a
-deal is solved stage by stage from the last one (`DealStages`).
+A *stage* is one hand: it ends with the deal, or when choices have the cards dealt again, such as a
+granted question in Byteskille. A hand passes on nothing but the number of such events. So the value
+of dealing again is the value of the next stage, and a deal is solved stage by stage from the last
+one (`DealStages`).
 """
 
 from collections.abc import Callable, Iterator
@@ -22,34 +22,34 @@ from kille_training.solving.trees.tree import FlatTree
 from kille_training.solving.trees.values import expected_values
 
 THROWN_IN = 15
-"""Hands thrown in for their cards that a tabular policy knows; more happen once in 10**16 deals."""
+"""Redeals for bad cards covered by a tabular policy; more happen once in 10**16 deals."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Stage:
     """One hand of a single deal as a tree, with its information sets.
 
-    Forehand is seat 0, and the last seat deals. Chances are those of hands that are not dealt again
-    for their cards alone: that counts for nothing.
+    Forehand is seat 0, and the last seat deals. Chances are conditional on no redeal because of the
+    cards, which does not count as a hand.
 
     Attributes:
         rules: The rules.
         num_players: P.
-        num_deals: D, the number of different ways to deal.
-        num_nodes: The number of nodes that were walked.
-        tree: The game; its players are the seats, but that seats that share all they know are one.
-            Where the cards are dealt again it pays what was paid until then (see `worth`).
+        num_deals: D, the number of distinct ways to deal.
+        num_nodes: The number of visited nodes.
+        tree: The game; its players are the seats, except that seats with shared knowledge are one.
+            Dealing again pays only the payments so far (see `worth`).
         masks: [I, A] int8, 1 for the legal actions of each information set.
         positions: [I] tables, one position of each information set.
-        again: [K] float64, how likely the cards are dealt again, by the number of the payoff.
+        again: [K] float64, the probability of dealing again, by the number of the payoff.
         outcomes: [K, O] float64, the same for each of the game's outcomes of a hand; no columns
-            unless asked for.
-        thrown_in: How likely a hand is dealt again because of its cards.
-        forced: Whether seats come to decisions at which they have no choice.
-        forgets: Whether seats forget which of their cards they were dealt and which they drew, so
-            that only what answers by the observation can be asked.
-        granted: Times that the cards were dealt again before this hand.
-        nodes: The nodes, if they were asked for; each terminal node is then a payoff of its own.
+            by default.
+        thrown_in: Probability of a redeal because of the cards.
+        forced: Whether there are decisions with a single legal action.
+        forgets: Whether seats forget the order of dealt and drawn cards, so that only policies of
+            the observation can be measured.
+        granted: Number of redeals by choice before this hand.
+        nodes: The nodes, if requested; each terminal node then has its own payoff.
     """
 
     rules: Rules
@@ -74,7 +74,7 @@ class Stage:
 
     @property
     def seats(self) -> np.ndarray:
-        """[I] int64: the seat that decides in each information set."""
+        """[I] int64: the deciding seat of each information set."""
         return self.positions["seat"].astype(np.int64)
 
     @cached_property
@@ -84,11 +84,11 @@ class Stage:
 
     @cached_property
     def observations(self) -> np.ndarray:
-        """[I, F] uint8: the observations of the seats that decide."""
+        """[I, F] uint8: the observations of the deciding seats."""
         return observe(self.positions, self.rules, self.num_players, self.seats)
 
     def ways_to_see(self) -> Iterator[np.ndarray]:
-        """Yield the observations [I, F] after each number of hands thrown in for their cards."""
+        """Yield the observations [I, F] after each number of redeals because of the cards."""
         yield self.observations
         if self.thrown_in:
             left = self.rules.number("max_deals") - self.granted
@@ -103,32 +103,32 @@ class Stage:
         return tuple(np.bincount(self.seats, minlength=self.num_players).tolist())
 
     def worth(self, continuation: np.ndarray) -> SequenceGame:
-        """Return the game in which dealing again pays the value [P] of the next hand's stage."""
+        """Return the game with the value [P] of the next stage for dealing again."""
         if not self.again.any():
             return self.tree
         return self.tree.gaining(self.again[:, None] * continuation)
 
     def after(self, granted: int) -> "Stage":
-        """Return the stage of a later hand, of which only the counters differ."""
+        """Return the stage of a later hand, which differs in counters only."""
         game = load_game(self.rules.game)
         positions = game.dealt_again(self.positions, granted - self.granted)
         return replace(self, granted=granted, positions=positions)
 
     def by_action(self, strategy: np.ndarray) -> np.ndarray:
-        """Return a strategy [S] with a row for each information set, [I, A]; 0 where illegal."""
+        """Return a strategy [S] as probabilities by information set, [I, A]; 0 if illegal."""
         rows = np.zeros(self.masks.shape)
         rows[self.masks != 0] = strategy
         return rows
 
     def describe(self, information_set: int) -> str:
-        """Return a text for an information set, as its seat sees it, on one line."""
+        """Return an information set as one line of text, from its seat's view."""
         game, position = load_game(self.rules.game), self.positions[information_set]
         text = game.describe(position, self.rules, int(position["seat"]))
         return "; ".join(" ".join(line.split()) for line in text.splitlines())
 
 
 def known_by(tables: np.ndarray, rules: Rules, num_players: int, seats: np.ndarray) -> np.ndarray:
-    """Return information states in which a seat's own cards are one set, [N, F] uint8."""
+    """Return information states with a seat's own cards as an unordered set, [N, F] uint8."""
     game, places = load_game(rules.game), own_cards(rules, num_players)
     out = np.zeros((len(tables), width(game.spec.information_state(num_players))), np.uint8)
     game.information_state(tables, rules.record, seats, out)
@@ -140,7 +140,7 @@ def observe(tables: np.ndarray, rules: Rules, num_players: int, seats: np.ndarra
     """Return the observation of a seat at each table, [N, F] uint8."""
     game = load_game(rules.game)
     if tables.dtype != game.spec.table or (tables["num_players"] != num_players).any():
-        raise RulesError(f"tables of {rules.game} with {num_players} seats are expected")
+        raise RulesError(f"expected tables of {rules.game} with {num_players} seats")
     out = np.zeros((len(tables), width(game.spec.observation(num_players))), np.uint8)
     if len(tables):
         seats = arguments.seats(seats, num_players, len(tables)).astype(np.int64)
@@ -153,8 +153,7 @@ class DealStages:
     """A single deal with all its hands, nearly always one.
 
     Attributes:
-        stages: In the order in which they are dealt; each pays at its leaves what the next is
-            worth.
+        stages: The stages in order; dealing again pays the value of the next one.
     """
 
     stages: tuple[Stage, ...]

@@ -1,4 +1,4 @@
-"""Strategies as text: the most frequent play of a deal, or of the first hand of a pot."""
+"""Strategies as text: the most frequent decisions of a deal, or of the first hand of a pot."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -15,10 +15,10 @@ from kille_training.solving.stages import DealStages, Stage
 from kille_training.solving.trees.values import NashConv, infoset_reach
 
 SURE = 0.995
-"""The probability from which an action counts as certain."""
+"""Minimum probability of an action that counts as certain."""
 
 MOST_SETS = 25
-"""Information sets that are shown of each seat: those that come up most often."""
+"""Number of information sets shown per seat, the most frequent ones."""
 
 
 def deal_text(strategies: Sequence[np.ndarray], deal: DealStages, measured: NashConv) -> str:
@@ -67,7 +67,7 @@ def match_text(strategy: MatchStrategy, match: Match, measured: NashConv) -> str
 
 
 def _most_frequent(strategy: np.ndarray, stage: Stage) -> list[str]:
-    """Return the most frequent play as lines of Markdown."""
+    """Return the most frequent decisions as lines of Markdown."""
     reach, chances = infoset_reach(stage.tree, strategy), stage.by_action(strategy)
     mixes = reach[chances.max(axis=1) < SURE].sum() / reach.sum()
     lines = [
@@ -90,7 +90,7 @@ def _most_frequent(strategy: np.ndarray, stage: Stage) -> list[str]:
 
 
 def choice_text(chances: Sequence[float] | np.ndarray, text: Callable[[int], str]) -> str:
-    """Return choices as text; `text` returns the name of an action by its number."""
+    """Return choices as text; `text` maps an action to its name."""
     best = int(np.argmax(chances))
     if chances[best] >= SURE:
         return text(best)
@@ -101,7 +101,7 @@ def choice_text(chances: Sequence[float] | np.ndarray, text: Callable[[int], str
 def _heading(
     what: str, rules: Rules, measured: NashConv, nash_conv: str, known: str, sets: Sequence[int]
 ) -> list[str]:
-    """Return the title of a strategy and the table of its seats, as lines of Markdown."""
+    """Return the title and the table of seats of a strategy, as lines of Markdown."""
     lines = [
         f"# {spec(rules.game).title}, {what} with {len(sets)} seats",
         "",

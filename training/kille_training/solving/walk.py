@@ -1,33 +1,31 @@
 """Walk the deals of any game: play every action and every card with the game's own kernels.
 
-A node is a record of a table. It is never stored: a depth-first walk keeps the tables from the
-first to the newest one, and writes down information sets and ends (see `SequenceGame`). Where nodes
-are wanted, to be exported or walked in, it writes them down as well (see `FlatTree`).
+A node is a record of a table. A depth-first walk keeps only the tables on the current path, and
+stores information sets and terminal nodes, the "ends" (see `SequenceGame`), and on request all
+nodes (see `FlatTree`).
 
-Chance is a card that leaves the pack. A table whose next cards are fixed (`stacked`) is stepped; if
-it drew one card more than that, the table before the step is a chance node, at which each type of
-card that is left is fixed in turn, as often as the pack holds it. Nothing is sampled. Three things
-are merged, without loss:
+Chance is a card that leaves the pack. The walk steps a table with fixed next cards (`stacked`). If
+the step draws one card more, the table before it is a chance node: each remaining type of card is
+fixed in turn, with its multiplicity. Nothing is sampled. Three lossless reductions apply:
 
-- Cards of one type are the same card.
-- Of cards that come to one hand in one step, the order does not matter: a hand is a set. So they
-  are dealt from the lowest up, and the chance counts the orders that this stands for.
-- A card that the game passes over when it is drawn (`passed_over`) changes only which cards are
-  left, so the card that is drawn in the end is any other one, all equally likely.
+- Cards of one type are identical.
+- The order of cards that one hand receives in one step does not matter. They are dealt in ascending
+  order, with the number of orders in their probability.
+- A card that the game skips when drawn (`passed_over`) only changes the rest of the pack, so the
+  finally drawn card is uniform over the others.
 
-A hand ends where the deal does, or where the cards are dealt again. If they are so before anybody
-has decided, because of what was dealt, the hand has never been: chances are those of the others.
+A hand ends with the deal or when the cards are dealt again. A redeal before any decision does not
+count as a hand: chances are conditional on there being none.
 
-An information set is what `information_state` shows to a seat that has a choice; where only one
-action is legal, nothing is decided. Seats that share all they know are one player, whose sets are
-what they know together. The walk refuses a game in which two tables of a set differ in what the
-player has done before or may do now.
+An information set is the `information_state` of a seat with at least two legal actions. Seats with
+shared knowledge are one player with their joint information. The walk refuses a game if two tables
+of a set differ in the player's earlier actions or legal actions.
 
-Without nodes a seat forgets which of its cards it drew and which it was dealt, since all orders of
-the pack are equally likely: several sequences then lead to a set (`SequenceGame.ways`). The walk
-refuses a game in which the others' situation depends on which of them did. Tables that are alike
-but for what seats forget are one node with several histories: after a draw a table is put aside
-until all like it are found (`gather`), and is walked on from once, in the next round.
+Without nodes a seat forgets the order of its dealt and drawn cards, as all orders of the pack are
+equally likely: several sequences then lead to a set (`SequenceGame.ways`). The walk refuses a game
+if that order is informative about the others. Tables that differ only in forgotten information are
+one node with several histories: after a draw a table waits until all such tables are found
+(`gather`), and is continued once, in the next round.
 """
 
 from functools import cache
@@ -42,8 +40,7 @@ from kille_training.solving.arrays import slot_of
 from kille_training.solving.trees.tree import TERMINAL
 
 CHANCE, FORCED = -2, -3
-"""Stand for an information set in a frame where a card is to be drawn, and where the seat to act
-has no choice."""
+"""Stand for the information set of a frame at chance nodes, and at decisions without a choice."""
 
 PLAYED, DRAWS, DRY, LUCK = range(4)
 """Results of a step."""
@@ -52,27 +49,26 @@ FAULTS = {
     1: "two tables that look alike to a seat differ in what it has done before",
     2: "two tables that look alike to a seat have different legal actions",
     3: "more cards are drawn than the pack holds; fewer seats or a larger pack leave cards in it",
-    4: "something besides cards is decided by chance in a deal, and the game does not say what "
-    "(`chances`)",
+    4: "a deal has chance events other than cards, and the game does not define them (`chances`)",
 }
-"""Reasons for which a walk ends early, by `COUNTS["fault"]`."""
+"""Errors of a walk, by `COUNTS["fault"]`."""
 FORGETS, CLASH, EMPTY, RANDOM = FAULTS
 
 SCATTER = 0x9E3779B97F4A7C15  # an odd multiplier: numbers that look random
 
 
 def bound_later(*_: Any) -> Any:
-    """Stand in for a function of the game until `bind` gives the real one; it is never called."""
+    """Stand in for a function of the game until `bind` replaces it; never called."""
 
 
 deal = apply = legal_actions = information_state = passed_over = outcome = holder = bound_later
 NUM_TYPES, COPIES = 0, 1
-"""The game's: types of cards in the pack, and how many equal cards there are of each."""
+"""The game's number of card types, and of equal cards of each."""
 
 
 @kernel
 def in_hands(table, card):
-    """Return the seat with a card in its hand, a set of cards; -1 for none."""
+    """Return the seat with a card in its hand, -1 for none."""
     for seat in range(np.int64(table["num_players"])):
         if (np.uint64(table["hand"][index(seat)]) >> np.uint64(card)) & np.uint64(1):
             return seat
@@ -81,19 +77,19 @@ def in_hands(table, card):
 
 @kernel
 def nowhere(table, card):
-    """Stand for `in_hands` in games with hands that are no sets: no orders are merged."""
+    """Stand for `in_hands` in games with ordered hands: no orders are merged."""
     return -1
 
 
 @kernel
 def none_passed(table, rules, card):
-    """Stand for `passed_over` of games that know nothing like it."""
+    """Stand for `passed_over` in games without it."""
     return False
 
 
 @kernel
 def no_outcome(table):
-    """Stand for `outcome` of games without solved matches."""
+    """Stand for `outcome` in games without solved matches."""
     return 0
 
 
@@ -102,7 +98,7 @@ def no_outcome(table):
 
 @kernel
 def _forget_order(state, places):
-    """Sort the features at some places: a seat does not remember their order."""
+    """Sort the features at some places, whose order is forgotten."""
     for number in range(1, places.shape[0]):
         at = number
         while at > 0 and state[places[at - 1]] > state[places[at]]:
@@ -114,11 +110,11 @@ def _forget_order(state, places):
 
 @kernel
 def _add_ways(path, depth, number, owner, ways, size):
-    """Count the ways to an information set: the weights of all are told apart by its share."""
+    """Add the current histories to the ways to an information set."""
     frame = path.frames[depth]
     for history in range(frame["first"], frame["end"]):
         before, others = path.last[history, owner], np.uint64(0)
-        # A number made of the others' sequences: its mean tells whether they depend on the way.
+        # A hash of the others' sequences: equal means over the ways show that they are independent.
         for player in range(path.last.shape[1]):
             if player != owner:
                 others = (others ^ np.uint64(path.last[history, player] + 2)) * np.uint64(SCATTER)
@@ -137,7 +133,7 @@ def _add_ways(path, depth, number, owner, ways, size):
 
 
 def find_set(job, path, depth, sets, ways, size):
-    """Write a table's information set into its frame, a new one if need be; or `FORCED`."""
+    """Find or add a table's information set and write it into its frame, or `FORCED`."""
     table, rules, row, mask = path.stack[depth], job.rules[0], path.row, path.mask
     frame, seat, legal = path.frames[depth], np.int64(table["seat"]), 0
     frame["choice"] = 0
@@ -188,7 +184,7 @@ def find_set(job, path, depth, sets, ways, size):
 
 
 def gather(job, path, depth, aside, histories, size):
-    """Put a table aside, together with those that differ only in forgotten features."""
+    """Put a table aside, merged with those that differ only in forgotten features."""
     table, row, known = path.stack[depth], path.joint, path.joint_bytes
     for word in range(row.shape[0]):
         row[word] = 0
@@ -225,7 +221,7 @@ def gather(job, path, depth, aside, histories, size):
 
 @kernel
 def _put(table, at):
-    """Fix the next card of the pack: the one that lies at `at` of the deck."""
+    """Fix the next card of the pack: the one at position `at` of the deck."""
     position = np.int64(table["stacked"])
     card = table["deck"][index(at)]
     table["deck"][index(at)] = table["deck"][index(position)]
@@ -234,10 +230,10 @@ def _put(table, at):
 
 
 def play(job, path, depth, action, at):
-    """Step a copy of a table onto the next place of the stack, and return how that ended.
+    """Step a copy of a table onto the next place of the stack, and return the outcome.
 
-    Action -1 deals; `at` is where in the deck the card lies that is drawn next, -1 if none is to be
-    fixed. If the step `DRAWS`, the copy waits, not stepped, for its next card.
+    Action -1 deals; `at` is the position in the deck of the next card, -1 for none. If the step
+    `DRAWS` another card, the copy stays before the step and waits for it.
     """
     stack, frames = path.stack, path.frames
     start = frames[depth]["start"] if at >= 0 else np.int64(stack[depth]["stacked"])
@@ -255,8 +251,8 @@ def play(job, path, depth, action, at):
     if table["drawn"] <= fixed:
         table["stacked"] = table["drawn"]
         return LUCK if action >= 0 and table["rng"] != stack[depth]["rng"] else PLAYED
-    # The step drew a random card: it only showed which hand the next card goes to. Of that hand's
-    # cards that are fixed in this step the order does not matter, so they are drawn rising.
+    # The random card that the step drew only shows which hand receives the next card. The order of
+    # that hand's fixed cards in this step does not matter, so draw them in ascending order.
     to, floor, number, run = holder(table, table["deck"][index(fixed)]), 0, 0, 0
     for position in range(start, fixed if to >= 0 else start):
         card = table["deck"][index(position)]
@@ -273,7 +269,7 @@ def play(job, path, depth, action, at):
 
 
 def count_talon(job, path, depth):
-    """Count the cards that can be drawn at a chance node by type, and find one of each."""
+    """Count the drawable cards at a chance node by type, and find one of each."""
     table, talon, place = path.stack[depth], path.talon[depth], path.place[depth]
     for kind in range(NUM_TYPES):
         talon[kind] = 0
@@ -294,11 +290,11 @@ def count_talon(job, path, depth):
 
 
 def add_end(job, path, depth, ends, size):
-    """Write down an end: how often chance leads there, the payoffs, and the sequences before."""
+    """Store an end: its reach by chance, payoffs and sequences."""
     table, frame, players = path.stack[depth], path.frames[depth], path.last.shape[1]
     for history in range(frame["first"], frame["end"]):
         last, weight = path.last[history], frame["chance"] * path.weight[history]
-        # Cards that come last mostly lead to one end: the last one is tried before the hash table.
+        # Consecutive last cards mostly lead to the same end: try the latest before the hash table.
         number, same = size["last_end"], size["ends"] > 0
         for player in range(players):
             same &= ends.rows[number, player] == last[player]
@@ -323,7 +319,7 @@ def add_end(job, path, depth, ends, size):
 
 @kernel
 def _write(job, path, depth, kind, nodes, ends, size):
-    """Write down a node, but for a chance node right behind another: these are one."""
+    """Store a node, unless it is a chance node right behind another: these are merged."""
     frame, number = path.frames[depth], size["nodes"]
     if kind == CHANCE and frame["edge"] < 0 and frame["node"] >= 0:
         return
@@ -345,7 +341,7 @@ def _write(job, path, depth, kind, nodes, ends, size):
 
 @kernel
 def _close(path, depth, nodes, ends, size):
-    """Make a leaf of a chance node without decisions behind it: it pays the mean."""
+    """Turn a chance node without later decisions into a leaf with the mean payoff."""
     node, leaf = path.frames[depth]["node"], path.frames[depth]["leaf"]
     behind = size["nodes"] - node - 1
     if leaf < 0 or depth == 0 or behind != size["ends"] - leaf:
@@ -364,7 +360,7 @@ def _close(path, depth, nodes, ends, size):
 
 @kernel
 def _begin(start, path, size):
-    """Stand before the next table of a round."""
+    """Begin the walk from the next table of a round."""
     number, frame = size["begun"], path.frames[0]
     first, end = start.first[number], start.first[number + 1]
     path.stack[0] = start.tables[number]
@@ -380,7 +376,7 @@ def _begin(start, path, size):
 
 @kernel
 def _next_choice(path, depth, sets):
-    """Return the next choice of a node, -1 if all have been walked on from."""
+    """Return the next choice of a node, -1 after the last."""
     frame = path.frames[depth]
     kind, choice = frame["set"], frame["choice"]
     if kind == FORCED:
@@ -395,7 +391,7 @@ def _next_choice(path, depth, sets):
 
 @kernel
 def _likely(path, depth, kind):
-    """Return the probability of a type of card, with the orders that a rising draw stands for."""
+    """Return the probability of a type of card, including the orders of an ascending draw."""
     frame = path.frames[depth]
     same = frame["count"] > 0 and kind == frame["floor"]
     run = frame["run"] + 1 if same else 1
@@ -404,13 +400,13 @@ def _likely(path, depth, kind):
 
 @kernel
 def _lead_on(path, depth, player, sequence):
-    """Write down the histories behind an action; those that differ no more are one."""
+    """Store the histories behind an action, merging equal ones."""
     first, behind = path.frames[depth]["first"], path.frames[depth]["end"]
     end, last, differ = behind, path.last, False
     for history in range(first + 1, behind):
         differ |= last[history, player] != last[first, player]
     for history in range(first, behind):
-        # If the player's own sequences were equal before, no two histories become one now.
+        # If the player's own sequences were equal before, no two histories merge now.
         at = behind if differ else end
         while at < end:
             same = True
@@ -431,7 +427,7 @@ def _lead_on(path, depth, player, sequence):
 
 @kernel
 def _branch(path, depth, choice, sets):
-    """Write the frame of the node behind a choice; return the action and the place of its card."""
+    """Write the frame of the node behind a choice; return the action and its card's position."""
     frame, below = path.frames[depth], path.frames[depth + 1]
     kind, action, at = frame["set"], frame["action"], np.int64(-1)
     chance, share, edge = frame["chance"], frame["share"], frame["edge"]
@@ -451,20 +447,20 @@ def _branch(path, depth, choice, sets):
 
 
 def arrive(job, path, depth, action, at, came, arrays, size):
-    """Write down the table that a step has come to; return whether the walk goes on from there."""
+    """Store the table after a step; return whether the walk continues from there."""
     frame, phase = path.frames[depth], path.stack[depth]["phase"]
     if came == DRAWS:
         frame["set"], frame["choice"] = CHANCE, frame["floor"]
         frame["action"], frame["leaf"] = action, -1
         count_talon(job, path, depth)
-        if frame["left"] == 0:  # all that are left are passed over
+        if frame["left"] == 0:  # all remaining cards are passed over
             size["fault"] = EMPTY
     elif came == DRY:
         size["fault"] = EMPTY
     elif came == LUCK:
         size["fault"] = RANDOM
     elif action < 0 and phase == DEAL:
-        # Dealt again before anybody has decided: the hand has never been.
+        # A redeal before any decision does not count as a hand.
         path.thrown_in[0] += frame["chance"] * path.weight[0]
         return False
     elif phase <= OVER:
@@ -475,7 +471,7 @@ def arrive(job, path, depth, action, at, came, arrays, size):
             add_end(job, path, depth, arrays.ends, size)
         return False
     elif at >= 0 and action >= 0 and job.forgets.shape[0] > 0:
-        # After a draw other histories may lead to the same table: it waits for all of them.
+        # After a draw other histories may lead to the same table: wait for all of them.
         gather(job, path, depth, arrays.aside, arrays.histories, size)
         return False
     else:
@@ -488,7 +484,7 @@ def arrive(job, path, depth, action, at, came, arrays, size):
 
 @kernel
 def _is_full(arrays, size):
-    """Return whether a node more might find no room in an array."""
+    """Return whether one more node might not fit into an array."""
     most = size["most"]
     return (
         (size["sets"] == arrays.sets.player.shape[0])
@@ -501,10 +497,8 @@ def _is_full(arrays, size):
 
 
 def walk(job, start, path, arrays, counts, limit):
-    """Walk on until `limit` nodes more are met, an array is full, a fault is found or all is done.
-
-    The depth is -1 between two tables of the round `start`.
-    """
+    """Walk until `limit` more nodes, a full array, a fault or the end of the round `start`."""
+    # The depth is -1 between two tables of the round.
     size, sets = counts[0], arrays.sets
     stop = size["met"] + limit
     while size["met"] < stop and size["fault"] == 0 and not _is_full(arrays, size):

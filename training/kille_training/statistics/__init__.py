@@ -1,1 +1,1 @@
-"""Intervals, sequential tests, ratings, meta-games and crosstables: arrays in, arrays out."""
+"""Intervals, sequential tests, ratings and crosstables: functions from arrays to arrays."""

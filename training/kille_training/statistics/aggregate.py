@@ -1,18 +1,18 @@
-"""Results of few runs on several tasks, with honest intervals.
+"""Results of few runs on several tasks, with valid intervals.
 
 Agarwal, Schwarzer, Castro, Courville and Bellemare, "Deep reinforcement learning at the edge of the
 statistical precipice", NeurIPS 2021, and the conventions of its library, rliable: the interquartile
 mean over all runs of all tasks, a bootstrap that draws runs anew within each task (stratified), and
 performance profiles, the share of runs beyond each threshold.
 
-Its percentile intervals are too short for few runs: of five runs they hold the truth in 88% where
-they say 95%, of two in half. So the ends here are Student's quantile times the bootstrap's standard
-error, which is widened by sqrt(R / (R - 1)) because a bootstrap of R runs sees (R - 1) / R of their
-variance. That holds the truth in 95% and more from two runs on, see docs/statistics.md.
+Its percentile intervals are too short for few runs: the coverage of nominal 95% intervals is 88%
+with five runs and 50% with two. So intervals here are Student's quantile times the bootstrap's
+standard error, multiplied by sqrt(R / (R - 1)) because a bootstrap of R runs underestimates their
+variance by (R - 1) / R. Their coverage is 95% or more from two runs on, see docs/statistics.md.
 
 Two configurations are compared by the difference between a run of the one and a run of the other,
-in all pairs. Runs of both are drawn anew, and so are the deals, the same ones for all runs: the
-interval is over seeds and deals, and what the cards do to both is no part of it.
+in all pairs. The bootstrap resamples the runs of both and the shared deals: the interval is over
+seeds and deals, and the luck of the cards cancels.
 """
 
 from collections.abc import Callable
@@ -27,10 +27,10 @@ from kille_env.errors import KilleError
 DRAWS = 2000
 """Bootstrap draws."""
 CHUNK = 1 << 22
-"""Deals that are drawn at a time; bounds the memory."""
+"""Deals resampled at a time, which bounds the memory."""
 CONFIDENCE = 0.95
 TRIM = 0.25
-"""Share of the runs that the interquartile mean leaves out at each end."""
+"""Share of the runs trimmed at each end by the interquartile mean."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Interval:
     """A statistic with its 95% interval.
 
     Attributes:
-        value: Of the runs themselves; a number, or [K].
+        value: The statistic of the runs; a number, or [K].
         low: Lower end; likewise.
         high: Upper end; likewise.
     """
@@ -51,16 +51,16 @@ class Interval:
 def interquartile_mean(scores: np.ndarray) -> np.ndarray:
     """Return the mean of the middle half of all runs.
 
-    As in rliable, a quarter of the runs, rounded down, is left out at each end.
+    As in rliable, a quarter of the runs, rounded down, is trimmed at each end.
     """
     means = trim_mean(scores.reshape(*scores.shape[:-2], -1), TRIM, axis=-1)
-    return np.asarray(means)[()]  # of two dimensions it is a number, which can be rounded
+    return np.asarray(means)[()]  # a number for two dimensions
 
 
 def performance_profile(scores: np.ndarray, thresholds: np.ndarray) -> np.ndarray:
-    """Return the share of runs at or below each threshold, every task counting alike.
+    """Return the share of runs at or below each threshold, with equal weights of tasks.
 
-    Less is better here, as with NashConv, where rliable counts the runs above a threshold.
+    Lower is better here, as for NashConv; rliable counts the runs above a threshold.
     """
     below = scores[..., None, :, :] <= thresholds[:, None, None]
     return below.mean(axis=(-2, -1))
@@ -72,7 +72,7 @@ def bootstrap(
     draws: int = DRAWS,
     seed: int = 0,
 ) -> Interval:
-    """Return a statistic with its interval over runs by a stratified bootstrap."""
+    """Return a statistic with its interval over runs, by a stratified bootstrap."""
     _check(scores)
     runs, tasks = scores.shape
     drawn = np.random.default_rng(seed).integers(runs, size=(draws, runs, tasks))
@@ -108,7 +108,7 @@ def difference(
 
 
 def pairs(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Return how much more each run of one configuration, [R], has than each of another, [S]."""
+    """Return the differences of all pairs of runs, [R] of one minus [S] of another."""
     return first[:, None] - second[None, :]
 
 
@@ -116,7 +116,7 @@ def _check(scores: np.ndarray) -> None:
     if scores.ndim != 2 or not scores.size or not np.isfinite(scores).all():
         raise KilleError(f"scores are {scores.shape}, expected finite numbers by run and task")
     if len(scores) < 2:
-        raise KilleError("one run has no interval over seeds, expected two runs or more")
+        raise KilleError("one run has no interval over seeds, expected at least 2 runs")
 
 
 def _interval(value: np.ndarray, error: np.ndarray, runs: int, freedom: int) -> Interval:

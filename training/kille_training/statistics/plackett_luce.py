@@ -1,35 +1,32 @@
-"""Ratings that do not depend on the order of the deals: Plackett-Luce with intervals over folds.
+"""Plackett-Luce ratings with intervals over folds, independent of the order of deals.
 
 The model: entrant i has a strength `exp(theta_i)`. The best of a table is drawn with probabilities
-proportional to the strengths, then the second best of those that are left, and so on (Luce 1959;
-Plackett 1975). At a table of any size, i finishes above j with probability
-`1 / (1 + exp(theta_j - theta_i))`, whoever else sits there.
+proportional to the strengths, then the second best from the others, and so on (Luce 1959; Plackett
+1975). At a table of any size, i finishes above j with probability
+`1 / (1 + exp(theta_j - theta_i))`, whatever the other entrants.
 
-**Full rank breaking.** So every two members of a table are a comparison of which the model knows
-the chance, and the strengths are those that make all comparisons together most likely. That is
-consistent for Plackett-Luce (Azari Soufiani, Chen, Parkes and Xia, *Generalized method-of-moments
-for rank aggregation*, NeurIPS 2013), and needs no more of the tables than how often each entrant
-finished above each other; at two seats it is the model of Bradley and Terry itself. A tie is half
-a win for each. Copies of an entrant compare as one, by the mean of their scores.
+**Full rank breaking.** So every pair at a table is a comparison, and the strengths maximize the
+likelihood of all comparisons. That is consistent for Plackett-Luce (Azari Soufiani, Chen, Parkes
+and Xia, *Generalized method-of-moments for rank aggregation*, NeurIPS 2013), and needs only the
+numbers of finishes above each other; at two seats it is the model of Bradley and Terry. A tie is
+half a win for each. Copies of an entrant compare as one, by the mean of their scores.
 
-**The prior** keeps entrants finite that won or lost everything: each has also met an imaginary
-player of strength 1, and finished above it and below it, `prior` times each. The default 0.5 is
-that of the R package PlackettLuce (Turner, van Etten, Firth, Kosmidis 2020); of a hundred tables it
-moves little.
+**The prior** keeps the strengths of undefeated and winless entrants finite: each has also finished
+above and below an imaginary player of strength 1, `prior` times each. The default 0.5 is that of
+the R package PlackettLuce (Turner, van Etten, Firth, Kosmidis 2020); with a hundred tables its
+effect is small.
 
-**Intervals.** Comparisons of a table, and of all tables of a deal, depend on each other, so the
-curvature of the likelihood says nothing of the error. It is estimated from the spread of the
-folds' gradients ("sandwich"), and the intervals are Student's, with the folds less one degrees of
-freedom. They hold whether or not the model is true, for the strengths that fit best. Only wins both
-ways tell two entrants apart by a finite amount (Ford, *Solution of a ranking problem from binary
-comparisons*, American Mathematical Monthly 64, 1957): outside of the largest group in which each
-finished above each, if not itself then over others, there are no intervals. Whoever finished
-above all others always is outside: nothing says how far above.
+**Intervals.** Comparisons of a deal depend on each other, so the curvature of the likelihood does
+not give their error. It is estimated from the spread of the folds' gradients ("sandwich"), and the
+intervals are Student's with the number of folds minus one degrees of freedom. They are valid for
+the best-fitting strengths even if the model is wrong. Two entrants have a finite difference only
+with wins both ways (Ford, *Solution of a ranking problem from binary comparisons*, American
+Mathematical Monthly 64, 1957): there are no intervals outside the largest group connected by wins
+both ways, for example for an entrant that always finishes first.
 
-Where the orders of few deals differ, the intervals have the floor of `intervals`: a deal that was
-not seen can move all comparisons of an entrant from even to one side, and so its strength; in n
-deals this happens in fewer than 3 / n of them. The floor fades out as more folds carry the spread,
-so it changes nothing where differences are frequent.
+If the orders of few deals differ, the intervals have the floor of `intervals`: an unseen deal can
+move all comparisons of an entrant from even to one side; with n deals, such deals have a frequency
+below 3 / n. The floor fades out as more folds carry the spread.
 """
 
 from dataclasses import dataclass
@@ -50,10 +47,10 @@ ELO = 400 / log(10)
 """Points of Elo's scale in one unit of log-strength: 400 points are odds of ten to one."""
 
 PRIOR = 0.5
-"""How often each entrant has finished above, and how often below, the imaginary player."""
+"""Finishes of each entrant above the imaginary player, and as many below it."""
 
 TOLERANCE = 1e-9
-"""Largest change of a log-strength in the last step."""
+"""Convergence threshold of log-strengths."""
 
 MAX_STEPS = 1000
 
@@ -83,7 +80,7 @@ class Ratings:
 def fit(tally: Tally, prior: float = PRIOR, deals: int | None = None) -> Ratings:
     """Return the ratings that make the comparisons most likely."""
     if not prior > 0:
-        raise KilleError(f"a prior of {prior} tables is impossible; expected more than 0")
+        raise KilleError(f"prior is {prior}, expected more than 0 tables")
     met = tally.met.sum(axis=0).astype(float)
     if not met.any():
         raise KilleError("no two entrants met at a table; play the tournament first")
@@ -108,11 +105,9 @@ def fit(tally: Tally, prior: float = PRIOR, deals: int | None = None) -> Ratings
 
 
 def _moved(tally: Tally, problem: "_Problem", theta: np.ndarray) -> np.ndarray:
-    """Return how far each fold moves the strengths, [E, F], of the folds that were played.
-
-    Their squares add up to the covariance of the strengths' errors. Gradients of the folds add up
-    to that of the prior, which is the same in every tournament; so they are taken about their mean.
-    """
+    """Return the influence of each played fold on the strengths, [E, F]."""
+    # The squares add up to the covariance of the errors. The folds' gradients add up to that of the
+    # prior, the same in every tournament, so their mean is subtracted.
     played = tally.count.any(axis=1)
     folds = int(played.sum())
     if folds < 2:
@@ -132,13 +127,13 @@ class _Problem:
     prior: float
 
     def connected(self) -> np.ndarray:
-        """Return the members of the largest group in which chains of wins lead both ways, [E]."""
+        """Return the members of the largest group connected by chains of wins both ways, [E]."""
         _, group = connected_components(self.wins > 0, connection="strong")
         size = np.bincount(group)
         return (group == size.argmax()) & (size.max() > 1)
 
     def chance(self, theta: np.ndarray) -> np.ndarray:
-        """Return how likely the row's entrant is to finish above the column's, [E, E]."""
+        """Return the probability of the row's entrant finishing above the column's, [E, E]."""
         return expit(theta[:, None] - theta)
 
     def gradient(self, theta: np.ndarray) -> np.ndarray:
@@ -153,19 +148,16 @@ class _Problem:
         return cho_factor(np.diag(pairs.sum(axis=1) + 2 * self.prior * above * (1 - above)) - pairs)
 
     def most_moved(self, theta: np.ndarray, centre: np.ndarray) -> np.ndarray:
-        """Return how far strengths go, [E], if all comparisons of each move by half a win."""
+        """Return the change of each strength, [E], if all its comparisons move by half a win."""
         inverse = centre @ cho_solve(self.information(theta), centre.T)
         return HALF * (self.met * (np.diag(inverse)[:, None] - inverse)).sum(axis=1)
 
     def climb(self) -> np.ndarray:
-        """Return the strengths, [E], that make the comparisons most likely.
-
-        By Newton's method. Along a step that moves no two strengths, nor the imaginary player's, by
-        more than d against each other, curvature grows by exp(d) at most; so log(1 + d) / d of the
-        step never leads beyond the maximum on its way, and it becomes the whole one near the end.
-        Where a weak prior alone holds a direction, rounding keeps steps along it from vanishing; it
-        is the gain in likelihood that does.
-        """
+        """Return the strengths, [E], of maximum likelihood, by damped Newton steps."""
+        # Along a step that changes differences of strengths by at most d, curvature grows by at
+        # most exp(d), so log(1 + d) / d of the step never overshoots, and becomes the full step
+        # near the end. Rounding keeps steps from vanishing along directions held by a weak prior
+        # alone, so convergence is also tested by the gain in likelihood.
         theta = np.zeros(len(self.met))
         for _ in range(MAX_STEPS):
             gradient = self.gradient(theta)
@@ -174,4 +166,4 @@ class _Problem:
             if reach < TOLERANCE or gradient @ step < TOLERANCE**2:
                 return theta + step
             theta = theta + step * np.log1p(reach) / reach
-        raise KilleError("the ratings do not settle; fit with a larger prior")
+        raise KilleError("the ratings do not converge; fit with a larger prior")

@@ -1,4 +1,4 @@
-"""Is one player better than another by so much? A test that you may watch while it is played.
+"""Sequential test of a mean, valid at every stopping time.
 
 The scores x_1, x_2, ... are one number per deal: the difference of two players, or what one earns.
 The hypothesis "the mean is at most `low`" stands against "the mean is at least `high`". For any
@@ -7,32 +7,32 @@ share of it on the score being above m:
 
     wealth after = wealth before * (1 + b (x - m)).
 
-While the mean is at most m no way to bet wins on average, so the chance that the wealth ever
-reaches 1 / alpha is at most alpha (Ville's inequality), whenever and however often one looks, and
-whatever the distribution of the scores between their bounds. When it does, m is ruled out from
-above. A second bet, with m - x and beta, rules out means from below. See Waudby-Smith and Ramdas,
-*Estimating means of bounded random variables by betting*, JRSS B 86 (2024).
+If the mean is at most m, the wealth is a supermartingale, so it ever reaches 1 / alpha with
+probability at most alpha (Ville's inequality), at any stopping time and for any distribution of
+scores within the bounds. When it does, m is rejected from above. A second bet, with m - x and beta,
+rejects means from below. See Waudby-Smith and Ramdas, *Estimating means of bounded random variables
+by betting*, JRSS B 86 (2024).
 
-**Verdict and interval are one thing.** The interval holds all means that have not been ruled out:
-its lower end is wrong with a chance of alpha, its upper end with beta, at all times at once. The
-verdict is "above low" as soon as `low` is ruled out, and "below high" as soon as `high` is. The
+**Verdict and interval** are the same test. The interval holds all means that are not rejected: with
+error probabilities alpha of its lower end and beta of its upper end, at all times simultaneously.
+The verdict is "above low" as soon as `low` is rejected, and "below high" as soon as `high` is. The
 stakes do not depend on m, so the wealth falls as m rises and each end is found by a root search.
 
 **Stakes.** b = t / (variance + t^2) grows fastest where the mean is t from m, and is Wald's
-sequential probability ratio test in the limit of small t. The wealth is shared out among bets on
+sequential probability ratio test in the limit of small t. The wealth is divided among bets on
 several t: most for the other hypothesis, t = high - low, the rest for gaps 4, 16 and 64 times as
-large, which are then found out after few deals. The first deals are not bet on; they show the
-variance. Later the stakes are set anew whenever a quarter more deals have been seen. No deal can
-cost more than a bet's wealth: a stake against m is at most 1 / (m - least).
+large, which are then detected after few deals. The first deals are not bet on; they estimate the
+variance. Later the stakes are updated whenever the number of deals has grown by a quarter. No deal
+can cost more than a bet's wealth: a stake against m is at most 1 / (m - least).
 
-**What bounds cost.** Wald's bound for alpha = beta = 0.05 is 0.49 of the deals of the test with a
-fixed number of them where the mean is `low` or `high` itself: no test with these errors needs fewer
-there. And no test that holds for all scores within the bounds can usually rule out `low` in fewer
-than log((1 - beta) / alpha) (high - least) / (high - low) deals where the mean is `high`: the same
-scores with a rare loss of `least` among them have the mean `low`, and so many deals may not show
-one. A match can move a hundred times what it ever does, so there is `uncut`: scores that are far
-beyond these bounds and beyond those of the first deals count as less. The test then holds for the
-mean of the scores so cut, and tells how many were.
+**Cost of bounds.** Wald's bound for alpha = beta = 0.05 is 0.49 of the deals of the test with a
+fixed sample size if the mean is `low` or `high` itself: no test with these errors needs fewer. And
+no test valid for all scores within the bounds can usually reject `low` in fewer than
+log((1 - beta) / alpha) (high - least) / (high - low) deals if the mean is `high`: with a rare score
+of `least` added, the mean would be `low`, and so many deals may not show one. The bounds of a match
+are far wider than its scores, so `uncut` allows clipping: scores far beyond these bounds and those
+of the first deals are clipped. The test is then valid for the mean of the clipped scores, and
+reports their number.
 """
 
 import math
@@ -46,21 +46,21 @@ from kille_env.errors import KilleError
 GOING, ABOVE, BELOW, UNDECIDED = "going on", "above low", "below high", "undecided"
 
 GAPS = np.array([1.0, 4.0, 16.0, 64.0])
-"""Expected means behind the bets, in units of high - low."""
+"""Gaps t of the bets, in multiples of high - low."""
 SHARES = np.array([0.86, 0.06, 0.05, 0.03])
-"""How the wealth is shared out among them at first."""
+"""Initial shares of the wealth."""
 MOST_STAKED = 0.99
-"""Share of a bet that one deal can cost."""
+"""Maximum share of a bet lost in one deal."""
 FIRST = 100
-"""Deals that are only looked at."""
+"""Deals before the first bet."""
 GROWTH = 1.25
-"""Deals after which the stakes are set anew, as a multiple of those before."""
+"""Growth of the number of deals between two updates of the stakes."""
 REACH = 4.0
-"""Multiple of the largest of the first scores up to which nothing is cut."""
+"""Clipping threshold as a multiple of the largest of the first scores."""
 DECIMALS = 9
-"""Scores are rounded to these, so that equal ones are equal."""
+"""Decimals of scores, to remove rounding errors."""
 CHUNK = 65_536
-"""Scores that are looked at together; bounds the memory."""
+"""Scores processed together, which bounds the memory."""
 
 
 @dataclass(frozen=True)
@@ -68,15 +68,15 @@ class Hypotheses:
     """The two hypotheses, and the bounds of the scores.
 
     Attributes:
-        low: The mean is at most this...
-        high: ...or at least this.
-        least: Lowest score that a deal can have.
-        greatest: Highest score.
-        alpha: Chance of saying "above low" where the mean is `low` or lower.
-        beta: Chance of saying "below high" where the mean is `high` or higher.
-        most: Deals after which the test ends undecided; 0 is never.
-        uncut: Bounds within which every score counts as it is. Beyond them it counts up to 4 times
-            the largest of the first 100 scores, whichever is further. None: nothing is cut.
+        low: Hypothesis that the mean is at most this.
+        high: Hypothesis that the mean is at least this.
+        least: Lowest possible score of a deal.
+        greatest: Highest possible score.
+        alpha: Probability of "above low" if the mean is `low` or lower.
+        beta: Probability of "below high" if the mean is `high` or higher.
+        most: Deals after which the test ends undecided; 0 for no limit.
+        uncut: Range in which scores are never clipped. Beyond it they are clipped at 4 times the
+            largest of the first 100 scores, if that is further. None: no clipping.
     """
 
     low: float
@@ -89,7 +89,7 @@ class Hypotheses:
     uncut: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
-        """Refuse hypotheses that cannot be tested."""
+        """Refuse inconsistent hypotheses."""
         least, greatest = self.bounds(0.0)
         if not -math.inf < least < self.low < self.high < greatest < math.inf:
             raise KilleError(
@@ -100,15 +100,15 @@ class Hypotheses:
             if not 0 < getattr(self, name) < 0.5:
                 raise KilleError(f"{name} is {getattr(self, name)}; expected more than 0, below ½")
         if self.most < 0:
-            raise KilleError(f"most is {self.most}; expected a number of deals, or 0 for no end")
+            raise KilleError(f"most is {self.most}; expected a number of deals, or 0 for no limit")
 
     @property
     def confidence(self) -> float:
-        """The chance that the interval holds the mean at all times: 1 - alpha - beta."""
+        """Probability that the interval holds the mean at all times: 1 - alpha - beta."""
         return round(1 - self.alpha - self.beta, DECIMALS)
 
     def bounds(self, largest: float) -> tuple[float, float]:
-        """Return the bounds within which scores count as they are."""
+        """Return the range of scores that are not clipped."""
         if self.uncut is None:
             return self.least, self.greatest
         return (
@@ -119,14 +119,14 @@ class Hypotheses:
 
 @dataclass
 class Stretch:
-    """Deals with the same stakes.
+    """Consecutive deals with the same stakes.
 
     Attributes:
-        begin: The first of them.
-        end: Behind the last.
-        stakes: [bets] units^-1, before the bounds limit them.
-        values: [V] different scores so far, sorted.
-        counts: [V] how often each was seen.
+        begin: The first deal.
+        end: One past the last deal (exclusive).
+        stakes: [bets] units^-1, before limiting by the bounds.
+        values: [V] distinct scores so far, sorted.
+        counts: [V] their numbers.
     """
 
     begin: int
@@ -144,18 +144,18 @@ class Stretch:
 
 
 class SequentialTest:
-    """A test that takes scores and knows when to stop.
+    """A sequential test.
 
-    It keeps how often each score was seen, not the scores: memory grows with the logarithm of the
-    number of deals where only so many different scores can occur.
+    It stores counts of distinct scores: memory grows with the logarithm of the number of deals if
+    there are finitely many possible scores.
 
     Attributes:
-        hypotheses: What is tested.
-        deals: Scores seen so far.
-        cut: How many of them count as less than they are.
-        bounds: Lowest and highest score that counts as it is.
+        hypotheses: The hypotheses.
+        deals: Number of scores so far.
+        cut: Number of clipped scores.
+        bounds: Lowest and highest score that is not clipped.
         verdict: `GOING`, `ABOVE`, `BELOW` or `UNDECIDED`.
-        decided_after: Deals after which the verdict was reached; 0 while it goes on.
+        decided_after: Deals until the verdict; 0 before it.
     """
 
     def __init__(self, hypotheses: Hypotheses) -> None:
@@ -173,10 +173,10 @@ class SequentialTest:
         return float(values @ counts) / max(1, self.deals)
 
     def feed(self, scores: np.ndarray) -> str:
-        """Take the scores of the next deals, in their order; returns the verdict.
+        """Add the scores of the next deals, in order, and return the verdict.
 
-        It does not matter in how many parts the scores come. After the verdict they still count
-        for the mean and its interval.
+        The result does not depend on the split into calls. After the verdict scores still count for
+        the mean and its interval.
         """
         left = self._checked(scores)
         while len(left):
@@ -188,15 +188,15 @@ class SequentialTest:
         return self.verdict
 
     def interval(self) -> tuple[float, float]:
-        """Return the ends of the interval of all means that have not been ruled out.
+        """Return the ends of the interval of all means that are not rejected.
 
-        It holds the true mean at all times at once with the chance `hypotheses.confidence`, never
-        holds a hypothesis that the verdict rejects, and begins as the bounds.
+        It holds the true mean at all times simultaneously with probability `hypotheses.confidence`,
+        excludes a hypothesis that the verdict rejects, and begins as the bounds.
         """
         known, (least, greatest) = self.hypotheses, self.bounds
         low = self._end(+1, least, greatest, known.alpha)
         high = -self._end(-1, -greatest, -least, known.beta)
-        # The wealth may have fallen again since; what is ruled out stays so.
+        # The wealth may have fallen again since; a rejection stays.
         if self.verdict == ABOVE:
             low = max(low, known.low)
         if self.verdict == BELOW:
@@ -204,7 +204,7 @@ class SequentialTest:
         return low, high
 
     def _checked(self, scores: np.ndarray) -> np.ndarray:
-        """Return scores that are between the bounds and free of the dust of divisions."""
+        """Return rounded scores; refuse scores outside the bounds."""
         known, dust = self.hypotheses, 10.0**-DECIMALS
         scores = np.round(np.asarray(scores, dtype=np.float64), DECIMALS)
         inside = (scores >= known.least - dust) & (scores <= known.greatest + dust)
@@ -216,8 +216,8 @@ class SequentialTest:
         return np.clip(scores, known.least, known.greatest)
 
     def _take(self, scores: np.ndarray) -> None:
-        """Bets on scores of the present stretch and counts them."""
-        if self._stretches[-1].begin:  # of the first ones the largest is not known yet
+        """Bet on scores of the current stretch, and count them."""
+        if self._stretches[-1].begin:  # the clipping threshold is unknown at first
             counted = np.clip(scores, *self.bounds)
             self.cut += int((counted != scores).sum())
             scores = counted
@@ -227,9 +227,9 @@ class SequentialTest:
         self.deals += len(scores)
 
     def _bet(self, scores: np.ndarray) -> None:
-        """Move the wealth of the bets against both hypotheses, and reaches a verdict."""
+        """Update the wealth of the bets against both hypotheses, and the verdict."""
         known, stakes = self.hypotheses, self._stretches[-1].stakes
-        reached = np.full(3, np.inf)  # after how many of these scores: above, below, undecided
+        reached = np.full(3, np.inf)  # number of these scores until above, below, undecided
         for number, (sign, hypothesis, bound, error) in enumerate(
             [
                 (+1, known.low, self.bounds[0], known.alpha),
@@ -253,7 +253,7 @@ class SequentialTest:
         values, counts, _ = self._seen()
         if self.deals == FIRST:
             self.bounds = self.hypotheses.bounds(float(np.abs(values).max()))
-        # As if one more deal had been seen, half way to the bounds.
+        # A pseudo-observation half way to the bounds.
         prior = ((self.bounds[1] - self.bounds[0]) / 4) ** 2
         variance = (prior + counts @ np.square(values - self.mean)) / (1 + self.deals)
         gaps = (self.hypotheses.high - self.hypotheses.low) * GAPS
@@ -261,7 +261,7 @@ class SequentialTest:
         self._stretches.append(Stretch(self.deals, math.ceil(self.deals * GROWTH), stakes))
 
     def _seen(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return scores [V], how often each was seen, and the stakes then, [V, bets]."""
+        """Return distinct scores [V], their counts, and their stakes, [V, bets]."""
         stretches = self._stretches
         sizes = [len(each.values) for each in stretches]
         return (
@@ -271,11 +271,11 @@ class SequentialTest:
         )
 
     def _end(self, sign: int, least: float, greatest: float, error: float) -> float:
-        """Return the largest mean that the bets on sign * score have ruled out, or `least`."""
+        """Return the largest mean that the bets on sign * score reject, or `least`."""
         values, counts, stakes = self._seen()
 
         def over(mean: float) -> float:
-            """Return the logarithm of the wealth over the one that rules `mean` out."""
+            """Return the logarithm of the wealth against `mean` over the rejection threshold."""
             grown = counts @ _growth(sign * values, stakes, mean, least)
             return float(np.logaddexp.reduce(np.log(SHARES) + grown)) + math.log(error)
 
@@ -285,6 +285,6 @@ class SequentialTest:
 
 
 def _growth(scores: np.ndarray, stakes: np.ndarray, mean: float, least: float) -> np.ndarray:
-    """Return the growth of bets on scores [N] against "at most `mean`", logarithms [N, bets]."""
+    """Return the log-growth [N, bets] of bets on scores [N] against "at most `mean`"."""
     limit = MOST_STAKED / (mean - least) if mean > least else np.inf
     return np.log1p(np.minimum(stakes, limit) * (scores - mean)[:, None])

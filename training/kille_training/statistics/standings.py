@@ -1,21 +1,19 @@
 """Standings of a tally: means, differences, places and crosstables, with intervals.
 
-Many tests that are looked at together are made by Holm's method: S. Holm, *A simple sequentially
-rejective multiple test procedure*, Scandinavian Journal of Statistics 6, 1979. It holds however the
-tests depend on each other.
+Multiple tests use Holm's method: S. Holm, *A simple sequentially rejective multiple test
+procedure*, Scandinavian Journal of Statistics 6, 1979, valid for dependent tests.
 
-**Places.** All pairs are tested at once, so all of it holds together with 95%: whoever is said to
-be above another truly is, and every true place is within its range. Places that follow from tests
-of all pairs are those of Mogstad, Romano, Shaikh and Wilhelm, *Inference for ranks with
-applications to mobility across neighbourhoods and academic achievement across countries*, Review of
-Economic Studies 91 (2024).
+**Places.** All pairs are tested together, so with 95% confidence all significant differences are
+real and all true places are within their ranges. The ranges follow Mogstad, Romano, Shaikh and
+Wilhelm, *Inference for ranks with applications to mobility across neighbourhoods and academic
+achievement across countries*, Review of Economic Studies 91 (2024).
 
-**Crosstables.** The cell of a row and a column is the mean score of the row's entrant over the
-observations in which the column's entrant also sits at the table. At tables of two seats that is
-the score of one against the other, and the table is antisymmetric; at larger ones both can earn at
-the cost of a third. Two marks say what is significant at 5%: one for a cell looked at alone, and
-one that stands up to looking at all cells at once. The crosstables of the Annual Computer Poker
-Competition are the model: means with 95% intervals, shaded where significant.
+**Crosstables.** A cell is the mean score of the row's entrant over the observations in which the
+column's entrant also sits at the table. At two seats that is the score of one against the other,
+and the table is antisymmetric; at larger tables both can earn at the cost of a third. Two marks
+show significance at 5%: of a cell by itself, and with all cells tested together. The model is the
+crosstables of the Annual Computer Poker Competition: means with 95% intervals, shaded if
+significant.
 """
 
 from collections.abc import Callable
@@ -35,20 +33,19 @@ from kille_training.statistics.intervals import (
 from kille_training.statistics.tally import NANO, Tally
 
 HALF = 0.5
-"""Effect on the share of deals above another of one deal that does not end even."""
+"""Effect of one uneven deal on the share of deals above another entrant."""
 
 
 def units(tally: Tally, scale: ScoreRange | None = None) -> Intervals:
-    """Return the units per deal that each entrant earns, less the mean of its table, [E]."""
+    """Return the units per deal of each entrant, minus the mean of its table, [E]."""
     return means(tally.total / NANO, tally.count, scale)
 
 
 def differences(tally: Tally, scale: ScoreRange | None = None) -> Intervals:
-    """Return how much more the row's entrant earns than the column's, [E, E].
+    """Return the differences of earnings, row's entrant minus column's, [E, E].
 
-    Deals are the same for all lineups, so the luck of the cards that meets both is no part of the
-    error; they need not have sat at one table. The diagonal is NaN. Behind a difference are as many
-    observations as the entrant has that sat less often.
+    Deals are the same for all lineups, so the luck of the cards cancels, also for entrants that
+    never met. The diagonal is NaN. The count of a difference is the smaller of the two.
     """
     share, residual, mean = residuals(tally.total / NANO, tally.count)
     count = tally.count.sum(axis=0)
@@ -65,14 +62,13 @@ def differences(tally: Tally, scale: ScoreRange | None = None) -> Intervals:
 
 @dataclass(frozen=True)
 class Grouping:
-    """The order of E entrants by units per deal, as far as it is certain.
+    """The significant part of the order of E entrants by units per deal.
 
     Attributes:
-        clear: [E, E] bool, whether the row's entrant earns more than the column's, all pairs looked
-            at together.
-        best: [E] int64, the best place, counted from 1, that an entrant may truly have; 0 if it
-            never sat.
-        worst: [E] int64, the worst one.
+        clear: [E, E] bool, whether the row's entrant earns significantly more than the column's,
+            all pairs tested together.
+        best: [E] int64, the best place consistent with the results, from 1; 0 if it never sat.
+        worst: [E] int64, the worst such place.
     """
 
     clear: np.ndarray
@@ -81,7 +77,7 @@ class Grouping:
 
 
 def group(mean: np.ndarray, gaps: Intervals) -> Grouping:
-    """Group the entrants whose order is certain."""
+    """Order the entrants by significant differences."""
     sat = np.isfinite(mean)
     p_values = np.where(sat[:, None] & sat, gaps.p_values(), np.nan)
     clear = holm_cells(p_values, mirrored=True) & (gaps.mean > 0)
@@ -92,19 +88,19 @@ def group(mean: np.ndarray, gaps: Intervals) -> Grouping:
 
 @dataclass(frozen=True)
 class CrossTable(Intervals):
-    """Units per deal that the row's entrant earns where the column's also sits, of E entrants.
+    """Units per deal of the row's entrant at tables with the column's, for E entrants.
 
-    All arrays are [E, E], with NaN and a count of 0 where two never met. Entrants that sit at a
-    table several times have the mean of their places.
+    All arrays are [E, E], with NaN and a count of 0 for pairs that never met. An entrant with
+    several places at a table has the mean of its places.
 
     Attributes:
-        mark: 1 where the mean is significantly above 0, -1 below, 0 neither; each cell by itself.
-        firm: The same with all cells looked at together.
-        above: Share of the observations of both in which the row's entrant earned more than the
+        mark: 1 if the mean is significantly above 0, -1 below, 0 neither; each cell by itself.
+        firm: The same with all cells tested together.
+        above: Share of shared observations in which the row's entrant earned more than the
             column's; equal scores count half.
-        margin: Units per deal that the row's entrant earned more than the column's.
-        beats: Whether that margin is significantly above 0, all pairs looked at together: the
-            chance that any of these marks is wrong is at most 5%.
+        margin: Units per deal of the row's entrant minus those of the column's.
+        beats: Whether that margin is significantly above 0, all pairs tested together: the
+            probability of any error is at most 5%.
     """
 
     mark: np.ndarray
@@ -135,14 +131,14 @@ def crosstable(tally: Tally, scale: ScoreRange | None = None) -> CrossTable:
 def _cells(
     met: np.ndarray, total: Callable[[int], np.ndarray], scale: ScoreRange | None
 ) -> Intervals:
-    """Return the means of all cells, [E, E], row by row: all at once would take much memory."""
+    """Return the means of all cells, [E, E], computed row by row to save memory."""
     return stacked([means(total(row), met[:, row], scale) for row in range(met.shape[1])])
 
 
 def holm(p_values: np.ndarray) -> np.ndarray:
-    """Return which of many tests are significant together at 5%, [K] bool.
+    """Return whether each of K tests is significant with all tested together, [K] bool.
 
-    The chance that any of those whose hypothesis is true is among them is at most 5%.
+    The probability of any false rejection is at most 5%.
     """
     order = np.argsort(p_values, kind="stable")
     steps = p_values[order] * np.arange(len(p_values), 0, -1)
@@ -153,7 +149,7 @@ def holm(p_values: np.ndarray) -> np.ndarray:
 
 
 def holm_cells(p_values: np.ndarray, *, mirrored: bool) -> np.ndarray:
-    """Return which cells of a table are significant together, [E, E] bool."""
+    """Return whether each cell of a table is significant with all tested together, [E, E] bool."""
     family = np.isfinite(p_values)
     if mirrored:
         family = np.triu(family)

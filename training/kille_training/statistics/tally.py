@@ -1,16 +1,15 @@
-"""The sufficient statistics of a tournament: all that its figures need, however much was played.
+"""The sufficient statistics of a tournament, of constant size.
 
-An observation is a lineup's deal, played in all its rotations; it counts once, with the means over
-the rotations. Observations are added up by *fold*, the number of their deal modulo F. All
-observations of a deal have the same cards, so they fall into one fold, and deals are drawn
-independently, so folds are independent too: what is estimated from the spread between folds knows
-of every dependence within a deal. That is the random groups method (Wolter, *Introduction to
-Variance Estimation*, 2nd edition, 2007, chapter 2). With no more deals than folds, a fold is a
-deal and nothing is lost; with more, Student's quantile at 255 degrees of freedom is 0.5% larger
-than at infinitely many.
+An observation is a deal of a lineup, played in all its rotations; it counts once, with the means
+over the rotations. Observations are added up by *fold*, the number of their deal modulo F. All
+observations of a deal fall into one fold, and deals are independent, so folds are independent:
+variances estimated between folds account for all dependence within a deal. That is the random
+groups method (Wolter, *Introduction to Variance Estimation*, 2nd edition, 2007, chapter 2). With at
+most as many deals as folds, a fold is a deal and nothing is lost; with more, Student's quantile at
+255 degrees of freedom is 0.5% larger than at infinitely many.
 
-All sums are integers, scores in nano-units. So a tally does not depend on the order in which
-observations came, nor on how they were cut into parts.
+All sums are integers, scores in nano-units. So a tally does not depend on the order of observations
+or on their split into parts.
 """
 
 from collections.abc import Mapping
@@ -23,35 +22,35 @@ from kille_env.core.jit import kernel
 from kille_env.errors import KilleError
 
 NANO = 1e9
-"""Nano-units in a unit."""
+"""Nano-units per unit."""
 
 FOLDS = 256
 """Folds of a tally of up to `MANY` entrants."""
 
 FEW_FOLDS = 64
-"""Folds of a tally of more: pairs of entrants take [F, E, E] numbers. It divides `FOLDS`."""
+"""Folds of a larger tally, as pairs of entrants take [F, E, E] numbers. It divides `FOLDS`."""
 
 MANY = 128
 
 EQUAL = 1e-9
-"""Largest difference of tied scores: the rounding of means in float64."""
+"""Maximum difference of tied scores: the rounding error of means in float64."""
 
 LIMIT = 2**63 // FOLDS
-"""Bound of a sum, so that those of all folds can be added without overflow."""
+"""Bound of a sum, so that all folds can be added without overflow."""
 
 
 @dataclass(eq=False)
 class Tally:
     """Sums over all observations of tables of P seats, by fold. All arrays are int64.
 
-    An entrant that sits at a table several times (copies) has the mean over its places.
+    An entrant with several places at a table (copies) has the mean over its places.
 
     Attributes:
         count: [F, E] observations in which each entrant sat.
         total: [F, E] nano-units: its scores, units earned less the mean of its table.
         finishes: [F, E, P] nano-shares of finishing at each rank, 0 for the best; ties share the
             ranks evenly.
-        met: [F, E, E] observations in which both sat; 0 on the diagonal.
+        met: [F, E, E] observations with both entrants; 0 on the diagonal.
         shared: [F, E, E] nano-units: the scores of the row's entrant in these.
         above: [F, E, E] halves: 2 for each of these in which the row's entrant scored more than
             the column's, 1 if equal.
@@ -68,7 +67,7 @@ class Tally:
 
     @classmethod
     def empty(cls, seats: int, entrants: int) -> "Tally":
-        """Return a tally of nothing."""
+        """Return an empty tally."""
         folds = FOLDS if entrants <= MANY else FEW_FOLDS
 
         def zeros(*shape: int) -> np.ndarray:
@@ -101,7 +100,7 @@ class Tally:
         if earned.shape != expected:
             raise KilleError(f"earned has shape {earned.shape}; expected {expected}")
         if not np.isfinite(earned).all():
-            raise KilleError("what was earned holds a number that is not finite")
+            raise KilleError("earned holds a number that is not finite")
         scores, finishes = np.empty(members.shape), np.empty(expected)
         _means(earned, np.empty(self.seats), scores, finishes)
         fits = _add(
@@ -121,7 +120,7 @@ class Tally:
             return self.total.sum(axis=0) / self.count.sum(axis=0) / NANO
 
     def grown(self, entrants: int) -> "Tally":
-        """Return the same tally with more entrants, which have not sat yet."""
+        """Return the tally with more entrants, which have not sat yet."""
         if entrants < self.entrants:
             raise KilleError(f"a tally of {self.entrants} entrants cannot become one of {entrants}")
         grown = Tally.empty(self.seats, entrants)
@@ -134,12 +133,12 @@ class Tally:
         return grown
 
     def narrow(self) -> dict[str, np.ndarray]:
-        """Return the arrays by name, each of the narrowest type that holds it, for a file."""
+        """Return the arrays by name for a file, each with the narrowest type."""
         return {name: _narrow(getattr(self, name)) for name in ARRAYS}
 
     @classmethod
     def of(cls, arrays: Mapping[str, np.ndarray], observations: int) -> "Tally":
-        """Return the tally of arrays that `narrow` returned."""
+        """Return the tally of arrays of `narrow`."""
         for name in ARRAYS:
             if arrays[name].dtype.kind != "i" or arrays[name].ndim != 2 + (
                 name not in ("count", "total")
@@ -150,7 +149,7 @@ class Tally:
         return tally
 
     def _check(self, members: np.ndarray, deal: np.ndarray) -> None:
-        """Refuse observations, and own arrays, that kernels would read beyond their ends."""
+        """Refuse observations and own arrays with indices out of bounds for the kernels."""
         sizes = (self.folds, self.entrants)
         if self.folds != (FOLDS if self.entrants <= MANY else FEW_FOLDS):
             raise KilleError(f"the tally of {self.entrants} entrants has {self.folds} folds")
@@ -179,12 +178,12 @@ PAIRS = ("met", "shared", "above")
 
 
 def _plain(array: Any, kind: type[np.generic]) -> np.ndarray:
-    """Return an array of the one sort that kernels are compiled for."""
+    """Return an array with the type and layout of the kernels."""
     return np.require(array, kind, ["C_CONTIGUOUS", "WRITEABLE"])
 
 
 def _narrow(array: np.ndarray) -> np.ndarray:
-    """Return the numbers in the narrowest type that holds them all."""
+    """Return the numbers in the narrowest sufficient type."""
     low, high = array.min(initial=0), array.max(initial=0)
     for kind in (np.int8, np.int16, np.int32):
         if np.iinfo(kind).min <= low and high <= np.iinfo(kind).max:
@@ -257,7 +256,7 @@ def _add(members, deal, scores, finishes, sums, who, mine):
 
 @kernel
 def _gather(members, scores, finishes, who, mine):
-    """Set `who` [P] and `mine` [P, 2 + P] (copies, score, finishes) by entrant; return how many."""
+    """Fill `who` [P] and `mine` [P, 2 + P] (copies, score, finishes); return their count."""
     seats = len(members)
     different = 0
     for place in range(seats):

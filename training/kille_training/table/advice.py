@@ -1,6 +1,6 @@
-"""The person's choices, and advice in one sentence with its reason.
+"""The person's choices, and hints in one sentence.
 
-Advice is the answer of a policy to the person's own observation; asking it changes no match.
+A hint is the answer of a policy to the person's own observation; it does not change the match.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ from kille_env.core.spec import Rules
 from kille_training.evaluation.worth import worth
 
 _MEASURING = Lock()
-"""The first value of a kind of table takes memory for some seconds: one at a time."""
+"""Lock of the first valuation of a kind of table, which takes much memory for seconds."""
 
 
 class Choice(TypedDict):
@@ -28,7 +28,7 @@ class Choice(TypedDict):
         action: Its number.
         label: Label of its button.
         text: Its text in records.
-        cards: Places of its cards in the hand, as in the seat's `View`; of equal cards the first.
+        cards: Positions of its cards in the hand, as in the seat's `View`; the first of equals.
     """
 
     action: int
@@ -38,7 +38,7 @@ class Choice(TypedDict):
 
 
 def choices(batch: Batch, names: Sequence[str]) -> list[Choice]:
-    """Return the legal actions of the seat to act, in their order."""
+    """Return the legal actions of the seat to act, in order."""
     hand = _hand(batch)
     table = batch.tables[0]
     return [
@@ -53,14 +53,14 @@ def choices(batch: Batch, names: Sequence[str]) -> list[Choice]:
 
 
 class Question:
-    """A decision of the person, on a copy of the table that any thread may read.
+    """A decision of the person, on a thread-safe copy of the table.
 
     Attributes:
         mask: [A] int8, 1 for each legal action.
     """
 
     def __init__(self, batch: Batch, names: Sequence[str]) -> None:
-        """Keep a copy of the table."""
+        """Copy the table."""
         self._batch, self._names = batch, names
         self.mask = batch.mask[0].copy()
 
@@ -79,7 +79,7 @@ class Question:
         return f"{label.partition(':')[0]}: {why}"
 
     def cost(self, action: int) -> str:
-        """Return the mean cost of an action in a sentence, or "" if it is unknown or nothing."""
+        """Return the mean cost of an action as a sentence, or "" if it is unknown or 0."""
         with _MEASURING:
             units = worth(self._batch)
         if units is None:
@@ -101,7 +101,7 @@ def _rule_of_thumb(game: str, num_players: int, rules: Rules) -> RuleOfThumb | N
 
 
 def _hand(batch: Batch) -> dict[str, list[str]]:
-    """Return the places of the cards in the hand of the seat to act, by code."""
+    """Return the positions of the cards in the hand of the seat to act, by code."""
     seat = int(batch.seat[0])
     places: dict[str, list[str]] = {}
     if seat >= 0:
@@ -112,7 +112,7 @@ def _hand(batch: Batch) -> dict[str, list[str]]:
 
 
 def _named(text: str, hand: Mapping[str, list[str]]) -> list[str]:
-    """Return the places of the cards in an action text; equal cards take different places."""
+    """Return the positions of the cards of an action text, distinct for equal cards."""
     codes = [word.removeprefix("*") for word in text.split(" ")[1:]]
     places = {code: iter(hand.get(code, ())) for code in codes}
     return [place for code in codes for place in [next(places[code], None)] if place is not None]

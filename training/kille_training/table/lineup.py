@@ -11,11 +11,11 @@ from kille_env.play.policy import Policy
 
 
 def one_per_seat(names: Sequence[str], places: int) -> list[str]:
-    """Return a name for each of the places, from one for all or one for each."""
+    """Return one name per place, from one for all or one for each."""
     if len(names) not in (1, places):
         raise PolicyError(
             f"{len(names)} players are named for {places} seats; "
-            f"name one for all of them, or one for each of the {places}"
+            f"name one for all seats, or one for each of the {places}"
         )
     return [*names] if len(names) == places else [*names] * places
 
@@ -23,7 +23,7 @@ def one_per_seat(names: Sequence[str], places: int) -> list[str]:
 def players_named(
     names: Sequence[str], game: str, num_players: int, rules: Rules, *, trust: bool = False
 ) -> list[Policy]:
-    """Return policies by name or path; one named several times is one object."""
+    """Return policies by name or path; repeated names share one object."""
     made = {
         name: as_policy(name, game, num_players, rules, trust=trust)
         for name in dict.fromkeys(names)
@@ -32,7 +32,7 @@ def players_named(
 
 
 def seating_of(by_seat: Sequence[Policy | None]) -> tuple[list[Policy], np.ndarray]:
-    """Return the distinct policies and [P] their numbers by seat, -1 for the person."""
+    """Return the distinct policies, and their numbers by seat [P], -1 for the person."""
     players = list(dict.fromkeys(player for player in by_seat if player is not None))
     numbers = [-1 if player is None else players.index(player) for player in by_seat]
     return players, np.array(numbers)

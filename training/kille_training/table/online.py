@@ -1,8 +1,8 @@
 """The table behind a page: the match, the frames shown of it, and the person's question.
 
-Everything here runs in the event loop, except the match's own work: one change at a time in a
-thread, and one player's thinking beside it, so the page of a slow player still answers. Frames hold
-only information of the person's seat; a phase that is secret from it sends nothing at all.
+Everything runs in the event loop except changes of the match, one at a time in a thread, and the
+players' thinking, so that the page stays responsive. Frames contain only information of the
+person's seat; a phase that is secret from it sends nothing at all.
 """
 
 import asyncio
@@ -32,9 +32,9 @@ from kille_training.table.lineup import one_per_seat, players_named
 from kille_training.table.sitting import Sitting
 
 MOST_FRAMES = 2000
-"""Frames to keep for a page that is opened again."""
+"""Maximum number of frames kept for reopened pages."""
 MOST_MATCHES = 200
-"""Records to keep, the newest."""
+"""Maximum number of kept records, the newest."""
 PREPARING = ("the cards", "the moves", "your opponents", "the hints")
 SEED_BITS = 53
 _log = logging.getLogger(__name__)
@@ -50,7 +50,7 @@ class Refusal(KilleError):
 
 @dataclass(frozen=True)
 class Order:
-    """A table as it was ordered: opponents from the person's left, the first match's seed."""
+    """Settings of a table: opponents from the person's left, the first match's seed."""
 
     game: str
     opponents: tuple[str, ...]
@@ -58,7 +58,7 @@ class Order:
     seed: int
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the order as `read_order` reads it."""
+        """Return the order in the format of `read_order`."""
         return {
             "game": self.game,
             "players": len(self.opponents) + 1,
@@ -69,7 +69,7 @@ class Order:
 
 
 def read_order(said: Mapping[str, Any], *, files: bool = False) -> Order:
-    """Return the order in a message of a page; with `files`, opponents may be paths, too."""
+    """Parse an order from a message of a page; with `files`, opponents may be paths, too."""
     game = said.get("game")
     if game not in list_games():
         what = f"there is no game {shortened(game, 40)}"
@@ -93,7 +93,7 @@ def read_order(said: Mapping[str, Any], *, files: bool = False) -> Order:
 
 
 def players_for(order: Order) -> list[Policy]:
-    """Return [P - 1] the players of an order; one named several times is one object."""
+    """Return the players of an order, [P - 1]; repeated names share one object."""
     seats = len(order.opponents) + 1
     return players_named(order.opponents, order.game, seats, order.rules)
 
@@ -102,9 +102,9 @@ class Table:
     """A person and players at a table.
 
     Attributes:
-        frames: Numbered frames of this match, as the person may see it.
-        epoch: Number of the match: a page begins anew when it grows.
-        seen: Number of the last frame that the page has shown.
+        frames: Numbered frames of this match, with the person's information only.
+        epoch: Number of the match: a page restarts when it grows.
+        seen: Number of the last frame shown by the page.
         asked: Question, choices and hint for the person; None while others act.
         preparing: Step of a game's first start, None once it is ready.
         over: Whether the last match has ended and no other has begun.
@@ -113,7 +113,7 @@ class Table:
     """
 
     def __init__(self, order: Order, opponents: list[Policy], keep: Path | None = None) -> None:
-        """Set the table; `open` begins. The match is kept in the file `keep`, if given."""
+        """Set the table; `open` begins. The match is stored in the file `keep`, if given."""
         self.order, self.game = order, load_game(order.game)
         self.frames: list[dict[str, Any]] = []
         self.epoch = self.seen = self._number = 0
@@ -137,19 +137,19 @@ class Table:
         return [*self._older, *latest][-MOST_MATCHES:]
 
     def open(self, kept: list[Record] | None = None) -> None:
-        """Begin, or resume the kept matches, the last of which may be open."""
+        """Begin, or resume the stored matches, the last of which may be unfinished."""
         self._start(self._open(kept or []))
 
     def close(self) -> None:
-        """Stop the table's tasks; nothing is kept from now on."""
+        """Stop the table's tasks, and store nothing from now on."""
         self._keep = None
         for task in self._tasks:
             task.cancel()
 
-    # What the person does.
+    # Actions of the person
 
     async def act(self, version: int, action: int) -> None:
-        """Play an action of the person; a stale, late or illegal one raises and play nothing."""
+        """Play an action of the person, or raise if it is stale, late or illegal."""
         async with self._changes:
             sitting = self._going()
             self._check(version)
@@ -181,7 +181,7 @@ class Table:
         """Note that the page has shown a deal's end."""
         self.seen = max(self.seen, min(version, self._number))
 
-    # What the page is told.
+    # State for the page
 
     def state(self, since: tuple[int, int] | None) -> dict[str, Any]:
         """Return the state for the person, with the frames after `since` (epoch and number)."""
@@ -215,7 +215,7 @@ class Table:
 
     @property
     def standing(self) -> str:
-        """The state in words before the title, as "your turn in"; "" once the match is over."""
+        """The state as text before the title, as in "your turn in"; "" after the match."""
         ends = [one["number"] for one in self.frames if one["verdict"]]
         if ends and ends[-1] > self.seen and (ends[-1] < self._number or not self.asked):
             return "a deal has ended in"
@@ -226,7 +226,7 @@ class Table:
         return "your turn in" if self.asked else "the table of"
 
     def _from_the_deal(self) -> list[dict[str, Any]]:
-        """Return the frames from the start of the deal that the page has seen last."""
+        """Return the frames from the start of the last shown deal."""
         starts = [i for i, one in enumerate(self.frames)
                   if one["dealt"] and one["number"] <= max(self.seen, 1)]  # fmt: skip
         return self.frames[starts[-1] if starts else 0 :]
@@ -249,10 +249,10 @@ class Table:
         cut = bool(records[-1]["truncated"])
         return {"text": text, "rows": rows, "matches": len(records), "cut": cut}
 
-    # How it goes on.
+    # Continuation
 
     def _wake(self) -> None:
-        """Start the players' task, unless it runs: two at once would mix the tables up."""
+        """Start the players' task, unless it runs: two at once would corrupt the table."""
         if self._player is None or self._player.done():
             self._player = self._start(self._play())
 
@@ -287,7 +287,7 @@ class Table:
                     await self._change(sitting.begin)
                 warm = sitting.question() if sitting.waits else None
             self._wake()
-            # The first cost compiles for seconds; the person plays meanwhile.
+            # The first cost compiles for seconds, during which the person plays.
             while warm is None and not self.failed and not self.over:
                 await asyncio.sleep(0.5)
                 async with self._changes:
@@ -304,7 +304,7 @@ class Table:
         self.epoch += 1
 
     async def _change(self, do: Callable[[], Any], *, seen: bool = False) -> None:
-        """Change the match in a thread and add its frames; `seen` if the page had them before."""
+        """Change the match in a thread and add its frames; `seen` if the page has shown them."""
         sitting = self._begun()
         person, names, rules = sitting.person, sitting.names, self.order.rules
         made: list[dict[str, Any]] = []
@@ -317,7 +317,7 @@ class Table:
         def change() -> dict[str, Any] | None:
             do()
             try:
-                # A secret question to a player must not show: its answer belongs to this change.
+                # A secret question to a player must stay hidden: its answer belongs to this change.
                 while sitting.asks_in_secret and not sitting.waits:
                     sitting.play()
             except Exception as error:  # a player may be anybody's code
@@ -340,15 +340,15 @@ class Table:
             self._fail(failure)
         if sitting.waits or sitting.over:
             await in_thread(self._save)
-        # Pages see the state between changes only, and after it is on disk: a restarted server
-        # would otherwise have forgotten it.
+        # Pages see the state between changes only, and after it is on disk: otherwise a restarted
+        # server would have lost it.
         self.asked, self.over = question, sitting.over
         self._first = not sitting.decided and not self.records()
         self._out, self._results = self._is_out(), self._sums() if sitting.over else None
         self.tell()
 
     def _can_tell(self, before: np.record, after: np.record, seat: int) -> bool:
-        """Whether a seat can tell the two tables apart, or hears of a change between them."""
+        """Return whether a seat notices a change between two tables."""
         game, rules = self.game, self.order.rules
         return (
             int(before["seat"]) == seat
@@ -358,7 +358,7 @@ class Table:
         )
 
     async def _play(self) -> None:
-        """Let the players play until the person is asked."""
+        """Play the players' actions until the person is to act."""
         sitting = self._begun()
         try:
             while not (sitting.over or sitting.waits or self.failed):
@@ -369,7 +369,7 @@ class Table:
             self._fail(error)
 
     def _save(self) -> None:
-        """Write the matches, the open one too, for a server that starts again."""
+        """Write the matches, including the unfinished one, for a restarted server."""
         keep = self._keep
         if keep is not None:
             matches = [dict(record) for record in self.records(unfinished=True)]
@@ -406,7 +406,7 @@ class Table:
 
 
 def kept_table(keep: Path) -> tuple[Order, list[Record]] | None:
-    """Return the table kept in a file, with its matches; None if there is none."""
+    """Return the stored table with its matches; None if there is none."""
     try:
         said = read_json(keep)
         order = read_order(said["order"], files=True)
@@ -427,7 +427,7 @@ def _question(sitting: Sitting) -> dict[str, Any]:
 
 
 def _preparations(order: Order, opponents: list[Policy]) -> list[Callable[[], Any]]:
-    """Return the steps that compile a game's kernels before its first match."""
+    """Return the steps to compile a game's kernels before its first match."""
     made: list[Sitting] = []
 
     def moves() -> None:
@@ -456,7 +456,7 @@ def _preparations(order: Order, opponents: list[Policy]) -> list[Callable[[], An
 
 
 async def in_thread(do: Callable[[], Any]) -> Any:
-    """Return the result of `do`, run in a thread that the server does not wait for at its end."""
+    """Return the result of `do`, run in a daemon thread."""
     with needs("web"):
         from anyio.to_thread import run_sync
 

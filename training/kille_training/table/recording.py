@@ -10,11 +10,11 @@ from kille_env.registry import make_batch
 from kille_training.table.lineup import seating_of
 
 TABLES_AT_ONCE = 500
-"""Bounds the memory; changes no match."""
+"""Number of tables played side by side, which bounds the memory."""
 
 
 def matches_of(game: str, rules: Rules, by_seat: list[Policy], seeds: range) -> Iterator[Record]:
-    """Play a match for each seed, many at once, and yield their records in order."""
+    """Play one match per seed, many side by side, and yield their records in order."""
     players, seating = seating_of(by_seat)
     names = [name_of(player) for player in by_seat]
     for start in range(0, len(seeds), TABLES_AT_ONCE):

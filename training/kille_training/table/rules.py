@@ -1,4 +1,4 @@
-"""The rules of a table for its person: three sentences, the ranking, then everything."""
+"""The rules of a table for a person: a summary, the ranking of cards, and the full rules."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -37,7 +37,7 @@ SENTENCES = {
         "The last trick takes the pot, and the losers pay as much again.",
     ),
 }
-"""Each game in three sentences; the first alone is its summary."""
+"""Each game in three sentences; the first is its summary."""
 _SINGLE = {
     "byteskille": ("The lowest card is out and pays.", "The players still in share the payment."),
     "krypkille": ("Points are bad.", "They are what you lose."),
@@ -62,9 +62,9 @@ def rules_for(game: Game, rules: Rules, num_players: int) -> dict[str, Any]:
     """Return the rules of a table for a page or a terminal.
 
     Keys: "sentences"; "ranking", codes of cards from the lowest up, of one suit if there are suits;
-    "order", the ranking in words; "unplaced", whether some cards have no place in it; "powers" of
-    cards, by code; "buttons", meanings of choices, by their words in records; "sections", titles
-    with lines: the manual without numbers of seats and codes.
+    "order", the ranking as text; "unplaced", whether some cards have no place in it; "powers" of
+    cards, by code; "buttons", meanings of choices, by action word; "sections", titles with lines:
+    the manual without numbers of seats and codes.
     """
     pack = game.spec.pack
     words = _words(pack)
@@ -105,7 +105,7 @@ def rules_for(game: Game, rules: Rules, num_players: int) -> dict[str, Any]:
 
 
 def _sentences(game: Game, rules: Rules, buys: bool) -> str:
-    """Return the sentences about a game that hold at a table."""
+    """Return the sentences about a game that apply to a table."""
     facts = game.spec
     first, *rest = SENTENCES.get(facts.name, ("",))
     if is_single(rules):
@@ -148,7 +148,7 @@ def _button(label: str, text: str) -> str:
 
 
 def _words(pack: Pack) -> dict[str, str]:
-    """Return the replacements of words of the manual, the longest first."""
+    """Return replacements of words of the manual, the longest first."""
     named = list(zip(pack.codes, pack.names, pack.words or pack.names, strict=True))
     words = _WORDS | {code: word for code, _, word in named}
     words |= {one: word for _, name, word in named for one in (name, plain_letters(name))}

@@ -1,10 +1,9 @@
-"""Serve a person's table on this machine's loopback: one person, one token.
+"""Serve a person's table on the loopback: one person, one token.
 
-The token stands in the address that the command prints and becomes a cookie, which browsers send
-with requests of this site only (`SameSite=Strict`). A request that changes something also has to
-come from this site's own page and to hold JSON, which a form cannot send. The `Host` has to be the
-loopback: otherwise another site could point its own name at this machine and pass as this site
-(DNS rebinding).
+The token in the printed address becomes a cookie with `SameSite=Strict`. A request with side
+effects must also come from this site's own page and contain JSON, which a form cannot send. The
+`Host` must be the loopback: otherwise another site could point its own name at this machine (DNS
+rebinding).
 """
 
 import asyncio
@@ -72,7 +71,7 @@ LOOPBACK, PORT = "127.0.0.1", 8765
 STATIC = Path(__file__).parent / "static"
 BODY_BYTES = 16 * 1024
 HEARTBEAT = 15.0
-"""Seconds without an event after which a stream sends a sign of life; only events restart them."""
+"""Seconds after an event until a stream sends a keep-alive; only events reset them."""
 HEADERS = {
     "content-security-policy": (
         "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
@@ -88,7 +87,7 @@ REPLAY_CSP = (
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-"""Policy of a self-contained page: inline scripts, and no requests."""
+"""Content-Security-Policy of a self-contained page: inline scripts, and no requests."""
 FACES = {
     "byteskille": ("BL", "GO", "KI"), "kungsholmskille": ("L1", "KA", "SV"),
     "krypkille": ("KR", "L8", "HU"), "knack": ("9C", "KH", "AS"),
@@ -98,7 +97,7 @@ MATCHES = {
     "byteskille": (2, 3, 1), "kungsholmskille": (1, 2, 1), "krypkille": (8, 14, 6),
     "knack": (4, 4, 1), "femkortskille": (1, 1, 1),
 }  # fmt: skip
-"""Deals of four out of five matches among four steady players, fewest and most, and minutes."""
+"""Fewest and most deals of 80% of matches among four steady players, and minutes."""
 
 
 class House:
@@ -148,7 +147,7 @@ class House:
             old.tell()
 
     def go_on(self) -> None:
-        """Open the kept table, unless one is open; ignore a damaged one."""
+        """Open the stored table, unless one is open; ignore a damaged one."""
         kept = None if self._file is None or self.table is not None else kept_table(self._file)
         if kept is not None:
             order, matches = kept
@@ -204,7 +203,7 @@ class House:
         """Send the colors of pages and cards."""
         return Response(f"{css()}\n{style('both')}", media_type="text/css")
 
-    # What pages ask for.
+    # Requests of pages
 
     async def events(self, request: Request) -> Response:
         """Stream the states of the table."""
@@ -215,11 +214,8 @@ class House:
         return StreamingResponse(self._stream(table, last), media_type="text/event-stream")
 
     async def _stream(self, table: Table, since: tuple[int, int] | None) -> AsyncIterator[str]:
-        """Yield server-sent events: new states, and signs of life.
-
-        A sign of life comes a fixed time after the last event: a wake-up without news, such as a
-        secret decision, must not move it.
-        """
+        """Yield server-sent events: new states, and keep-alives."""
+        # A wake-up without news, such as a secret decision, must not delay the keep-alive.
         news = asyncio.Event()
         table.news.add(news)
         told: dict[str, Any] = {}
@@ -263,7 +259,7 @@ class House:
         return JSONResponse({})
 
     async def see(self, request: Request) -> Response:
-        """Note the last frame that the page has shown."""
+        """Note the last frame shown by the page."""
         self._open().see(_number(request.state.said, "version"))
         return JSONResponse({})
 
@@ -289,13 +285,13 @@ class House:
 
 
 class Guard:
-    """Refuse requests that do not come from the person's browser on the table's own page."""
+    """Middleware that admits only requests of the person's browser from the table's own page."""
 
     def __init__(self, app: ASGIApp, house: House) -> None:
         self._app, self._house = app, house
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, or refuse it with a sentence."""
+        """Forward a request, or refuse it with a sentence."""
         if scope["type"] != "http":
             return
 
@@ -337,13 +333,13 @@ async def _read(request: Request) -> dict[str, Any]:
     """Return the JSON object of a POST."""
     length = request.headers.get("content-length", "")
     if not length.isdecimal() or int(length) > BODY_BYTES:
-        raise Refusal(f"a message has at most {BODY_BYTES:,} bytes, and says how many", 413)
+        raise Refusal(f"a message needs a Content-Length of at most {BODY_BYTES:,} bytes", 413)
     try:
         said = parse_json(await request.body())
     except KilleError:
         said = None
     if not isinstance(said, dict):
-        raise Refusal('the content is no JSON object, such as {"version": 3, "action": 1}', 400)
+        raise Refusal('the content is not a JSON object such as {"version": 3, "action": 1}', 400)
     return said
 
 
@@ -411,14 +407,14 @@ def _facts(game: str) -> dict[str, Any]:
 
 
 def _length(least: int, most: int, minutes: int) -> str:
-    """Return the length of a match in words, "2 to 3 deals, about 1 minute"."""
+    """Return the length of a match as text, "2 to 3 deals, about 1 minute"."""
     deals = f"{least} to {most}" if least < most else str(least)
     spent = counted(minutes, "minute", "minutes")
     return f"{deals} {'deal' if most == 1 else 'deals'}, about {spent}"
 
 
 def _players_again(order: Order) -> list[Policy]:
-    """Return the opponents of a waiting match."""
+    """Return the players of a waiting match."""
     try:
         return players_for(order)
     except KilleError as error:
@@ -437,7 +433,7 @@ def _number(said: dict[str, Any], key: str) -> int:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a Host header names this machine's loopback."""
+    """Return whether a Host header names this machine's loopback."""
     name = host.rpartition(":")[0] if host.rpartition(":")[2].isdecimal() else host
     try:
         return name == "localhost" or ipaddress.ip_address(name.strip("[]")).is_loopback
@@ -446,7 +442,7 @@ def is_loopback(host: str) -> bool:
 
 
 def listen(port: int = PORT) -> socket.socket:
-    """Return a socket on the loopback, at another port where the given one is in use."""
+    """Return a socket on the loopback, at another port if the given one is in use."""
     server = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
@@ -465,7 +461,7 @@ def address_of(server: socket.socket) -> str:
 
 
 def kept_in() -> Path:
-    """Return the folder of the table between starts of the server."""
+    """Return the folder of the stored table."""
     return platformdirs.user_state_path("kille-env")
 
 
@@ -475,7 +471,7 @@ def open_browser(url: str) -> None:
 
 
 class Server(uvicorn.Server):
-    """A server with a callback when it is ready, and one that ends its streams."""
+    """A server with callbacks when it is ready and to end its streams."""
 
     def __init__(self, app: Any, ready: Callable[[], None], close: Callable[[], None]) -> None:
         super().__init__(

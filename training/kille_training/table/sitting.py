@@ -23,12 +23,11 @@ from kille_training.table.lineup import seating_of
 class Sitting:
     """Matches at one table, with a person in one seat and players in the others.
 
-    Match i has the seed `seed + i`. The same seed and decisions make the same matches as anywhere
-    else in the suite: a player's draws follow from the deal, its seat and the number of its
-    decision.
+    Match i has the seed `seed + i`. As everywhere in the suite, random numbers of players depend on
+    the deal, the seat and the number of the decision only, so matches are reproducible.
 
-    One thread at a time may call it. `think` and the methods of a `question` change nothing, so
-    another thread may run them meanwhile.
+    One thread at a time may call it, except that `think` and the methods of a `question` change
+    nothing and may run in another thread.
 
     Attributes:
         batch: The table, a batch of one.
@@ -51,7 +50,7 @@ class Sitting:
         """Seat the person and the players; `begin` begins the first match."""
         self.by_seat = list(by_seat)
         if self.by_seat.count(None) != 1:
-            raise RulesError(f"{self.by_seat.count(None)} seats are the person's; expected one")
+            raise RulesError(f"{self.by_seat.count(None)} seats are the person's, expected 1")
         self.person = self.by_seat.index(None)
         self.names = names_at(len(by_seat), self.person)
         self.decided, self.watch, self._seed = 0, watch, seed
@@ -72,12 +71,12 @@ class Sitting:
 
     @property
     def asks_in_secret(self) -> bool:
-        """Whether only the seat to act may know that it is asked."""
+        """Whether the current decision is secret from the other seats."""
         return int(self.batch.tables["phase"][0]) in self.batch.spec.secret_phases
 
     @property
     def waits(self) -> bool:
-        """Whether the person is to act."""
+        """Whether it is the person's turn."""
         return int(self.batch.seat[0]) == self.person
 
     def begin(self) -> None:
@@ -90,7 +89,7 @@ class Sitting:
         self._keep_finished()
 
     def act(self, action: int) -> None:
-        """Play an action of the person; an illegal one raises and changes nothing."""
+        """Play an action of the person, or raise for an illegal one."""
         if not self.waits:
             raise IllegalActionError(
                 "the match is over: begin another one" if self.over
@@ -101,9 +100,9 @@ class Sitting:
         self._step(actions)
 
     def think(self) -> int:
-        """Return the action of the player to act; this may take long."""
+        """Return the action of the player to act, which may take long."""
         if self.over or self.waits:
-            raise KilleError("no player is to act: the match is over, or the person is asked")
+            raise KilleError("no player is to act: the match is over, or it is the person's turn")
         return int(self._players.actions()[0])
 
     def play(self, action: int | None = None) -> None:
@@ -121,7 +120,7 @@ class Sitting:
         self.begin()
         for seat, text in (decision for deal in record["deals"] for decision in deal["actions"]):
             if self.over or int(self.batch.seat[0]) != seat:
-                raise KilleError("the match that was kept is of another table")
+                raise KilleError("the stored match is of another table")
             action = self.batch.find_action(text)
             if seat == self.person:
                 self.act(action)
@@ -129,15 +128,15 @@ class Sitting:
             self._step(np.array([action]))
 
     def outcome(self) -> tuple[str, list[tuple[str, str]]]:
-        """Return the result of the last match in words, and each seat's amount, the winner first.
+        """Return the result of the last match as text, and each seat's amount, the winner first.
 
-        Amounts are chips, or points in a game that a match wins or loses as a whole.
+        Amounts are chips, or points in a game without chips.
         """
         batch, names, returns = self.batch, self.names, self._done[-1]["returns"] or []
         seats = batch.game.view(batch.tables[0], batch.rules, self.person, names).seats
         points = {seat: one.score for seat, one in enumerate(seats) if one.score}
         ends = self._done[-1]["deals"] if points else []
-        # Of those who have lost, who went out later stands before who went out earlier.
+        # Losers are listed from the last to the first that went out.
         gone = [sum(seat in deal["result"]["out"] for deal in ends) for seat in range(len(names))]
         order = sorted(range(len(returns)), key=lambda s: (-returns[s], gone[s], s != self.person))
         mine, most = returns[self.person], returns[order[0]]
@@ -160,7 +159,7 @@ class Sitting:
         ]
 
     def records(self, *, unfinished: bool = False) -> list[Record]:
-        """Return the finished matches, and the current one if asked for; it shows every card."""
+        """Return the finished matches, and the current one, with all cards, if requested."""
         left = unfinished and not self.over
         return [*self._done, self._recorder.record()] if left else list(self._done)
 
@@ -169,7 +168,7 @@ class Sitting:
         self._keep_finished()
 
     def _apply(self, actions: np.ndarray) -> None:
-        """Play an action and deal where a hand has ended, step by step for `watch`."""
+        """Play an action and deal after the end of a hand, step by step for `watch`."""
         self._report(lambda: self.batch.apply(actions))
         self._recorder.note(actions)
         self._deal()

@@ -19,9 +19,9 @@ from kille_training.table.rules import rules_for
 from kille_training.table.sitting import Sitting
 
 HELP = ("Tricks", "Leading", "Showing", "Guessing", "Points of a deal", "What is at stake", "Money")
-"""The sections of the rules that `?` prints."""
+"""Sections of the rules printed by `?`."""
 COSTING = 2.0
-"""Seconds that the end of a deal waits for the cost of the last choice."""
+"""Maximum seconds to wait for the cost of the last choice at the end of a deal."""
 AGAIN, ENOUGH = (
     Choice(action=action, label=label, text=label.lower(), cards=[])
     for action, label in enumerate(("Again", "Enough"))
@@ -29,7 +29,7 @@ AGAIN, ENOUGH = (
 
 
 class _Quit(Exception):
-    """The person left the table."""
+    """Raised when the person leaves the table."""
 
 
 class Terminal:
@@ -39,7 +39,7 @@ class Terminal:
         self, sitting: Sitting, read: Callable[[], str] = sys.stdin.readline,
         out: TextIO | None = None,
     ) -> None:  # fmt: skip
-        """Connect a match that has not begun; `read` returns "" after the last line."""
+        """Connect a new match; `read` returns "" after the last line."""
         self._sitting, self._read, self._out = sitting, read, out
         self._noun = episode_noun(sitting.batch.rules["episode"])
         self._costing: tuple[Thread, list[str]] | None = None
@@ -67,7 +67,7 @@ class Terminal:
         names, players = zip(*((n, name_of(p)) for n, p in seated if p is not None), strict=True)
         self._say(f"{rules['sentences']}\n{rules['order']}\nWith you: {company(names, players)}.")
         if self._noun == "deal":
-            self._say("You play single deals; --rules episode=match plays whole matches.")
+            self._say("You play single deals; use --rules episode=match for whole matches.")
         self._say("Type the beginning of a choice, or cards. ? shows the rules, h a hint, q quits.")
         sitting.begin()
         while True:
@@ -93,7 +93,7 @@ class Terminal:
             return sitting.act(found[0]["action"])
         chosen = self._ask(view.question, found)["action"]
         question, costs = sitting.question(), list[str]()
-        # The first cost compiles for a minute: in a thread, because play needs none of it.
+        # The first cost compiles for a minute, so compute it in a thread.
         thread = Thread(target=lambda: costs.append(question.cost(chosen)), daemon=True)
         thread.start()
         self._costing = thread, costs
@@ -160,17 +160,15 @@ class Terminal:
 
 
 def _meant(line: str, found: Sequence[Choice]) -> list[Choice]:
-    """Return the shortest choices that hold every typed word."""
+    """Return the shortest choices that match every typed word."""
     words = _words(line)
     fits = [(len(_words(each["label"])), each) for each in found if _holds(each["label"], words)]
     return [each for length, each in fits if length == min(fits, key=lambda one: one[0])[0]]
 
 
 def _holds(label: str, words: Sequence[str]) -> bool:
-    """Whether each typed word is or begins another word of a label.
-
-    A number or a single letter is too short for a beginning, except that of the whole label.
-    """
+    """Return whether each typed word equals or begins a different word of a label."""
+    # A number or a single letter only counts as the beginning of the whole label.
     left = _words(label)
     first = left[0]
     for word in words:
@@ -184,6 +182,6 @@ def _holds(label: str, words: Sequence[str]) -> bool:
 
 
 def _words(text: str) -> list[str]:
-    """Return words and numbers in small letters, suits apart: "6♦" and "6d" are "6", "d"."""
+    """Split a text into lower-case words, numbers and suits: "6♦" and "6d" are "6", "d"."""
     plain = text.lower().translate(str.maketrans("♣♦♥♠", "cdhs"))
     return re.findall(r"\w+", re.sub(r"\b(\d+|[jqka])([cdhs])\b", r"\1 \2", plain))

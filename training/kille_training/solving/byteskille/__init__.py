@@ -1,1 +1,1 @@
-"""Whole pots of Byteskille: their states, and solving and measuring them."""
+"""Solve and measure whole pots of Byteskille."""

@@ -1,11 +1,9 @@
-"""Strategies of matches: solved, measured exactly, and turned into policies and back.
+"""Solve matches, measure strategies of matches exactly, and convert them to policies and back.
 
-States are solved group by group (`Match.components`), the last ones first. In each the seats answer
-each other with their best responses, in turns, until none gains (`pure_first`). Within a group the
-hands lead to one another - nobody goes out and the deal passes on, or a question is granted - so
-the group is repeated until what its states are worth no longer changes.
-
-Buying in is decided by backward induction, for each seat what is best for itself.
+States are solved group by group (`Match.components`), the last ones first, each hand by iterated
+best responses (`pure_first`). The hands of a group lead to one another - nobody goes out and the
+deal passes on, or a question is granted - so the group is repeated until its values converge.
+Buying in is solved by backward induction.
 """
 
 import time
@@ -36,22 +34,22 @@ from kille_training.solving.trees.values import (
 )
 
 MARGIN = 10.0
-"""How much better than the match the hands are solved, and each pass than the one before."""
+"""Precision of the hands relative to the match, and of each pass relative to the one before."""
 
 MOST_ROUNDS, MOST_PASSES = 1000, 6
-"""Times that a group of states is repeated, and that the match is."""
+"""Maximum repetitions of a group of states, and passes over the match."""
 
 SETTLED = 1e-13
-"""Change of a value, as a share of the pot, that counts as none."""
+"""Convergence threshold of values, as a share of the pot."""
 
 FIRST_UNTIL = 1e-3
-"""NashConv at which `pure_first` tries first what regret minimization has found."""
+"""Target NashConv of the first regret minimization in `pure_first`."""
 
 MOST_ITERATIONS = 5000
-"""Iterations of regret minimization in `pure_first`, at most."""
+"""Maximum iterations of regret minimization in `pure_first`."""
 
 KEPT = [name for name in STATE if name not in ("in_pot", "new_pot", "redeal")]
-"""What a table knows of the match while a hand is played."""
+"""Fields of a table that describe the match."""
 
 # Measuring
 
@@ -60,8 +58,7 @@ def match_nash_conv(strategy: MatchStrategy, match: Match) -> NashConv:
     """Return each seat's exact gain by a best response over the whole match.
 
     Seats are counted from the first forehand to the first dealer. A best response covers all hands
-    and all buying in. It needs to know no more than the state, for it faces a Markov decision
-    process with these states.
+    and all buying in; it solves a Markov decision process over the states.
     """
     ends = _ends(strategy, match)
     values = np.zeros((len(match.states), match.num_players))
@@ -80,7 +77,7 @@ def match_nash_conv(strategy: MatchStrategy, match: Match) -> NashConv:
 
 
 def _ends(strategy: MatchStrategy, match: Match) -> list[np.ndarray]:
-    """Return how likely each outcome of each state's hand is, [O]."""
+    """Return the probability of each outcome of each state's hand, [O]."""
     return [
         match.hands[state.hand].ends(played)
         for state, played in zip(match.states, strategy.hands, strict=True)
@@ -90,11 +87,8 @@ def _ends(strategy: MatchStrategy, match: Match) -> list[np.ndarray]:
 def _respond(
     match: Match, strategy: MatchStrategy, group: tuple[int, ...], bests: np.ndarray
 ) -> None:
-    """Fill in the value of a group of states to each seat if it alone responds.
-
-    This is policy iteration: find the best response to what the states are worth, then what they
-    are worth under it. The second step does not need the trees, only the outcomes' probabilities.
-    """
+    """Fill in the value of each seat's best response in a group of states by policy iteration."""
+    # Policy evaluation needs no trees, only the probabilities of the outcomes.
     ends: dict[int, np.ndarray] = {}
 
     def outcomes(number: int) -> np.ndarray:
@@ -122,7 +116,7 @@ def _settled(
     values: np.ndarray,
     worth: Callable[[int], np.ndarray],
 ) -> bool:
-    """Update the values of a group's states; return whether they no longer change."""
+    """Update the values of a group's states; return whether they have converged."""
     before = values[list(group)]
     for number in group:
         values[number] = worth(number)
@@ -132,7 +126,7 @@ def _settled(
 
 
 def match_length(strategy: MatchStrategy, match: Match) -> tuple[float, float]:
-    """Return the expected number of hands, and how likely the cap that was left out is reached."""
+    """Return the expected number of hands, and the probability of reaching the omitted cap."""
     begin, end, chance = [], [], []
     for number, (state, ends) in enumerate(zip(match.states, _ends(strategy, match), strict=True)):
         reach = state.after.arrivals(ends, strategy.buys[number])
@@ -156,14 +150,14 @@ def match_length(strategy: MatchStrategy, match: Match) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class MatchProgress:
-    """How far the solver has come.
+    """Progress of the solver.
 
     Attributes:
-        solved: States of this pass that are solved.
-        states: All of them.
-        rounds: Hands that were answered in turns so far, in all states together.
-        seconds: Since the start.
-        nash_conv: Of the whole match, after each pass; None in between.
+        solved: Solved states of this pass.
+        states: Number of states.
+        rounds: Solved hands so far, in all states together.
+        seconds: Elapsed time.
+        nash_conv: NashConv of the whole match, after each pass; None in between.
     """
 
     solved: int
@@ -187,7 +181,7 @@ def solve_match(
     target: float = 1e-4,
     progress: Callable[[MatchProgress], None] | None = None,
 ) -> Found:
-    """Solve a match: in each state the seats answer each other in turns."""
+    """Solve a match by iterated best responses in each state."""
     began, solver = time.perf_counter(), _MatchSolver(match)
 
     def report(solved: int, found: NashConv | None = None) -> None:
@@ -211,7 +205,7 @@ def solve_match(
 
 
 class _MatchSolver:
-    """How far a match is solved."""
+    """The state of the solver of a match."""
 
     def __init__(self, match: Match) -> None:
         self.match = match
@@ -226,11 +220,11 @@ class _MatchSolver:
 
     @property
     def strategy(self) -> MatchStrategy:
-        """The strategy, when all states have been visited."""
+        """The strategy, after all states have been visited."""
         return MatchStrategy(tuple(s for s in self.played if s is not None), tuple(self.buys))
 
     def solve_group(self, group: tuple[int, ...], tolerance: float) -> None:
-        """Repeat a group until its values no longer change."""
+        """Repeat a group until its values converge."""
         for _ in range(MOST_ROUNDS):
             before = self.values[list(group)]
             for number in group:
@@ -239,7 +233,7 @@ class _MatchSolver:
                 break
 
     def _solve_state(self, number: int, tolerance: float) -> None:
-        """Find strategy and value of a state's hand, given the values behind it."""
+        """Find strategy and value of a state's hand, given its continuation values."""
         state = self.match.states[number]
         hand = self.match.hands[state.hand]
         worth, self.buys[number] = state.after.best(self.values)
@@ -249,10 +243,7 @@ class _MatchSolver:
         self.played[number], self.values[number] = strategy, found.values
 
     def _begin(self, number: int) -> np.ndarray:
-        """Return the first strategy of a state: its own, or that of a following state's same hand.
-
-        From one granted question to the next hardly anything changes.
-        """
+        """Return the initial strategy of a state: its own, or that of the next state's hand."""
         state = self.match.states[number]
         following = state.after.following[state.after.following >= 0].tolist()
         for other in (number, *following):
@@ -267,8 +258,8 @@ def pure_first(
 ) -> tuple[np.ndarray, NashConv]:
     """Find an equilibrium, a pure one if there is one nearby.
 
-    The players answer each other in turns. If that goes round in circles, they do so again from
-    what regret minimization finds, and from its greedy version, each time ten times more precise.
+    Best responses are iterated. If they cycle, they restart from the result of regret minimization
+    and from its greedy version, with ten times the precision each time.
     """
     strategy, found = answer_in_turns(tree, begin, exact)
     solver, until = CFR(tree, METHOD) if found.total > exact else None, FIRST_UNTIL
@@ -290,14 +281,14 @@ def pure_first(
 def match_strategy_of(policy: Policy, match: Match) -> MatchStrategy:
     """Return a policy's strategy in all seats of a match.
 
-    Where the cap on hands is left out, the policy sees the counters of the first hand. For merged
-    states it is asked about one of their tables.
+    If the cap on hands is omitted, the policy sees the counters of the first hand. For merged
+    states it sees one of their tables.
     """
     policy = as_decider(policy)
     if not isinstance(policy, ObservationPolicy):
         raise PolicyError(
-            f"{policy.name} remembers or looks ahead; only policies that answer by what they see "
-            "alone are measured exactly in matches"
+            f"{policy.name} is recurrent or searches; only policies of the observation alone are "
+            "measured exactly in matches"
         )
     hands, buys, names = [], [], spec("byteskille").actions
     for state in match.states:
@@ -316,7 +307,7 @@ def match_strategy_of(policy: Policy, match: Match) -> MatchStrategy:
 
 
 def greedy_match(strategy: MatchStrategy, match: Match) -> MatchStrategy:
-    """Return the greedy version of a strategy; if equal, it buys."""
+    """Return the greedy version of a strategy; ties are bought."""
     hands = [
         greedy(match.hands[state.hand].stage.tree, chosen)
         for state, chosen in zip(match.states, strategy.hands, strict=True)
@@ -327,16 +318,14 @@ def greedy_match(strategy: MatchStrategy, match: Match) -> MatchStrategy:
 def match_policy_of(
     strategy: MatchStrategy, match: Match, name: str = "match", **made: object
 ) -> TabularMatchPolicy:
-    """Return a strategy of a match as a policy that can be saved and played.
+    """Return a strategy of a match as a tabular policy.
 
-    A policy sees the observation, which forgets some of what the information state knows. Where one
-    observation stands for several information sets of a hand, the policy plays their mean, weighted
-    with how often play by the strategy comes there. NashConv of `match_strategy_of` the policy says
-    how much that costs.
+    An observation may stand for several information sets of a hand. The policy then plays their
+    mean, weighted by reach. NashConv of `match_strategy_of` the policy measures the loss.
     """
     game = spec(match.rules.game)
     metadata = Metadata(game.name, game.version, match.num_players, match.rules.as_dict(), made)
-    # Hands that are thrown in are not counted in the states, but they are in what is observed.
+    # States do not count redeals because of the cards, but observations do.
     counts = match.capped and not any(hand.stage.thrown_in for hand in match.hands)
     seen_columns, standing = hand_columns(metadata), standing_columns(metadata, counts)
     rows, masks, hands, numbers = [], [], [], []
@@ -390,7 +379,7 @@ def match_policy_of(
 
 
 def _note(known: dict[bytes, float], row: np.ndarray, what: float) -> None:
-    """Note the meaning of a row."""
+    """Record the strategy of an observation, or raise for a second one."""
     if known.setdefault(row.tobytes(), what) != what:
         raise KilleError(
             "two states of the match with different strategies have the same observation: the "

@@ -1,25 +1,22 @@
 """Whole pots of Byteskille as stochastic games of hands, found by playing every outcome of a hand.
 
-A *state* is a table at which a hand is to be dealt. The hand ends at the showdown, or where
-forehand's question is granted. Who is out then determines the next state, and the cards are
-forgotten. So a hand is one tree for all states with the same seats in (`Hand`), and a state says
-only what each of its outcomes is worth. Buying in is played with open cards, one seat after
-another: those decisions are a small tree of perfect information between a hand and the next
-(`After`).
+A *state* is a table before a hand is dealt. The hand ends at the showdown, or when forehand's
+question is granted. The set of losers determines the next state, independent of the cards. So a
+hand is one tree for all states with the same active seats (`Hand`), and a state only defines the
+values of its outcomes. Buying in, one seat after another, is a small tree of perfect information
+between two hands (`After`).
 
 Two things keep the states few, without loss:
 
-- Seats are turned until the last one is the next dealer. The rules know seats only by their order,
-  so turning all of them changes nothing.
-- States are merged if nothing that can follow distinguishes them: the same hand, and for each of
-  its outcomes the same payments, the same decisions and again merged states (bisimulation, by
-  refining a partition until it no longer changes). Who has bought in how often, for example, is
-  forgotten where it no longer matters.
+- Seats are rotated until the last one is the next dealer, because the rules depend on their order
+  only.
+- States are merged if they are bisimilar: the same hand, and for each outcome the same payments,
+  the same decisions and again merged states (by partition refinement). For example, the numbers of
+  purchases are dropped once they no longer matter.
 
-The cap on hands (`max_deals`, 200 in the presets) is left out, unless there are infinitely many
-states without it; `match_length` says how likely play is to come that far. A hand that is
-thrown in for a kille (`two_player: wiki`) is not counted here, even where the cap is part of the
-game.
+The cap on hands (`max_deals`, 200 in the presets) is omitted, unless there are infinitely many
+states without it; `match_length` returns the probability of reaching it. A redeal because of a
+kille (`two_player: wiki`) is not counted here, even if the cap is part of the game.
 """
 
 from collections.abc import Mapping, Sequence
@@ -46,15 +43,15 @@ from kille_training.solving.stages import Stage, observe
 from kille_training.solving.trees.sequence_game import SequenceGame, payoffs_of
 
 AGAIN = -1
-"""The outcome of a hand whose question is granted: the cards are dealt again."""
+"""The outcome of a granted question: the cards are dealt again."""
 
 STATE_LIMIT = 5000
-"""States that a match may have before merging."""
+"""Maximum number of states of a match before merging."""
 
 TURNED = ("in_pot", "declined", "first_buyers", "prepaid")
 COPIED = ("pot", "first_done", "second_done", "new_pot", "redeal")
 STATE = (*TURNED, *COPIED, "entries", "redeals", "deals")
-"""Fields that distinguish tables at which a hand is to be dealt; the first are sets of seats."""
+"""Fields that distinguish tables before a hand; the first are sets of seats."""
 
 ENDLESS = 10**9  # a cap on hands that no match reaches
 PLAIN = KILLE_CODES[:15] * 2  # cards that end no hand by themselves, for hands that are not played
@@ -67,8 +64,8 @@ class Hand:
     Attributes:
         stage: The tree; its own payoffs do not count.
         seats: The seats that are dealt in; the last seat of the table deals.
-        outcomes: How it can end: the seats that are out, as bits, or `AGAIN`.
-        results: [K, O] float64, how likely each outcome is, by the number of the tree's payoff.
+        outcomes: Possible outcomes: the losing seats, as bits, or `AGAIN`.
+        results: [K, O] float64, the probability of each outcome, by the number of the payoff.
     """
 
     stage: Stage
@@ -82,11 +79,11 @@ class Hand:
         return self.stage.tree
 
     def paying(self, worth: np.ndarray) -> SequenceGame:
-        """Return the tree that pays the values of its outcomes to the seats, [O, P]."""
+        """Return the tree with the values of its outcomes to the seats, [O, P], as payoffs."""
         return self.tree._replace(payoff=self.results @ worth)
 
     def ends(self, strategy: np.ndarray) -> np.ndarray:
-        """Return how likely each outcome is when all play a strategy, [O]."""
+        """Return the probability of each outcome under a strategy, [O]."""
         return payoffs_of(self.tree, strategy) @ self.results
 
 
@@ -94,18 +91,17 @@ class Hand:
 class After:
     """Events behind the outcomes of a state's hand: payments, buying in and the next state.
 
-    Its nodes are numbered so that a decision comes behind the nodes that it leads to.
+    Nodes are in reverse topological order: a decision comes behind its children.
 
     Attributes:
         roots: [O], the node of each outcome of the hand.
-        buyer: [N], the seat that decides at a node; -1 where none does.
+        buyer: [N], the deciding seat of a node; -1 for none.
         declined: [N], the node behind declining.
         bought: [N], the node behind buying.
-        following: [N], the next state; -1 where the match is over or somebody decides.
-        shift: [N], how far the seats are turned in the next state.
-        reward: [N, P], what each seat gets on the way, where none decides; this includes the antes
-            of the next hand.
-        tables: [V, D] the tables at the decisions, for each table that is the state.
+        following: [N], the next state; -1 at decisions and at the end of the match.
+        shift: [N], the rotation of the seats in the next state.
+        reward: [N, P], the payments to each seat, including the antes of the next hand; at leaves.
+        tables: [V, D] the tables at the decisions, for each table of the state.
     """
 
     roots: np.ndarray
@@ -119,7 +115,7 @@ class After:
 
     @cached_property
     def decisions(self) -> np.ndarray:
-        """The nodes at which a seat decides, in order."""
+        """The nodes with a decision, in order."""
         return np.flatnonzero(self.buyer >= 0)
 
     @cached_property
@@ -129,14 +125,14 @@ class After:
         return (np.arange(num_players) + self.shift[:, None]) % num_players
 
     def arrive(self, values: np.ndarray) -> np.ndarray:
-        """Return the values of nodes at which no seat decides, [N, P]."""
+        """Return the values of nodes without a decision, [N, P]."""
         continues = self.following >= 0
         worth = self.reward.copy()
         worth[continues] += values[self.following[continues, None], self.seats[continues]]
         return worth
 
     def best(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Let each seat choose the best for itself; between equals it declines."""
+        """Maximize each seat's own value; ties are declined."""
         worth, buys = self.arrive(values), np.zeros(len(self.buyer))
         for node in self.decisions:
             seat = self.buyer[node]
@@ -146,7 +142,7 @@ class After:
         return worth[self.roots], buys
 
     def play(self, values: np.ndarray, buys: np.ndarray, respond: bool = False) -> np.ndarray:
-        """Return the values of nodes whose seats buy with these probabilities, [N, P]."""
+        """Return the values of nodes for given probabilities of buying, [N, P]."""
         worth = self.arrive(values)
         for node in self.decisions:
             seat = self.buyer[node]
@@ -157,7 +153,7 @@ class After:
         return worth
 
     def arrivals(self, ends: np.ndarray, buys: np.ndarray) -> np.ndarray:
-        """Return how likely each node is, [N], given how likely the outcomes are, [O]."""
+        """Return the probability of each node, [N], given those of the outcomes, [O]."""
         reach = np.zeros(len(self.buyer))
         np.add.at(reach, self.roots, ends)
         for node in self.decisions[::-1]:
@@ -168,13 +164,13 @@ class After:
 
 @dataclass(frozen=True)
 class State:
-    """A table at which a hand is to be dealt; the last seat deals.
+    """A table before a hand is dealt; the last seat deals.
 
     Attributes:
         hand: Number of its hand in `Match.hands`.
-        after: What follows each outcome of the hand.
-        tables: [V] the tables that are this state: their differences do not matter. The antes are
-            paid, and some hand has been dealt.
+        after: Events after each outcome of the hand.
+        tables: [V] the equivalent tables of this state. The antes are paid, and some hand has been
+            dealt.
     """
 
     hand: int
@@ -188,7 +184,7 @@ class MatchStrategy:
 
     Attributes:
         hands: For each state, the strategy [S] in its hand.
-        buys: For each state, how likely the seat buys at each node after it, [N].
+        buys: For each state, the probability of buying at each node after it, [N].
     """
 
     hands: tuple[np.ndarray, ...]
@@ -203,9 +199,9 @@ class Match:
         rules: The rules.
         num_players: P.
         capped: Whether the cap on hands is part of the game.
-        hands: The hands that its states deal.
+        hands: The hands of its states.
         states: The states.
-        antes: [P] float64, what the seats pay before the first hand, as a negative number.
+        antes: [P] float64, payments before the first hand, as negative numbers.
     """
 
     rules: Rules
@@ -222,7 +218,7 @@ class Match:
 
     @property
     def pot(self) -> int:
-        """The pot when the first hand has been dealt."""
+        """The pot after the first deal."""
         return self.rules.number("stake") * self.num_players
 
     @property
@@ -238,14 +234,14 @@ class Match:
 
     @property
     def num_nodes(self) -> int:
-        """The number of nodes of all states' hands and behind them."""
+        """The number of nodes of all states, with buying in."""
         return sum(
             self.hands[state.hand].stage.num_nodes + len(state.after.buyer) for state in self.states
         )
 
     @cached_property
     def components(self) -> tuple[tuple[int, ...], ...]:
-        """The groups of states that lead to one another, none before one that it leads to."""
+        """The strongly connected components of the states, successors first."""
         leads = [
             sorted({int(number) for number in state.after.following if number >= 0})
             for state in self.states
@@ -262,10 +258,8 @@ class Match:
 
 @kernel
 def end_hands(tables, rules, outs):
-    """Deal a hand at each table and end it at once: with these seats out, or with a new deal.
-
-    What follows depends on nothing else of the cards and the play.
-    """
+    """Deal a hand at each table and end it at once, with these seats out or with a new deal."""
+    # The rest of the match depends on nothing else of the hand.
     for number in range(tables.shape[0]):
         table = tables[number]
         deal(table, rules[0])
@@ -284,15 +278,15 @@ def build_match(
     cards: Sequence[str] = (),
     memory_limit: int = MEMORY_LIMIT,
 ) -> Match:
-    """Find all states of a match and grows the trees of their hands."""
+    """Find all states of a match and grow the trees of their hands."""
     game = load_game("byteskille")
     resolved = game.spec.resolve(rules)
     if resolved["episode"] != "match":
         resolved = game.spec.resolve({**resolved.as_dict(), "episode": "match"})
     if resolved.number("pots") != 1:
         raise KilleError(
-            f"pots is {resolved['pots']}; a match is solved for one pot, because only the dealer "
-            "carries over to the next: set pots to 1"
+            f"pots is {resolved['pots']}, expected 1: matches are solved pot by pot, because only "
+            "the dealer carries over"
         )
     if not cards:
         check_deal(num_players, game.spec.resolve(resolved, episode="deal"), memory_limit)
@@ -302,7 +296,7 @@ def build_match(
 
 
 class _Explorer:
-    """Plays every hand to every end, from every table at which a hand is dealt."""
+    """Explore every outcome of a hand from every reachable table."""
 
     def __init__(
         self,
@@ -313,7 +307,7 @@ class _Explorer:
         memory_limit: int,
     ) -> None:
         self.game, self.rules = game, rules
-        # Every hand in which nobody goes out makes the pot grow: only the cap ends that.
+        # Hands without a loser let the pot grow without bound: only the cap ends that.
         self.capped = rules["ante"] == "deal"
         batch = Batch(game, 1, num_players, rules, seed=0, restart=False)
         self.num_players = batch.num_players
@@ -353,14 +347,14 @@ class _Explorer:
                     )
                 raise KilleError(
                     f"the match has more than {STATE_LIMIT:,} states.{counted} Fewer seats, "
-                    "another reentry and fraga 'off' have fewer, too"
+                    "another reentry or fraga 'off' reduce their number"
                 )
             table = self.tables[len(self.found)]
             hand = self._hand(table)
             self.found.append((hand, self._follow(table, self.hands[hand].outcomes)))
 
     def _number(self, table: np.ndarray) -> int:
-        """Return the number of a table at which a hand is dealt; its dealer is the last seat."""
+        """Return the number of a table before a hand, rotated to put the dealer last."""
         fresh, last = self.start.copy(), self.num_players - 1
         again = table["redeal"][0] == Redeal.QUESTION
         shift = last - int(table["next_dealer"][0])
@@ -372,7 +366,7 @@ class _Explorer:
             fresh[name] = table[name]
         fresh["redeals"] = table["redeals"] if again else 0
         fresh["deals"] = table["deals"] if self.capped else 0
-        # Not the whole record: between its fields there are bytes that mean nothing.
+        # Not the whole record, which has padding bytes between its fields.
         key = b"".join(fresh[name].tobytes() for name in STATE)
         if key not in self.numbers:
             self.numbers[key] = len(self.tables)
@@ -387,7 +381,7 @@ class _Explorer:
         return sum(1 << (seat + shift) % self.num_players for seat in members(seats))
 
     def _hand(self, table: np.ndarray) -> int:
-        """Return the number of the hand that a table deals."""
+        """Return the number of a table's hand."""
         in_pot, most = int(table["in_pot"][0]), self.rules.number("max_redeals")
         exhausted = self.rules["fraga"] == "forced" and int(table["redeals"][0]) >= most
         key = in_pot, exhausted
@@ -399,7 +393,7 @@ class _Explorer:
         return self.hand_numbers[key]
 
     def _follow(self, table: np.ndarray, outcomes: tuple[int, ...]) -> After:
-        """Play all that can follow a hand."""
+        """Play all continuations of a hand."""
         ended = np.concatenate([table] * len(outcomes))
         with announce_compilation("matches"):
             end_hands(ended, self.played.record, np.array(outcomes))
@@ -417,7 +411,7 @@ class _Explorer:
     def _reach(
         self, table: np.ndarray, nodes: list[tuple[Any, ...]], asking: list[np.ndarray]
     ) -> int:
-        """Add the node of a table, behind all nodes that it leads to, and return its number."""
+        """Add the node of a table, behind its children, and return its number."""
         reward = table["reward"][0, : self.num_players].copy()
         if table["phase"][0] == Phase.BUYIN:
             declined, bought = (
@@ -473,7 +467,7 @@ def _with_outcomes(stage: Stage, seats: Sequence[int]) -> Hand:
 
 
 def bisimilar(found: Sequence[tuple[int, After]]) -> np.ndarray:
-    """Return the class of each table, numbered in the order of their first members."""
+    """Return the bisimulation class of each table, numbered by first occurrence."""
     classes = np.array([hand for hand, _ in found])
     while True:
         signs: dict[tuple[Any, ...], int] = {}
@@ -490,10 +484,7 @@ def bisimilar(found: Sequence[tuple[int, After]]) -> np.ndarray:
 
 
 def _components(leads: Sequence[Sequence[int]]) -> tuple[tuple[int, ...], ...]:
-    """Return the strongly connected components of a graph, none before one that it leads to.
-
-    Within a component, too, a node comes behind those that it leads to, as far as possible.
-    """
+    """Return the strongly connected components of a graph, and their nodes, successors first."""
     graph = np.zeros((len(leads), len(leads)), dtype=np.bool_)
     for node, others in enumerate(leads):
         graph[node, list(others)] = True
@@ -505,7 +496,7 @@ def _components(leads: Sequence[Sequence[int]]) -> tuple[tuple[int, ...], ...]:
 
 
 def _finishing_order(leads: Sequence[Sequence[int]]) -> list[int]:
-    """Return the nodes in the order in which a depth-first search leaves them."""
+    """Return the nodes in postorder of a depth-first search."""
     order, entered = [], set()
     waiting = list(reversed(range(len(leads))))
     while waiting:

@@ -1,1 +1,1 @@
-"""Finite games with perfect recall: trees, sequence form, solvers, values. Knows no card game."""
+"""Finite games: trees, sequence form, solvers and values, independent of card games."""

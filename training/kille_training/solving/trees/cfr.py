@@ -1,8 +1,8 @@
 """Counterfactual regret minimization: CFR, CFR+, discounted CFR and predictive CFR+.
 
-All are one loop with different numbers. After each iteration a regret is multiplied by one factor
-if it is positive and by another if not; the average weights iterations by a power of their number;
-and the next strategy may count the last regrets once more, as a forecast of the coming ones.
+One loop with different hyperparameters: positive and negative regrets are discounted by separate
+factors, the average weights iterations by a power of their number, and the next strategy may add
+the last instantaneous regrets as a prediction of the next ones.
 
 - CFR: Zinkevich, Johanson, Bowling and Piccione, "Regret minimization in games with incomplete
   information", NIPS 2007.
@@ -39,25 +39,25 @@ from kille_training.solving.trees.values import (
 )
 
 SLICE = 0.2
-"""Seconds of one compiled call, about: during it Ctrl-C waits."""
+"""Approximate seconds of one compiled call, during which Ctrl-C waits."""
 
 STATE = ("regret", "average", "current")
-"""The numbers of a solver, [S] each: all that it needs to resume."""
+"""The state of a solver, [S] each."""
 
 ALWAYS, NEVER = float("inf"), float("-inf")
-"""Exponents that keep a regret unchanged, and that forget it at once."""
+"""Exponents of a discount of 1 and of 0."""
 
 
 class Variant(NamedTuple):
-    """The numbers in which the methods of regret minimization differ.
+    """Hyperparameters of a method of regret minimization.
 
     After iteration t regrets are multiplied by t**x / (t**x + 1).
 
     Attributes:
         positive: x of positive regrets; `ALWAYS` keeps them.
-        negative: x of negative ones; `NEVER` forgets them at once: regret matching plus.
+        negative: x of negative ones; `NEVER` resets them to 0: regret matching plus.
         averaging: Iteration t has the weight t**averaging in the average.
-        predictive: Whether the last regrets stand for the coming ones.
+        predictive: Whether the last instantaneous regrets predict the next ones.
     """
 
     positive: float
@@ -80,18 +80,18 @@ VARIANTS = {
     "dcfr": Variant(1.5, 0.0, 2.0),
     "pcfr+": Variant(ALWAYS, NEVER, 2.0, predictive=True),
 }
-"""The methods by their names in papers."""
+"""The methods by name."""
 
 
 def _kept(number: np.ndarray, exponent: float) -> np.ndarray:
-    """Return number**x / (number**x + 1), and its limits for infinite x."""
+    """Return number**x / (number**x + 1), or its limit for infinite x."""
     if np.isinf(exponent):
         return np.full(len(number), float(exponent > 0))
     return 1.0 / (1.0 + number**-exponent)
 
 
 def next_check(iteration: int) -> int:
-    """Return the next of the iterations at which a solver is measured, each a tenth further."""
+    """Return the next iteration at which to measure a solver, a tenth further."""
     check = 1
     while check <= iteration:
         check += 1 + check // 10
@@ -99,7 +99,7 @@ def next_check(iteration: int) -> int:
 
 
 class _Memory(NamedTuple):
-    """Arrays that the kernels work on."""
+    """Arrays of the kernels."""
 
     iterations: np.ndarray  # [1], so far
     regret: np.ndarray  # [S]
@@ -112,10 +112,9 @@ class _Memory(NamedTuple):
 
 
 class CFR:
-    """Regret minimization with full traversals; the players update in turn.
+    """Regret minimization with full traversals and alternating updates.
 
-    Each player's update sees what the players before it have just changed. A solver can be stopped
-    and run on at any iteration; the result is the same to the bit.
+    A solver can stop and resume at any iteration; the result is the same bit for bit.
     """
 
     def __init__(self, tree: SequenceGame, method: str = "cfr+") -> None:
@@ -143,7 +142,7 @@ class CFR:
 
     @property
     def average(self) -> np.ndarray:
-        """The average strategy, [S]: the one that converges; uniform in sets never reached."""
+        """The average strategy, [S], which converges; uniform in sets never reached."""
         return normalised(self.tree, self._memory.average)
 
     @property
@@ -158,11 +157,10 @@ class CFR:
         until: float = 0.0,
         progress: Callable[[int, NashConv], None] | None = None,
     ) -> NashConv | None:
-        """Iterate, and measures NashConv of the average on the way if asked to.
+        """Iterate, and optionally measure NashConv of the average at fixed iterations.
 
-        Ctrl-C stops it after the compiled call that runs (a fraction of a second); the solver can
-        then be read, saved or run on. Neither that nor how it is split into runs changes the
-        result, or the iterations at which it is measured: each a tenth further than the one before.
+        Ctrl-C stops after the current compiled call (a fraction of a second); the solver can then
+        be saved or resumed. The result does not depend on the split into runs.
         """
         goal = self.iteration + arguments.whole("iterations", iterations, 0)
         if progress is None and until <= 0.0:
@@ -179,7 +177,7 @@ class CFR:
                 return found
 
     def save(self, path: Path, rows: np.ndarray) -> None:
-        """Write the state and rows of a caller, whole or not at all."""
+        """Write the state and the caller's rows, atomically."""
         about = {
             "method": self.method,
             "iteration": self.iteration,
@@ -189,7 +187,7 @@ class CFR:
         write_arrays(path, about, {**state, "rows": rows})
 
     def restore(self, path: Path) -> np.ndarray | None:
-        """Restore the state that `save` has written, and return the rows."""
+        """Restore a state of `save`, and return the rows."""
         try:
             about, arrays = read_arrays(path)
             if (about["method"], about["tree"]) != (self.method, self.tree.fingerprint()):
@@ -204,7 +202,7 @@ class CFR:
             self._memory.iterations[0] = arguments.whole("iteration", about["iteration"], 0)
             rows = arrays["rows"]
         except BROKEN as error:
-            raise KilleError(f"{path} is not a saved solver; delete it: {error}") from None
+            raise KilleError(f"{path} is not a checkpoint; delete it: {error}") from None
         for name in STATE:
             getattr(self._memory, name)[:] = arrays[name]
         self._memory.reach[:] = sequence_reach(self.tree, current)
@@ -220,7 +218,7 @@ class CFR:
             self._slice = max(self._slice, 2 * count) if fast else max(1, count // 2)
 
     def _iterate(self, count: int) -> None:
-        """Do some iterations; the state is whole whenever a compiled call has returned."""
+        """Iterate in one compiled call, which leaves a consistent state."""
         variant = VARIANTS[self.method]
         schedule = variant.schedule(self.iteration, count)
         _iterate(schedule, float(variant.predictive), self.tree, self._memory)
@@ -228,7 +226,7 @@ class CFR:
 
 @kernel
 def _iterate(schedule, forecast, game, memory):
-    """Iterate."""
+    """Iterate over all players, once per row of the schedule."""
     for turn in range(np.uintp(len(schedule))):
         for player in range(np.uintp(len(memory.begin) - 1)):
             sweep(game, player, memory.reach, memory.gain)

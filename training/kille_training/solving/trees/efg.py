@@ -1,4 +1,4 @@
-"""Game trees as Gambit's `.efg` files, which OpenSpiel's C++ solvers read, and policies back.
+"""Game trees as Gambit's `.efg` files for OpenSpiel's C++ solvers, and conversion of policies.
 
 The format is that of Gambit's extensive games (https://gambitproject.readthedocs.io, "The
 extensive game (.efg) file format"): one line for each node in preorder, as in a `FlatTree`.
@@ -18,25 +18,25 @@ from kille_env.files import whole_file, write_whole
 from kille_training.solving.trees.tree import CHANCE, TERMINAL, FlatTree
 
 DENOMINATOR, ROUNDING = 10**6, 2e-15
-"""A number this close to a fraction with a denominator of at most so much is that fraction."""
+"""Maximum denominator of fractions in a file, and tolerance of a number close to one."""
 
 DIGITS = 6
-"""Decimals of probabilities in a file with a policy."""
+"""Decimals of probabilities in a policy file."""
 
 SUM_TOLERANCE = 1e-6
-"""Largest distance from 1 of the sum of a policy's probabilities at a decision."""
+"""Tolerance of the sum of a policy's probabilities at a decision."""
 
 
 @dataclass(frozen=True, eq=False)
 class EfgTree:
-    """A tree with labels, to be written for OpenSpiel and Gambit.
+    """A labeled tree for OpenSpiel and Gambit.
 
     Attributes:
         tree: The tree.
-        actions: [S] the label of each sequence's action, different ones within an information set.
-            OpenSpiel takes equal labels of a player for the same action.
-        names: [I] the label of each information set; any text.
-        title: What the game is.
+        actions: [S] the label of each sequence's action, distinct within an information set.
+            OpenSpiel identifies actions of a player by label.
+        names: [I] the label of each information set.
+        title: Title of the game.
     """
 
     tree: FlatTree
@@ -45,20 +45,20 @@ class EfgTree:
     title: str = ""
 
     def write(self, path: Path) -> None:
-        """Write the file, whole or not at all.
+        """Write the file, atomically.
 
-        Numbers are fractions where they are close to small ones, as chances of cards and payoffs
-        are; otherwise they have all their digits.
+        Numbers close to a simple fraction, such as chances of cards and payoffs, are written as
+        fractions, others with all digits.
         """
         with whole_file(path) as file:
             for line in self._lines():
                 file.write(line.encode())
 
     def write_policy(self, strategy: np.ndarray, path: Path) -> None:
-        """Write a strategy in the information sets of the file, for docs/certificates/check.py.
+        """Write a strategy by information set, for docs/certificates/check.py.
 
-        Each line is a player, an information set and the probability of each action. They are
-        rounded, so that they add up to exactly 1.
+        Each line is a player, an information set and the probability of each action, rounded so
+        that they add up to exactly 1.
         """
         lines, first = [], self.tree.first.tolist()
         for number, (seat, of_seat) in enumerate(self._numbers()):
@@ -67,7 +67,7 @@ class EfgTree:
         write_whole(path, "".join(lines).encode())
 
     def strategy_of(self, policy: Any, game: Any) -> np.ndarray:
-        """Return the strategy of a policy of OpenSpiel in the tree, [S]."""
+        """Return an OpenSpiel policy as a strategy of the tree, [S]."""
         strategy = np.zeros(self.tree.num_sequences)
         for number, state in self._decisions(game):
             chances = policy.action_probabilities(state)
@@ -81,7 +81,7 @@ class EfgTree:
         return strategy
 
     def policy_of(self, strategy: np.ndarray, game: Any) -> dict[str, list[tuple[int, float]]]:
-        """Return a strategy [S] in the form that `pyspiel.TabularPolicy` takes."""
+        """Return a strategy [S] as the argument of `pyspiel.TabularPolicy`."""
         rows = {}
         for number, state in self._decisions(game):
             chances = strategy[self.tree.first[number] : self.tree.first[number + 1]].tolist()
@@ -90,13 +90,13 @@ class EfgTree:
         return rows
 
     def _labels(self, number: int) -> list[str]:
-        """Return the labels of the actions of an information set, as they are written."""
+        """Return the escaped labels of the actions of an information set."""
         begin, end = self.tree.first[number : number + 2]
         return [_plain(label) for label in self.actions[begin:end]]
 
     @cached_property
     def _children(self) -> tuple[np.ndarray, np.ndarray]:
-        """The nodes below each node: those of node n are `below[begin[n] : begin[n + 1]]`."""
+        """The children of each node: those of node n are `below[begin[n] : begin[n + 1]]`."""
         above = self.tree.parent[1:]
         counts = np.bincount(above, minlength=self.tree.num_nodes)
         return np.argsort(above, kind="stable") + 1, np.concatenate([[0], np.cumsum(counts)])
@@ -129,14 +129,14 @@ class EfgTree:
         return heads
 
     def _numbers(self) -> Iterator[tuple[int, int]]:
-        """Yield the player of each information set and its number among the player's, from 1."""
+        """Yield the player of each information set and its number for that player, from 1."""
         seen = [0] * self.tree.num_players
         for seat in self.tree.player.tolist():
             seen[seat] += 1
             yield seat + 1, seen[seat]
 
     def _decisions(self, game: Any) -> Iterator[tuple[int, Any]]:
-        """Yield every information set, with OpenSpiel's state at its first node."""
+        """Yield every information set with OpenSpiel's state at its first node."""
         tree, (below, begin) = self.tree, self._children
         first, wanted = tree.first_nodes(), np.zeros(tree.num_nodes, dtype=bool)
         wanted[first] = True
@@ -160,28 +160,28 @@ class EfgTree:
         seat = -1 if number == CHANCE else int(self.tree.player[number])
         if state.current_player() != seat or set(steps) != set(labels):
             raise PolicyError(
-                f"the game of OpenSpiel is of another tree: expected {labels} of player {seat}, "
+                f"the game of OpenSpiel has another tree: expected {labels} of player {seat}, "
                 f"got {list(steps)} of player {int(state.current_player())}"
             )
         return [steps[label] for label in labels]
 
 
 def _chances(shares: Sequence[float]) -> list[str]:
-    """Return probabilities as text: fractions if these add up to 1."""
+    """Return probabilities as text, as fractions if these add up to 1."""
     texts = [_number(share) for share in shares]
     exact = sum(map(Fraction, texts)) == 1
     return texts if exact else [f"{share:.17g}" for share in shares]
 
 
 def _number(value: float) -> str:
-    """Return a number as text: a fraction if it is one but for rounding."""
+    """Return a number as text, as a fraction if it is close to one."""
     near = Fraction(value).limit_denominator(DENOMINATOR)
     exact = abs(near - Fraction(value)) <= ROUNDING * max(1.0, abs(value))
     return str(near) if exact else f"{value:.17g}"
 
 
 def _rounded(chances: np.ndarray) -> list[float]:
-    """Return probabilities with `DIGITS` decimals that add up to 1; the largest takes the rest."""
+    """Round probabilities to `DIGITS` decimals; the largest absorbs the error of the sum."""
     units = 10**DIGITS
     counts = np.round(chances * units).astype(np.int64)
     counts[counts.argmax()] += units - counts.sum()
@@ -189,5 +189,5 @@ def _rounded(chances: np.ndarray) -> list[float]:
 
 
 def _plain(label: str) -> str:
-    """Return a label on one line and without the character that ends it."""
+    """Return a label on one line without quotation marks."""
     return " ".join(label.replace('"', "'").split())

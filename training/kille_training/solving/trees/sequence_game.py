@@ -1,17 +1,16 @@
-"""A game without its nodes, for solvers and exact evaluation.
+"""Games in sequence form, for solvers and exact evaluation.
 
-What a player earns depends on a strategy only through how often each player alone would play up to
-its last own sequence before each terminal node. So a game is kept as its terminal nodes, each with
-the last sequence of every player and the number of its payoff, and as its information sets, each
-with the sequence that leads there; terminal nodes with equal sequences are one, which pays their
-mean. A sweep over the terminal nodes gives what each sequence of a player is worth, and one pass
-back over its information sets a best response.
+Payoffs depend on a strategy only through the realization weights of each player's last sequence
+before each terminal node. So a game consists of its terminal nodes, each with the last sequence of
+every player and the number of its payoff, and of its information sets, each with the sequence that
+leads there; terminal nodes with equal sequences are merged, with their mean payoff. A sweep over
+the terminal nodes gives the value of each sequence of a player, and one pass back over its
+information sets a best response.
 
-A player may forget what the rest of the game cannot tell apart, as which cards of a hand were drawn
-and which were dealt: several sequences lead to such a set, each with a fixed share of how often
-chance and the others do. That loses nothing, since all that follows is the same for each of them
-(*well-formed* games: Lanctot and others, "No-regret learning in extensive-form games with imperfect
-recall", ICML 2012), and makes games several times smaller.
+A player may forget information without consequences, such as the order of drawn and dealt cards:
+several sequences lead to such a set, each with a fixed share of the reach of chance and the others.
+That is lossless (*well-formed* games: Lanctot et al., "No-regret learning in extensive-form games
+with imperfect recall", ICML 2012), and makes games several times smaller.
 """
 
 from hashlib import sha256
@@ -23,15 +22,14 @@ from kille_env.core.jit import kernel
 from kille_env.errors import KilleError
 
 SUM_TOLERANCE = 1e-9
-"""Largest distance from 1 of the sum of an information set's shares: rounding."""
+"""Tolerance of the sum of an information set's shares."""
 
 
 class SequenceGame(NamedTuple):
-    """A finite game of P players in sequence form; K payoffs that there are at its T ends.
+    """A finite game of P players in sequence form, with K distinct payoffs at T terminal nodes.
 
-    An information set comes behind all that lead to it. Sequences are numbered as in `FlatTree`:
-    set i has the sequences `first[i]` to `first[i + 1]`. Kernels take it as it is; `check` refuses
-    one that would lead them astray.
+    Information sets are in topological order. Sequences are numbered as in `FlatTree`: set i has
+    the sequences `first[i]` to `first[i + 1]`. Kernels do not check it; `check` does.
 
     Attributes:
         num_players: P.
@@ -73,7 +71,7 @@ class SequenceGame(NamedTuple):
         return sum(array.nbytes for array in self[1:])
 
     def check(self) -> None:
-        """Refuse arrays that are no game."""
+        """Refuse inconsistent arrays."""
         sets, players, ends = self.num_infosets, self.num_players, len(self.chance)
         check_sets(players, self.player, self.first, self.payoff)
         require(self.ways.shape == (sets + 1,), "ways has an entry for each information set")
@@ -88,7 +86,7 @@ class SequenceGame(NamedTuple):
         require(fault != 4, "chances are finite and not negative")
 
     def fingerprint(self) -> str:
-        """Return a digest of the whole game."""
+        """Return a digest of the game."""
         digest = sha256(str(self.num_players).encode())
         for array in self[1:]:
             digest.update(f"{array.dtype}{array.shape}".encode())
@@ -96,18 +94,18 @@ class SequenceGame(NamedTuple):
         return digest.hexdigest()
 
     def gaining(self, more: np.ndarray) -> Self:
-        """Return the game that pays so much more by each payoff, [K, P]."""
+        """Return the game with `more` [K, P] added to its payoffs."""
         return self._replace(payoff=self.payoff + more)
 
 
 def require(holds: bool, rule: str) -> None:
-    """Refuse a tree that breaks a rule."""
+    """Raise unless a rule holds."""
     if not holds:
-        raise KilleError(f"the arrays are no tree: {rule}")
+        raise KilleError(f"the arrays are not a tree: {rule}")
 
 
 def check_sets(num_players: int, player: np.ndarray, first: np.ndarray, payoff: np.ndarray) -> None:
-    """Refuse information sets and payoffs that no game has."""
+    """Refuse inconsistent information sets and payoffs."""
     require(num_players >= 1, "num_players is at least 1")
     require(first.shape == (len(player) + 1,), "first has an entry for each set and one more")
     rising = first[0] == 0 and bool((np.diff(first) > 0).all())
@@ -120,7 +118,7 @@ def check_sets(num_players: int, player: np.ndarray, first: np.ndarray, payoff: 
 
 @kernel
 def _fault(game):
-    """Return the number of the first rule that a game breaks, 0 for none; see `check`."""
+    """Return the number of the first violated rule of a game, 0 for none; see `check`."""
     sequences, payoffs = np.int64(game.first[-1]), np.int64(len(game.payoff))
     for number in range(np.uintp(len(game.player))):
         shares = 0.0
@@ -145,26 +143,26 @@ def _fault(game):
 
 
 def sequence_reach(game: SequenceGame, strategy: np.ndarray) -> np.ndarray:
-    """Return how often a sequence's player alone would play it, [S + 1]; entry 0 is for none."""
+    """Return the realization weight of each sequence, [S + 1]; entry 0 is the empty one."""
     reach = np.ones(game.num_sequences + 1)
     _spread(game, strategy, reach)
     return reach
 
 
 def payoffs_of(game: SequenceGame, strategy: np.ndarray) -> np.ndarray:
-    """Return how likely the game ends with each payoff when all play a strategy, [K]."""
+    """Return the probability of each payoff under a strategy, [K]."""
     likely = np.zeros(len(game.payoff))
     _sum_ends(game, sequence_reach(game, strategy), likely)
     return likely
 
 
 def values_of(game: SequenceGame, strategy: np.ndarray) -> np.ndarray:
-    """Return each player's value when all play a strategy, [P]."""
+    """Return the value of a strategy to each player, [P]."""
     return payoffs_of(game, strategy) @ game.payoff
 
 
 def reach_of(game: SequenceGame, strategy: np.ndarray) -> np.ndarray:
-    """Return how likely play by a strategy is to come to each information set, [I]."""
+    """Return the reach probability of each information set under a strategy, [I]."""
     comes, through = np.zeros(game.num_infosets), np.zeros(game.num_sequences + 1)
     _count(game, sequence_reach(game, strategy), through, comes)
     return comes
@@ -172,7 +170,7 @@ def reach_of(game: SequenceGame, strategy: np.ndarray) -> np.ndarray:
 
 @kernel
 def reach_before(game, reach, number):
-    """Return how often a set's player alone would come to it, given its reach of sequences."""
+    """Return a player's own reach of a set, given its realization weights."""
     above = 0.0
     for way in range(np.uintp(game.ways[number]), np.uintp(game.ways[number + np.uintp(1)])):
         above += game.share[way] * reach[np.uintp(game.before[way] + 1)]
@@ -181,7 +179,7 @@ def reach_before(game, reach, number):
 
 @kernel
 def _spread(game, strategy, reach):
-    """Fill in each player's own reach of its sequences."""
+    """Fill in the realization weights of each player's sequences."""
     for number in range(np.uintp(len(game.player))):
         above = reach_before(game, reach, number)
         for step in range(np.uintp(game.first[number]), np.uintp(game.first[number + np.uintp(1)])):
@@ -190,7 +188,7 @@ def _spread(game, strategy, reach):
 
 @kernel
 def _sum_ends(game, reach, likely):
-    """Add up how often play ends with each payoff."""
+    """Add up the probability of each payoff."""
     players = np.uintp(game.payoff.shape[1])
     for end in range(np.uintp(len(game.chance))):
         share = game.chance[end]
@@ -201,7 +199,7 @@ def _sum_ends(game, reach, likely):
 
 @kernel
 def _count(game, reach, through, comes):
-    """Fill in how often play comes through each sequence, and to each information set."""
+    """Fill in the reach probability of each sequence and each information set."""
     players = np.uintp(game.payoff.shape[1])
     for end in range(np.uintp(len(game.chance))):
         share = game.chance[end]
@@ -224,11 +222,11 @@ def _count(game, reach, through, comes):
 
 @kernel
 def sweep(game, me, reach, gain):
-    """Add up a player's values behind each of its last sequences if the others play on."""
+    """Add up a player's counterfactual values behind each of its last sequences."""
     players = np.uintp(game.payoff.shape[1])
     for end in range(np.uintp(len(game.chance))):
         worth = game.chance[end] * game.payoff[np.uintp(game.ends[end, players]), me]
         for other in range(np.uintp(1), players):
-            player = other - np.uintp(other <= me)  # all but this one
+            player = other - np.uintp(other <= me)  # the others
             worth *= reach[np.uintp(game.ends[end, player] + 1)]
         gain[np.uintp(game.ends[end, me] + 1)] += worth

@@ -1,4 +1,4 @@
-"""Games with their nodes as flat arrays, made by a walk or of a plain Python function."""
+"""Game trees as flat arrays, from a walk or from a plain Python function."""
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
@@ -12,16 +12,16 @@ from kille_env.errors import KilleError, shortened
 from kille_training.solving.trees.sequence_game import SequenceGame, check_sets, require
 
 TERMINAL, CHANCE = -1, -2
-"""Entries of `FlatTree.infoset` for nodes at which nobody decides."""
+"""Entries of `FlatTree.infoset` for nodes without a decision."""
 
 MOST_PLAYERS = 127
-"""Most players of a game: their numbers are int8."""
+"""Maximum number of players, as their numbers are int8."""
 
 DEEPEST = 10_000
-"""Most steps from the root to a state; a game with more of them has no end, most likely."""
+"""Maximum depth of a state; a deeper game is most likely infinite."""
 
 SUM_TOLERANCE = 1e-9
-"""Largest distance from 1 of the sum of the probabilities of a chance node."""
+"""Tolerance of the sum of the probabilities of a chance node."""
 
 
 class FlatTree(NamedTuple):
@@ -31,9 +31,7 @@ class FlatTree(NamedTuple):
     and all descendants have higher numbers. So reach is computed forwards and values backwards,
     without recursion. A sequence is an information set with one of its actions. Sequences are
     numbered set by set: set i has the sequences `first[i]` to `first[i + 1]`, and a strategy is one
-    number for each sequence.
-
-    Kernels take it as it is; `check` refuses one that would lead them astray.
+    number for each sequence. Kernels do not check it; `check` does.
 
     Attributes:
         num_players: P.
@@ -73,7 +71,7 @@ class FlatTree(NamedTuple):
         return len(self.infoset)
 
     def check(self) -> None:
-        """Refuse arrays that are no tree."""
+        """Refuse arrays that are not a tree."""
         nodes, sets, ends = self.num_nodes, self.infoset, self.infoset == TERMINAL
         check_sets(self.num_players, self.player, self.first, self.payoff)
         for name in ("parent", "sequence", "probability"):
@@ -90,7 +88,7 @@ class FlatTree(NamedTuple):
         self._check_steps(children)
 
     def _check_steps(self, children: np.ndarray) -> None:
-        """Refuse steps that are no action, or no chance, of the node above."""
+        """Refuse steps that do not match an action or chance outcome of the parent."""
         above = self.parent[1:]
         deciding = self.infoset[above] >= 0
         own = self.infoset[above[deciding]]
@@ -120,7 +118,7 @@ class FlatTree(NamedTuple):
         return last
 
     def without_nodes(self) -> SequenceGame:
-        """Return the game without its nodes, for solvers and for exact evaluation."""
+        """Return the sequence form, for solvers and exact evaluation."""
         self.check()
         met, last, ends = self.first_nodes(), self._last_sequences(), self.infoset == TERMINAL
         chance = np.ones(self.num_nodes)
@@ -146,7 +144,7 @@ class FlatTree(NamedTuple):
         wrong = last[nodes, self.player[sets]] != expected[sets]
         if wrong.any():
             number = int(sets[np.argmax(wrong)])
-            raise KilleError(f"information set {number} forgets what its player has done")
+            raise KilleError(f"information set {number} forgets an earlier action of its player")
 
 
 @kernel
@@ -163,7 +161,7 @@ def _trace(tree, last):
 
 @kernel
 def _multiply(tree, chance):
-    """Fill in how often chance leads to each node; `chance` begins as 1."""
+    """Fill in the reach of each node by chance alone; `chance` begins as 1."""
     for node in range(np.uintp(1), np.uintp(len(tree.parent))):
         chance[node] = chance[np.uintp(tree.parent[node])] * tree.probability[node]
 
@@ -181,11 +179,11 @@ class Terminal:
 
 @dataclass(frozen=True)
 class Chance:
-    """A state at which chance decides.
+    """A chance state.
 
     Attributes:
-        probabilities: Of the states.
-        states: The states that can follow.
+        probabilities: Probabilities of the states.
+        states: The possible next states.
     """
 
     probabilities: Sequence[float]
@@ -194,14 +192,13 @@ class Chance:
 
 @dataclass(frozen=True)
 class Decision:
-    """A state at which a player decides.
+    """A state with a decision of a player.
 
     Attributes:
         player: The player, from 0.
-        information: All that the player knows. States with equal information are one information
+        information: The player's information; equal values are one information set.
+        states: The next state of each action, in the same order in all states of an information
             set.
-        states: The states that its actions lead to, in the same order in all states of an
-            information set.
     """
 
     player: int
@@ -210,16 +207,16 @@ class Decision:
 
 
 Expand = Callable[[Any], Terminal | Chance | Decision]
-"""Returns the kind of a state of a game."""
+"""Function that maps a state to its kind."""
 
 
 @dataclass(frozen=True)
 class Flattened:
-    """A game and the information behind its information sets.
+    """A game with the information of its information sets.
 
     Attributes:
-        tree: The game, for solvers and exact evaluation.
-        nodes: Its nodes.
+        tree: The sequence form, for solvers and exact evaluation.
+        nodes: The tree with nodes.
         information: [I], the information of the player in each information set.
     """
 
@@ -288,7 +285,7 @@ def flatten(root: Any, expand: Expand, num_players: int) -> Flattened:
 
 
 def _check_state(found: Any, num_players: int, depth: int) -> None:
-    """Refuse a state that no tree can have."""
+    """Refuse an invalid state."""
     if depth > DEEPEST:
         raise KilleError(
             f"the game has not ended after {DEEPEST:,} steps; `expand` must come to a Terminal on "
@@ -307,7 +304,7 @@ def _check_state(found: Any, num_players: int, depth: int) -> None:
             f"`expand` returned {shortened(found)}; expected a Terminal, a Chance or a Decision"
         )
     if not len(found.states):
-        raise KilleError(f"{shortened(found)} leads to no state; return a Terminal at the end")
+        raise KilleError(f"{shortened(found)} has no next state; return a Terminal at the end")
     if isinstance(found, Chance):
         shares = arguments.array(found.probabilities, np.float64)
         if (

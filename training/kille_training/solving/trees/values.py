@@ -1,12 +1,11 @@
 """Values of strategies and of best responses, and NashConv.
 
-A player's values need one pass over the ends and one over its information sets. The first adds up,
-for each of the player's sequences, the payoffs of the ends that have it as the player's last one,
-weighted with how often chance and the others lead there. The second runs backwards: the value of an
-information set is the mean of its sequences under the strategy, or the largest of them for the best
-response, and it is added to the sequence that leads to the set. Perfect recall makes that right:
-all nodes of a set have the same sequence before them, so the choice in one set never changes how
-much the nodes of another weigh against each other.
+A player's values need one pass over the terminal nodes and one over its information sets. The first
+adds up, for each of the player's sequences, the payoffs of the terminal nodes with this last
+sequence, weighted by the reach of chance and the others. The second runs backwards: the value of an
+information set is the mean of its sequences under the strategy, or their maximum for a best
+response, and is added to the sequence that leads to the set. Perfect recall makes this correct: the
+choice in one set never changes the relative weights of the nodes of another.
 """
 
 from dataclasses import dataclass
@@ -24,26 +23,26 @@ from kille_training.solving.trees.sequence_game import (
 )
 
 TOLERANCE = 1e-6
-"""Largest distance from 1 of the sum of an information set's probabilities: float32 rounding."""
+"""Tolerance of the sum of an information set's probabilities: float32 rounding."""
 
 
 MOST_TURNS = 8
-"""Turns of every player in `answer_in_turns`, at most: pure equilibria are found in a few."""
+"""Maximum turns per player in `answer_in_turns`: pure equilibria are found in a few."""
 
 NO_GAIN = 1e-13
-"""A gain that is rounding."""
+"""Gains below this are rounding errors."""
 
 
 @dataclass(frozen=True)
 class BestResponse:
-    """The best that one player can do against the others' strategies.
+    """A best response of one player to the others' strategies.
 
     Attributes:
-        value: What it earns.
-        on_policy: What the player earns with its own strategy.
+        value: Value of the response.
+        on_policy: Value of the player's own strategy.
         strategy: [S] float64, the strategy of all players with this player's part replaced by the
-            response: 1 for its action in each of its information sets, 0 for the others. Among
-            equally good actions it is the first, also where the others never let it come.
+            response: 1 for its action in each of its information sets, 0 for the others. Ties go to
+            the first action, also in unreachable sets.
     """
 
     value: float
@@ -53,11 +52,11 @@ class BestResponse:
 
 @dataclass(frozen=True)
 class NashConv:
-    """How far a strategy is from an equilibrium.
+    """Distance of a strategy from an equilibrium.
 
     Attributes:
-        improvement: [P] float64, what each player would gain by its best response to the others.
-        values: [P] float64, what each player earns when all play the strategy.
+        improvement: [P] float64, gain of each player's best response to the others.
+        values: [P] float64, value of the strategy to each player.
     """
 
     improvement: np.ndarray
@@ -65,7 +64,7 @@ class NashConv:
 
     @property
     def total(self) -> float:
-        """NashConv: the sum over the players; 0 in an equilibrium, never below by rounding."""
+        """NashConv: the sum over the players, clipped at 0; 0 in an equilibrium."""
         return max(float(self.improvement.sum()), 0.0)
 
     @property
@@ -81,7 +80,7 @@ def uniform(tree: SequenceGame) -> np.ndarray:
 
 
 def normalised(tree: SequenceGame, weights: np.ndarray) -> np.ndarray:
-    """Return weights [S] as a strategy, uniform in sets with weights that are all 0."""
+    """Normalize weights [S] to a strategy, uniform in sets with zero weights."""
     if not tree.num_infosets:
         return np.zeros(0)
     totals = np.repeat(np.add.reduceat(weights, tree.first[:-1]), np.diff(tree.first))
@@ -89,7 +88,7 @@ def normalised(tree: SequenceGame, weights: np.ndarray) -> np.ndarray:
 
 
 def greedy(tree: SequenceGame, strategy: np.ndarray) -> np.ndarray:
-    """Return the pure strategy of the most likely actions, the first of equals, [S]."""
+    """Return the greedy version of a strategy, [S]; ties go to the first action."""
     pure = np.zeros(tree.num_sequences)
     if tree.num_infosets:
         starts, sizes = tree.first[:-1], np.diff(tree.first)
@@ -100,7 +99,7 @@ def greedy(tree: SequenceGame, strategy: np.ndarray) -> np.ndarray:
 
 
 def check_strategy(tree: SequenceGame, strategy: np.ndarray) -> np.ndarray:
-    """Return the strategy as float64, each information set's probabilities divided by their sum."""
+    """Return the strategy as float64, normalized in each information set, or raise."""
     tree.check()
     checked = _numbers(tree, strategy)
     if not tree.num_infosets:
@@ -119,13 +118,13 @@ def check_strategy(tree: SequenceGame, strategy: np.ndarray) -> np.ndarray:
 
 
 def infoset_reach(tree: SequenceGame, strategy: np.ndarray) -> np.ndarray:
-    """Return how likely play by a strategy [S] is to come to each information set, [I]."""
+    """Return the reach probability of each information set under a strategy [S], [I]."""
     tree.check()
     return reach_of(tree, _numbers(tree, strategy))
 
 
 def expected_values(tree: SequenceGame, strategy: np.ndarray) -> np.ndarray:
-    """Return each player's value when all play a strategy (see `check_strategy`), [P]."""
+    """Return the value of a strategy (see `check_strategy`) to each player, [P]."""
     return values_of(tree, check_strategy(tree, strategy))
 
 
@@ -144,11 +143,11 @@ def best_response(tree: SequenceGame, strategy: np.ndarray, player: int) -> Best
 def answer_in_turns(
     tree: SequenceGame, strategy: np.ndarray, tolerance: float = 0.0
 ) -> tuple[np.ndarray, NashConv]:
-    """Let each player in turn answer the others with its best response, until none gains by it.
+    """Iterate best responses player by player, until none gains.
 
-    A player changes its choice only where that earns more. So what play does not come to stays as
-    it was, and the others' trials of it remain punished; changed at a whim, the answers go round in
-    circles. Where mixing decides they do so anyway; then the best strategy on the way is returned.
+    A player changes its choice only for a gain, so unreached parts keep their threats; arbitrary
+    changes there would cycle. If equilibria are mixed, the iteration cycles anyway, and the best
+    strategy on the way is returned.
     """
     strategy = check_strategy(tree, strategy)
     found, best, sizes = nash_conv(tree, strategy), strategy, np.diff(tree.first)
@@ -166,14 +165,14 @@ def answer_in_turns(
 
 
 def losses(tree: SequenceGame, strategy: np.ndarray, player: int) -> np.ndarray:
-    """Return a player's losses by information set, [I]; their sum is its best response's gain.
+    """Return a player's losses by information set, [I]; they sum to its best response's gain.
 
-    The loss of an information set is how often play comes there, times how much the choice there
-    earns less than the best one, if the player responds best from there on.
+    The loss of an information set is its reach times the regret of the choice there, if the player
+    responds best from there on.
     """
     strategy = check_strategy(tree, strategy)
     gain, _ = _respond(tree, strategy, player)
-    own = np.ones(tree.num_sequences + 1)  # how likely the player itself plays up to each sequence
+    own = np.ones(tree.num_sequences + 1)  # the player's own reach
     lost = np.zeros(tree.num_infosets)
     for number in np.flatnonzero(tree.player == player):
         behind = slice(tree.first[number] + 1, tree.first[number + 1] + 1)
@@ -188,10 +187,9 @@ def losses(tree: SequenceGame, strategy: np.ndarray, player: int) -> np.ndarray:
 def choice_values(
     tree: SequenceGame, strategy: np.ndarray, player: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the values of a player's choices if all play on by the strategy.
+    """Return the values of a player's choices if all players continue by the strategy.
 
-    An information set that chance and the others never lead to has no values: nothing says which of
-    its nodes play is at.
+    They are undefined in information sets that chance and the others never reach.
     """
     strategy = check_strategy(tree, strategy)
     gain, _ = _respond(tree, strategy, player)
@@ -201,10 +199,10 @@ def choice_values(
 
 
 def _others_reach(game: SequenceGame, strategy: np.ndarray, player: int) -> np.ndarray:
-    """Return how likely chance and the others lead to the sets of a player, [I]."""
+    """Return the counterfactual reach of a player's information sets, [I]."""
     sets, reach = game.player == player, np.zeros(game.num_infosets)
     mine = np.repeat(sets, np.diff(game.first))
-    mixed = np.where(mine, uniform(game), strategy)  # comes to all of its sets
+    mixed = np.where(mine, uniform(game), strategy)  # plays to all of its sets
     roads = game.share * sequence_reach(game, mixed)[game.before + 1]
     own = np.add.reduceat(roads, game.ways[:-1])
     reach[sets] = reach_of(game, mixed)[sets] / own[sets]
@@ -220,12 +218,12 @@ def nash_conv(tree: SequenceGame, strategy: np.ndarray) -> NashConv:
 
 
 def _numbers(tree: SequenceGame, strategy: np.ndarray) -> np.ndarray:
-    """Return a copy of a strategy as float64; refuses one of another shape."""
+    """Return a copy of a strategy as float64, or raise for a wrong shape."""
     checked = np.array(strategy, dtype=np.float64)
     if checked.shape != (tree.num_sequences,):
         raise PolicyError(
-            f"a strategy for this tree has the shape ({tree.num_sequences},), one probability for "
-            f"each sequence, and not {checked.shape}"
+            f"the strategy has shape {checked.shape}, expected ({tree.num_sequences},): one "
+            "probability per sequence"
         )
     return checked
 
