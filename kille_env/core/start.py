@@ -167,6 +167,8 @@ def _stop() -> None:
 
 def _after_fork(*_: Any) -> None:
     """Compile at the first call in a forked process, which has no thread that loads kernels."""
+    global _turn
+    _turn = threading.Lock()  # a thread that the fork did not copy may hold the old one for ever
     _jobs.clear()
     Kernel.starting = False
 

@@ -194,3 +194,19 @@ def test_several_tables_wait_for_compiled_kernels(monkeypatch: pytest.MonkeyPatc
     assert not called
     kille_env.make_batch("knack", 2)
     assert called
+
+
+FORK = """
+import os, sys
+from kille_env.core import start
+
+start._turn.acquire()  # as a thread does that compiles while the process is forked
+if not (child := os.fork()):
+    os._exit(0 if start._turn.acquire(timeout=1) else 1)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")
+def test_a_forked_process_waits_for_no_thread_of_its_parent() -> None:
+    assert subprocess.run([sys.executable, "-c", FORK], timeout=60).returncode == 0
