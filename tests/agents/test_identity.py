@@ -6,6 +6,7 @@ import sys
 import numpy as np
 import pytest
 
+from env.players import even
 from kille_agents import as_policy
 from kille_agents.identity import fingerprint, is_steady
 from kille_env.errors import PolicyError
@@ -16,10 +17,6 @@ TABLE = Table.of("byteskille", 2, episode="deal")
 
 def player(thing, table=TABLE):
     return as_policy(thing, table.game, table.num_players, table.rules)
-
-
-def even(observation, mask):
-    return mask / mask.sum(axis=1, keepdims=True)
 
 
 def draws(observation, mask):

@@ -11,7 +11,16 @@ import pytest
 import kille_env
 import kille_training as kt
 from adapters.spies import stable_baselines
-from env.players import Own, Wrong, below, beyond, network_metadata, network_weights
+from env.players import (
+    Own,
+    Wrong,
+    below,
+    beyond,
+    even,
+    first_legal,
+    network_metadata,
+    network_weights,
+)
 from kille_agents.catalog import load_policy
 from kille_agents.greedy import Greedy
 from kille_agents.network import NetworkPolicy
@@ -283,7 +292,7 @@ def test_numbers_of_a_bot_cannot_be_written() -> None:
     with pytest.raises(AttributeError):
         bot.kernel.numbers = np.zeros(1, np.int64)
     given = np.zeros(1, np.int64)
-    own = Own(first, takes_first, numbers=given, deterministic=True)
+    own = Own(first, first_legal, numbers=given, deterministic=True)
     given[:] = 10**6  # read no longer
     kille_env.collect(batch(), own)
 
@@ -448,33 +457,25 @@ def by_sight(seen, mask, numbers, _uniform):
     return last(seen, mask, numbers, 0.0)
 
 
-def takes_first(observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
-    return np.eye(mask.shape[1])[mask.argmax(axis=1)]
-
-
-def even(observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
-    return mask / mask.sum(axis=1, keepdims=True)
-
-
 def by_batch(observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
     share = 1.0 / len(mask)
-    return share * even(observation, mask) + (1.0 - share) * takes_first(observation, mask)
+    return share * even(observation, mask) + (1.0 - share) * first_legal(observation, mask)
 
 
 AGREE = {
-    "deterministic": Own(first, takes_first, deterministic=True),
+    "deterministic": Own(first, first_legal, deterministic=True),
     "stochastic": Own(UniformPolicy.kernel.choose, even),
 }
 CONTRADICT = {
-    "another_action": (Own(last, takes_first, deterministic=True), "a kernel that chooses action"),
+    "another_action": (Own(last, first_legal, deterministic=True), "a kernel that chooses action"),
     "kernel_beside_mixing": (Own(first, even, deterministic=True), "probabilities that mix"),
     "mixing_beside_kernel": (
-        Own(UniformPolicy.kernel.choose, takes_first),
+        Own(UniformPolicy.kernel.choose, first_legal),
         "a kernel that chooses action",
     ),
     "alone_and_in_a_batch": (Own(first, by_batch), "one decision alone and in a batch"),
     "reads_beyond": (
-        Own(by_sight, takes_first, numbers=ONE, deterministic=True),
+        Own(by_sight, first_legal, numbers=ONE, deterministic=True),
         "reads beyond its 1 numbers",
     ),
 }

@@ -67,6 +67,14 @@ def network_weights(made_for: NetworkMetadata) -> dict[str, np.ndarray]:
     return found
 
 
+def even(observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    return mask / mask.sum(axis=1, keepdims=True)
+
+
+def first_legal(observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    return np.eye(mask.shape[1])[mask.argmax(axis=1)]
+
+
 @kernel
 def below(_seen, _mask, _numbers, _uniform):
     return -1

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import kille_env
+from env.players import even, first_legal
 from kille_env.core.batch import Batch
 from kille_env.core.spec import feature_scale
 from kille_env.errors import KilleError, PolicyError, RulesError
@@ -21,10 +22,6 @@ CUT_OFF: dict[str, dict[str, Any]] = {
     "krypkille": {"max_deals": 1},
     "kungsholmskille": {"max_deals": 2},
 }
-
-
-def chance(observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
-    return mask / mask.sum(axis=1, keepdims=True)
 
 
 def tables(game: str, number: int, players: int | None = None, **options: Any) -> Batch:
@@ -128,7 +125,7 @@ def test_every_decision_comes_once_and_complete(
     for players, rules in some[restart :: -(-len(some) // scale(8, 2))]:
         batch = tables(game, 2, players, rules=rules, restart=restart)
         ledger = Ledger(batch)
-        collector = Collector(batch, chance, observation="box")
+        collector = Collector(batch, even, observation="box")
         parts = [collector.collect(steps) for steps in (1, 2 * players, scale(30, 2))]
         ledger.check(parts)
         for part in parts:
@@ -166,7 +163,7 @@ def test_credits_equal_the_returns_of_the_batch(
         deals = rules.get("episode") == "deal"
         batch = tables(game, scale(32 if deals else 4, 1), players, rules=rules, restart=restart)
         total = earned(batch)
-        collector = Collector(batch, chance)
+        collector = Collector(batch, even)
         whole = collector.finish()
         assert (whole.following < 0).sum() == (whole.terminated | whole.truncated).sum()
         found = credited(batch, [whole]) + collector.undecided
@@ -177,7 +174,7 @@ def test_credits_equal_the_returns_of_the_batch(
 
 def test_a_cap_truncates() -> None:
     batch = tables("byteskille", 16, 5, rules={"max_deals": 2, "episode": "match"})
-    whole = collect(batch, chance)
+    whole = collect(batch, even)
     assert whole.truncated.sum() > 0
     assert whole.terminated.sum() + whole.truncated.sum() == (whole.following < 0).sum()
 
@@ -186,7 +183,7 @@ def test_same_seed_same_bytes() -> None:
     runs = []
     for seed in (1, 1, 2):
         batch = kille_env.make_batch("knack", 9, 3)
-        collector = Collector(batch, chance, seed=seed)
+        collector = Collector(batch, even, seed=seed)
         found = [collector.collect(7) for _ in range(3)]
         runs.append([np.asarray(field).tobytes() for part in found for field in part])
     assert runs[0] == runs[1] != runs[2]
@@ -194,9 +191,9 @@ def test_same_seed_same_bytes() -> None:
 
 def test_whole_matches_go_on_with_the_random_streams() -> None:
     batch = tables("byteskille", 8, 3, episode="deal")
-    first, second = collect(batch, chance), collect(batch, chance)
+    first, second = collect(batch, even), collect(batch, even)
     assert first.observation.tobytes() != second.observation.tobytes()
-    again = collect(batch, chance, seed=5)
+    again = collect(batch, even, seed=5)
     assert all(np.array_equal(a, b) for a, b in zip(first, again, strict=True))
 
 
@@ -205,7 +202,7 @@ def test_what_the_policy_is_shown_is_what_is_returned() -> None:
 
     def watching(observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
         shown.append(observation)
-        return chance(observation, mask)
+        return even(observation, mask)
 
     for kind, dtype in (("float", np.float32), ("box", np.uint8)):
         shown.clear()
@@ -269,7 +266,7 @@ def test_tensors_are_probabilities_too() -> None:
         return (odds / odds.sum(1, keepdim=True)).requires_grad_()
 
     found = collect(tables("byteskille", 4, 3, episode="deal"), tensors)
-    plain = collect(tables("byteskille", 4, 3, episode="deal"), chance)
+    plain = collect(tables("byteskille", 4, 3, episode="deal"), even)
     assert np.array_equal(found.action, plain.action)
 
 
@@ -277,7 +274,7 @@ def test_a_refused_policy_leaves_the_tables_as_they_were() -> None:
     right = [True, True, False]
 
     def sometimes(observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
-        return chance(observation, mask) if right.pop(0) else -chance(observation, mask)
+        return even(observation, mask) if right.pop(0) else -even(observation, mask)
 
     batch = tables("byteskille", 4, 3)
     collector = Collector(batch, sometimes)
@@ -291,9 +288,9 @@ def test_a_refused_policy_leaves_the_tables_as_they_were() -> None:
 @pytest.mark.parametrize(
     ("policy", "options", "error", "words"),
     [
-        (chance, {"observation": "dict"}, RulesError, "box, float"),
-        (chance, {"seed": -1}, RulesError, "seed"),
-        ([chance] * 2, {"seating": np.array([0, 1, 2])}, RulesError, "from -1 to 1, one number"),
+        (even, {"observation": "dict"}, RulesError, "box, float"),
+        (even, {"seed": -1}, RulesError, "seed"),
+        ([even] * 2, {"seating": np.array([0, 1, 2])}, RulesError, "from -1 to 1, one number"),
         ("nobody", {}, PolicyError, "nobody"),
         (7, {}, PolicyError, "got 7"),
     ],
@@ -306,14 +303,11 @@ def test_impossible_arguments_are_refused(
 
 
 def test_each_seat_is_played_by_its_policy() -> None:
-    def first(observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
-        return np.eye(mask.shape[1])[mask.argmax(axis=1)]
-
     def last(observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
-        return first(observation, mask[:, ::-1])[:, ::-1]
+        return first_legal(observation, mask[:, ::-1])[:, ::-1]
 
     seating = np.array([[0, 1, 0], [1, 1, 0], [0, 0, 0], [1, 0, 1]])
-    found = collect(tables("byteskille", 4, 3), [first, last], seating=seating)
+    found = collect(tables("byteskille", 4, 3), [first_legal, last], seating=seating)
     played = found.mask.argmax(axis=1), (found.mask * np.arange(1, 11)).argmax(axis=1)
     who = seating[found.table, found.seat]
     assert np.array_equal(found.action, np.choose(who, played))
@@ -333,11 +327,11 @@ def test_a_copy_in_the_middle_of_matches_goes_on_by_itself() -> None:
 
 def test_steps_are_a_number() -> None:
     with pytest.raises(RulesError, match="steps is 0"):
-        Collector(tables("byteskille", 2, 3), chance).collect(0)
+        Collector(tables("byteskille", 2, 3), even).collect(0)
 
 
 def test_advantages_run_along_each_seats_stream() -> None:
-    collector = Collector(tables("byteskille", 5, 4), chance)
+    collector = Collector(tables("byteskille", 5, 4), even)
     part = collector.collect(40)
     rng = np.random.default_rng(1)
     values, ahead = rng.normal(size=(2, len(part.action)))
@@ -350,5 +344,5 @@ def test_advantages_run_along_each_seats_stream() -> None:
         assert found[row] == pytest.approx(error + rest)
     with pytest.raises(KilleError, match="next_values"):
         part.advantages(values)
-    whole = collect(tables("byteskille", 5, 4, episode="deal"), chance)
+    whole = collect(tables("byteskille", 5, 4, episode="deal"), even)
     assert whole.advantages(np.zeros(len(whole.action))).sum() != 0.0

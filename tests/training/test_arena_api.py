@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import kille_training as kt
+from env.players import even
 from kille_env.errors import ConfigError, KilleError, PolicyError
 from kille_training.arena.store import StoreError
 
@@ -42,10 +43,6 @@ for words in sys.argv[1:]:
     )
     print(workers, "worked", found, sep="\\n")
 """
-
-
-def even(observation, mask):
-    return mask / mask.sum(axis=1, keepdims=True)
 
 
 class Last:

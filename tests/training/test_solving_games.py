@@ -7,6 +7,7 @@ import pytest
 
 import kille_env
 import kille_training as kt
+from env.players import even
 from kille_env.adapters.open_spiel import Form, Position
 from kille_env.core.spec import Rules
 from kille_env.errors import KilleError
@@ -222,13 +223,9 @@ def test_one_door_solves_measures_and_plays_a_small_table(tmp_path) -> None:
     assert found.exact is not None and len(found.losses) == 3
     (sampled,) = (row for row in found.exact if row.play == "sampled")
     assert sampled.nash_conv == pytest.approx(solution.nash_conv, abs=1e-9)
-    assert kt.nash_conv(uniform_policy, **table).nash_conv == pytest.approx(14.14, abs=0.01)
+    assert kt.nash_conv(even, **table).nash_conv == pytest.approx(14.14, abs=0.01)
     with pytest.raises(KilleError, match="krypkille with 4 seats has about"):
         kt.nash_conv("uniform", "krypkille", 4)
-
-
-def uniform_policy(observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
-    return mask / mask.sum(axis=1, keepdims=True)
 
 
 class ReadsDraws:
