@@ -1,10 +1,10 @@
-"""How many 95% intervals of tournaments hold the truth: `python benchmarks/arena_coverage.py`.
+"""Coverage of the 95% intervals of tournaments: `python benchmarks/arena_coverage.py`.
 
-Eleven players of a game play deals at *every* table of two and of three that they can form: all
-lineups, all orders round the table, all positions. That is a population whose every mean is known.
-Tournaments are drawn from it: deals at random, and lineups by the arena's own schedules. Their
-intervals are made by the arena's own statistics, and counted if they hold the population's value.
-The populations are stored in `--cache`. Prints the table of docs/statistics.md.
+Eleven players of a game play deals at *every* table of two and of three: all lineups, all orders
+round the table, all positions. That is a population with known means. Tournaments are sampled from
+it, with random deals and the arena's schedules and statistics; an interval counts if it covers the
+population's value. The populations are stored in `--cache`. Prints the table of
+docs/statistics.md.
 """
 
 import argparse
@@ -59,22 +59,22 @@ PLAYERS: dict[str, tuple[str, ...]] = {
         "knack/lone_wolf",
     ),
 }
-"""Good and bad ones, and some that are hard to tell apart."""
+"""Good and bad players, and nearly equal ones."""
 DEALS = (20, 200, 2_000, 20_000)
-"""Deals after which a tournament is looked at."""
+"""Deals after which a tournament is evaluated."""
 POPULATION = {3: 3_000, 2: 60_000}
 """Deals of a population, by seats."""
 BATCH = 16_384
-"""Tables that are played at a time, about."""
+"""Approximate number of tables played at a time."""
 AT_ONCE = 50
-"""Tournaments that a process simulates in one go."""
+"""Tournaments per task of a process."""
 
 
 # --- the population ---
 
 
 def circles(entrants: int, seats: int = 3) -> np.ndarray:
-    """Return every lineup in every order round the table, [C, P], its lowest number first."""
+    """Return every lineup in every order round the table, [C, P], lowest number first."""
     lineups = combinations(range(entrants), seats)
     return np.array([(first, *rest) for first, *others in lineups for rest in permutations(others)])
 
@@ -82,7 +82,7 @@ def circles(entrants: int, seats: int = 3) -> np.ndarray:
 def play(
     game: str, players: Sequence[Policy], deals: np.ndarray, seed: int, seats: int = 3
 ) -> np.ndarray:
-    """Play deals at all tables of one size that players can form, from all positions."""
+    """Play deals at all tables of one size of players, from all positions."""
     tables, turn = circles(len(players), seats), np.arange(seats)
     turned = tables[:, (turn + turn[:, None]) % seats]  # [C, rotations, seats]
     shape = (len(deals), *turned.shape)
@@ -106,7 +106,7 @@ def by_company(scores: np.ndarray, entrants: int) -> np.ndarray:
 
 
 def stored(game: str, seats: int, cache: Path) -> Path:
-    """Return the file of a game's population, see `play`, which is played if need be."""
+    """Return the file of a game's population, see `play`, playing it if missing."""
     names, deals = PLAYERS[game], POPULATION[seats]
     path = cache / f"{game}-{seats}-{deals}-{crc32(' '.join(names).encode()):08x}.npy"
     if path.is_file():
@@ -125,7 +125,7 @@ def stored(game: str, seats: int, cache: Path) -> Path:
 
 
 def add(tally: Tally, population: np.ndarray, drawn: np.ndarray, lineups: Lineups) -> None:
-    """Add what deals of the population earn to a tally."""
+    """Add earnings of sampled deals of the population to a tally."""
     members, seats = lineups.members, lineups.members.shape[1]
     company = [np.roll(members, -place, axis=1) for place in range(seats)]
     at = drawn[lineups.deal]
@@ -138,7 +138,7 @@ def add(tally: Tally, population: np.ndarray, drawn: np.ndarray, lineups: Lineup
 
 @dataclass(frozen=True)
 class Page:
-    """What the page of a tournament says."""
+    """Figures of the page of a tournament."""
 
     values: dict[str, tuple[np.ndarray, np.ndarray, np.ndarray]]
     beats: np.ndarray
@@ -168,7 +168,7 @@ def page(tally: Tally, scale: ScoreRange) -> Page:
 
 
 def truth(population: np.ndarray) -> Page:
-    """Return the figures over the whole population; intervals mean nothing there."""
+    """Return the figures of the whole population, without meaningful intervals."""
     seats, entrants = population.ndim - 1, population.shape[1]
     tally = Tally.empty(seats, entrants)
     tables = circles(entrants, seats)
@@ -182,7 +182,7 @@ def truth(population: np.ndarray) -> Page:
 
 @dataclass(frozen=True)
 class Design:
-    """How a tournament of the first E players is played."""
+    """Lineups of a tournament of the first E players."""
 
     name: str
     entrants: int
@@ -194,7 +194,7 @@ class Design:
 def scheduled(
     name: str, schedule: Callable[[Cohorts], list[Schedule]], *sizes: int, seats: int = 3
 ) -> Design:
-    """Return a design with the arena's own lineups, anew at every deal."""
+    """Return a design with the arena's lineups, resampled at every deal."""
     entrants = [
         Entrant(number, f"player {number}", "", cohort=cohort)
         for number, cohort in enumerate(np.repeat(np.arange(len(sizes)), sizes).tolist())
@@ -228,7 +228,7 @@ def simulate(
     largest: float,
     deals: Sequence[int] = DEALS,
 ) -> pd.DataFrame:
-    """Play tournaments whose deals are drawn from the population."""
+    """Simulate tournaments on deals sampled from the population."""
     own = np.ascontiguousarray(population[(slice(None), *[slice(design.entrants)] * design.seats)])
     true, rows = truth(own), []
     for seed in seeds:
@@ -258,12 +258,12 @@ def _job(file: Path, game: str, number: int, seeds: range) -> pd.DataFrame:
 
 
 def largest_of(game: str, seats: int) -> float:
-    """Return the most by which two scores of a deal differ."""
+    """Return the largest difference of two scores of a deal."""
     return most_apart(spec(game).resolve({}, episode="deal"), seats)
 
 
 def coverage(found: pd.DataFrame) -> str:
-    """Return the table of how many intervals held the truth, least and most over the deals."""
+    """Return the table of coverage, least and most over the numbers of deals."""
     by_deals: Any = found.groupby(["game", "lineups", "deals"], sort=False).mean()
     low, high = (
         getattr(by_deals.groupby(["game", "lineups"], sort=False), end)() for end in ("min", "max")

@@ -1,12 +1,11 @@
-"""What the sequential test costs, and how often it errs: `python benchmarks/arena_sequential.py`.
+"""Sample size and errors of the sequential test: `python benchmarks/arena_sequential.py`.
 
 Every game, single deals and matches, at both hypotheses; printed as a table in Markdown.
 
-Scores are those of `kille compare`: one player among copies of another, over all positions, less
-the table's mean. They were played once; runs draw from them, exponentially tilted to the mean in
-question: only scores occur that were played, how often they occur changes. "Fixed" is the test with
-a fixed number of deals, the same errors, and the true variance at both hypotheses. Everything has a
-seed, so the numbers are the same each time.
+Scores are those of `kille compare`: one player among copies of another, over all positions, minus
+the table's mean. They are played once; runs resample them, exponentially tilted to the mean in
+question. "Fixed" is the test with a fixed sample size, the same errors, and the true variance at
+both hypotheses. All random numbers are seeded.
 """
 
 import argparse
@@ -35,10 +34,10 @@ SEATS = 3
 BANK = 20_000
 BATCH = 4_000
 SPREAD = 30
-"""Standard deviations per gap between the hypotheses."""
+"""Standard deviation of scores over the gap between the hypotheses."""
 ERROR = 0.05
 RARE = 0.01
-"""Share of scores that are not 0 below which a test is limited by its bounds."""
+"""Share of nonzero scores below which the bounds limit a test."""
 
 
 def scores_of(players: Sequence[Policy], rules: Rules, deals: int, seed: int) -> np.ndarray:
@@ -57,7 +56,7 @@ def scores_of(players: Sequence[Policy], rules: Rules, deals: int, seed: int) ->
 
 
 def tilted(bank: np.ndarray, mean: float) -> np.ndarray:
-    """Return scores of the bank, each as often as an exponential tilt to a mean has it."""
+    """Resample scores of the bank with an exponential tilt to a mean."""
     standard = (bank - bank.mean()) / bank.std()
 
     def chances(tilt: float) -> np.ndarray:
@@ -70,12 +69,12 @@ def tilted(bank: np.ndarray, mean: float) -> np.ndarray:
 
 
 def fixed_deals(deviations: Sequence[float], gap: float) -> float:
-    """Return how many deals the test with a fixed number of them needs."""
+    """Return the sample size of the fixed test."""
     return float(norm.isf(ERROR) * sum(deviations) / gap) ** 2
 
 
 def run(heap: np.ndarray, known: Hypotheses, pace: int, seed: int) -> SequentialTest:
-    """Return a test that was fed scores of a heap until it was decided."""
+    """Return a test after feeding scores of a heap until its decision."""
     rng, test = np.random.default_rng(seed), SequentialTest(known)
     while test.feed(heap[rng.integers(len(heap), size=pace)]) == GOING:
         pass
@@ -102,7 +101,7 @@ def tested(rules: Rules, bank: np.ndarray, runs: int) -> dict[str, float]:
 
 
 def banks(game: str, episode: str) -> Iterator[tuple[str, np.ndarray]]:
-    """Yield bots and the scores of the rule of thumb among them, if it both gains and loses."""
+    """Yield bots with the scores of the rule of thumb among them, if these have both signs."""
     rules = spec(game).resolve({"episode": episode})
     one = load_policy("rule_of_thumb", game, SEATS, rules)
     for bot in population(game, "train"):

@@ -1,7 +1,7 @@
-"""How fast everything is on this machine: `python benchmarks/bench.py [NAME ...]`.
+"""Speed on this machine: `python benchmarks/bench.py [NAME ...]`.
 
-Every figure is the median of several runs in one process, with its spread; a shared machine moves
-between two runs, so compare ratios within one table rather than two tables.
+Every figure is the median of several runs in one process, with its spread. Speeds of a shared
+machine vary between runs, so compare ratios within one table rather than two tables.
 """
 
 import argparse
@@ -23,7 +23,7 @@ BENCHES = {
     "tournament": "tournament",
     "peers": "peers",
 }
-"""What is measured, and the module of `speed` that has it; imported when it is measured."""
+"""Benchmarks, and their modules of `speed`, imported on use."""
 SLOW = ("seats", "cost", "solve", "tournament")
 
 

@@ -1,10 +1,10 @@
-"""How much of the possible gain learning finds: `python benchmarks/calibration.py`.
+"""Learned against exact best responses: `python benchmarks/calibration.py`.
 
 Frozen players of single deals of Byteskille, good and bad ones, at two, three and four seats:
-uniform play, thresholds of several kinds, a mixture, networks that have learned for a while, and
-averages of a few iterations of CFR. For each of them a response is learned (see
-`kille_training.learn.best_response`), and beside its gain by seat stands the exact one. Every
-finished player is a line of `--out` and is not repeated.
+uniform play, several thresholds, a mixture, partly trained networks, and averages of a few
+iterations of CFR. A response to each is learned (see `kille_training.learn.best_response`), and its
+gain by seat is compared with the exact one. Every finished player is a line of `--out` and is not
+repeated.
 """
 
 from collections.abc import Callable, Iterator
@@ -28,14 +28,14 @@ from kille_training.solving.trees.cfr import CFR
 from kille_training.solving.trees.sequence_game import SequenceGame
 
 SEARCH = Search(decisions=150_000, seeds=2, choice_deals=10_000, deals=40_000)
-STAND_ALWAYS, SWAP_ALWAYS = 0, 20  # thresholds that every card reaches, and only the best one
+STAND_ALWAYS, SWAP_ALWAYS = 0, 20  # thresholds reached by every card, and by the best one only
 LEARNER = {"ent_coef": 0.1, "ent_coef_end": 0.01}
 LEARNT = (16_384, 65_536, 262_144)
 ITERATIONS = (2, 10)
 
 
 class Blend(ObservationPolicy):
-    """Play by one policy or the other, drawn at every decision."""
+    """A random choice of one of two policies at every decision."""
 
     def __init__(self, first: ObservationPolicy, second: ObservationPolicy, share: float) -> None:
         self.first, self.second, self.share = first, second, share
@@ -52,7 +52,7 @@ Made = dict[str, Callable[[], Policy]]
 
 
 def players(deal: DealStages) -> Made:
-    """Return the frozen players of a table by name, each made when it is asked for."""
+    """Return functions that make the frozen players of a table, by name."""
     seats, rules = deal.num_players, deal.stages[0].rules
     usual = ByteskilleRuleOfThumb(seats, rules)
 
@@ -81,7 +81,7 @@ def players(deal: DealStages) -> Made:
 
 @cache
 def _networks(seats: int) -> dict[int, Policy]:
-    """Return networks that have learned for a while; all of them come from one run."""
+    """Return partly trained networks of one run."""
     settings = settings_of("maskable_ppo", LEARNER)
     learner, found = Learner(Table.of("byteskille", seats), 1, settings), {}
     for decisions in LEARNT:
@@ -116,7 +116,7 @@ def cases(seeds: int) -> Iterator[Case]:
 
 
 def measure(key: Key, search: Search) -> dict[str, Any]:
-    """Return the exact gains of a player's seats, and those that were found."""
+    """Return the exact and the learned gains against a player, by seat."""
     seats = key["num_players"]
     deal = deal_of(seats)
     policy = players(deal)[key["player"]]()

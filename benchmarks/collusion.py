@@ -1,8 +1,8 @@
-"""Units that two of three seats gain by playing together: `python benchmarks/collusion.py`.
+"""Gain of two colluding seats of three, in units: `python benchmarks/collusion.py`.
 
-Two seats that share all they know are one player that decides in both seats and earns what both
-earn, so it has perfect recall, and its best response to the fixed third seat is exact. Prints the
-table of docs/statistics.md, in units per deal; nothing is sampled.
+Two seats with shared information are one player with perfect recall and joint earnings, so its best
+response to the fixed third seat is exact. Prints the table of docs/statistics.md, in units per
+deal, without sampling.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ from markdown_tables import table
 
 SEATS = 3
 ROUNDS = 100
-"""Alternating best responses, at most; they end far earlier, when neither seat improves."""
+"""Maximum number of alternating best responses; they converge far earlier."""
 SMALLEST_GAIN = 1e-12
 
 
@@ -31,10 +31,10 @@ class Earnings(NamedTuple):
     """Joint earnings of two seats, in units per deal.
 
     Attributes:
-        own: By their own policies.
-        selfish: `own`, and the gain of each by its best response to the others' policies.
-        agreed: By strategies for their joint earnings, each with its own knowledge; a lower bound.
-        shared: By the best response of both together, with their joint knowledge.
+        own: Under their own policies.
+        selfish: `own`, plus the gain of each by its best response to the others' policies.
+        agreed: Under strategies for joint earnings with separate information; a lower bound.
+        shared: Under the best response of both together, with joint information.
     """
 
     own: float
@@ -46,7 +46,7 @@ class Earnings(NamedTuple):
 def earnings(
     policy: Policy, pair: tuple[int, int], rules: Rules, cards: Sequence[str] = ()
 ) -> Earnings:
-    """Return the joint earnings of two of three seats that play one policy.
+    """Return the joint earnings of two of three seats under one policy.
 
     Args:
         policy: The policy of all seats.

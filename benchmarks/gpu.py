@@ -80,7 +80,7 @@ def steps() -> Rows:
 
 
 def on_gpu(game: str, tables: int) -> DeviceBatch:
-    """Return tables on the GPU whose matches have begun."""
+    """Return tables on the GPU with begun matches."""
     batch: Any = kille_env.make_batch(game, tables, seed=0, episode="match", device="cuda")
     batch.reset()
     return batch
@@ -111,7 +111,7 @@ def rates(batch: DeviceBatch) -> dict[str, float]:
 
 
 def size(batch: DeviceBatch) -> int:
-    """Return how much memory of the GPU a table takes, with all that is shown of it."""
+    """Return the GPU memory of a table, with its outputs."""
     shown = batch.seat, batch.observation, batch.mask, batch.reward, batch.terminated
     arrays = batch.tables, *shown, batch.truncated
     return sum(array.size * array.dtype.itemsize for array in arrays) // batch.num_tables
@@ -121,7 +121,7 @@ def size(batch: DeviceBatch) -> int:
 
 
 def start() -> Rows:
-    """Yield seconds to the first step, in processes of their own."""
+    """Yield seconds to the first step, in fresh processes."""
     for game in kille_env.list_games():
         with tempfile.TemporaryDirectory() as cache:
             environment = os.environ | {"KILLE_CACHE_DIR": cache, "CUDA_CACHE_DISABLE": "1"}
@@ -145,7 +145,7 @@ def first_step(game: str) -> float:
 
 
 def train() -> Rows:
-    """Yield NashConv of Byteskille's deal of three seats after some seconds of PPO."""
+    """Yield NashConv of single deals of Byteskille with three seats after some seconds of PPO."""
     import torch
 
     import kille_training
@@ -172,7 +172,7 @@ def train() -> Rows:
 
 
 def pgx() -> Rows:
-    """Yield the rates of Pgx's games, by the clock of the wall, without choosing actions."""
+    """Yield the rates of Pgx's games in wall-clock time, without choosing actions."""
     for name in ("kuhn_poker", "leduc_holdem"):
         for tables in SIZES[1::2]:
             play = pgx_batch(name, tables, time.perf_counter)

@@ -1,4 +1,4 @@
-"""A file of finished runs, which the benchmarks of learning extend and never repeat."""
+"""A file of finished runs, so that benchmarks of learning resume."""
 
 import argparse
 import json
@@ -13,7 +13,7 @@ from kille_training.settings import plain, versions
 
 ROOT = Path(__file__).parents[1]
 Key = dict[str, Any]
-"""The values that tell the runs of a benchmark apart."""
+"""Values that identify a run of a benchmark."""
 Case = tuple[Key, Any]
 """A run: its key and its settings."""
 Measure = Callable[[Key, Any], dict[str, Any]]
@@ -23,7 +23,7 @@ class Journal:
     """A file of finished runs, one JSON object per line."""
 
     def __init__(self, path: Path) -> None:
-        """Read the lines; a last one that was cut off is dropped, and its run is repeated."""
+        """Read the lines; drop an incomplete last one, whose run is repeated."""
         self.path = path
         text = path.read_text(encoding="utf-8") if path.exists() else ""
         whole = text[: text.rfind("\n") + 1]
@@ -32,13 +32,13 @@ class Journal:
             path.write_text(whole, encoding="utf-8")
 
     def has(self, key: Mapping[str, Any], settings: Any) -> bool:
-        """Return whether a run is there; refuse one with other settings."""
+        """Return whether a run is finished; refuse one with other settings."""
         for line in self.lines:
             if all(line.get(name) == value for name, value in key.items()):
                 if line["settings"] != plain(settings):
                     raise ConfigError(
                         f"{self.path} holds the run {dict(key)} with other settings; "
-                        "remove the file, or write to another one with --out"
+                        "remove the file, or choose another one with --out"
                     )
                 return True
         return False
@@ -59,7 +59,7 @@ def make_runs(
     measure: Measure,
     seeds: int = 5,
 ) -> None:
-    """Make the runs for so many seeds that the file `--out` lacks."""
+    """Execute the missing runs of the file `--out`, for a number of seeds."""
     parser = argparse.ArgumentParser(description=(doc or "").partition("\n")[0])
     parser.add_argument("--seeds", type=int, default=seeds)
     parser.add_argument("--workers", type=int, default=1, help="processes; each takes one core")
@@ -75,7 +75,7 @@ def make_runs(
 def _made(
     cases: Iterable[Case], measure: Measure, workers: int
 ) -> Iterator[tuple[Case, dict[str, Any]]]:
-    """Yield runs with their results, as they end."""
+    """Yield runs with their results, in order of completion."""
     if workers == 1:
         yield from ((case, measure(*case)) for case in cases)
         return

@@ -1,13 +1,13 @@
-"""What each library reaches in the same time: `python benchmarks/libraries.py`.
+"""NashConv of each library after the same time: `python benchmarks/libraries.py`.
 
 Every recipe of `training/recipes/` trains on single deals of Byteskille, for about 100 CPU seconds,
-with several seeds; then its exact NashConv is computed. How many decisions fit into that time is
-measured first, once for each recipe and number of seats, and kept (seed 0), so all seeds make
-equally many. A recipe of a library that has a virtual environment of its own (`make test-libraries`
-makes them) runs in there; one whose library is missing is left out, with a line that says so.
+with several seeds; then its exact NashConv is computed. The number of decisions in that time is
+measured once for each recipe and number of seats (seed 0), so that it is the same for all seeds. A
+recipe runs in the virtual environment of its library, if there is one (`make test-libraries`); one
+without its library is skipped, with a message.
 
-Every finished run is a line of `--out` and is not repeated, so the benchmark can be stopped and
-resumed. `python docs/pages.py learning` makes the page of them.
+Every finished run is a line of `--out` and is not repeated. `python docs/pages.py learning` makes
+the page.
 """
 
 import argparse
@@ -37,10 +37,10 @@ RECIPES: dict[str, tuple[tuple[str, ...], str]] = {
     "agilerl_ppo": (("agilerl", "torch"), "agilerl"),
     "jax_ppo": (("jax", "optax"), "jax"),
 }
-"""Distributions whose versions are told, the library itself first, and the virtual environment
-below `.venv-libraries`; empty for the one that runs this."""
+"""Distributions with reported versions, the library itself first, and the virtual environment below
+`.venv-libraries`; empty for the current one."""
 FIRST = {"jax_ppo": 1_500_000}
-"""Decisions of the run that measures the speed, some seconds of it; 300,000 where not named."""
+"""Decisions of the run that measures the speed, by recipe; 300,000 by default."""
 
 
 def main() -> None:

@@ -1,7 +1,7 @@
-"""One run of a recipe, measured, in the virtual environment of its library; see `libraries.py`.
+"""One measured run of a recipe in the virtual environment of its library; see `libraries.py`.
 
-`python benchmarks/library_run.py '{"recipe": "ppo", ...}'` prints one JSON object: the processor
-seconds of the training, exact NashConv in stakes, and the versions of the libraries.
+`python benchmarks/library_run.py '{"recipe": "ppo", ...}'` prints one JSON object: the CPU seconds
+of training, exact NashConv in stakes, and the versions of the libraries.
 """
 
 import importlib
@@ -16,10 +16,10 @@ import kille_training as kt
 
 
 def measured(recipe: str, distributions: list[str], **asked: Any) -> dict[str, Any]:
-    """Train and measures."""
+    """Train and measure."""
     sys.path.insert(0, str(Path(__file__).parents[1] / "training" / "recipes"))
     train = importlib.import_module(recipe).train
-    train(**{**asked, "decisions": 1})  # what is compiled or imported at the first use is not timed
+    train(**{**asked, "decisions": 1})  # exclude compilation and imports from the time
     began = time.process_time()
     player = train(**asked)
     found: dict[str, Any] = {"seconds": round(time.process_time() - began, 3)}

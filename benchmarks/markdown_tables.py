@@ -1,4 +1,4 @@
-"""Tables in Markdown, as benchmarks print them and pages show them."""
+"""Tables in Markdown, for benchmarks and pages."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any

@@ -2,9 +2,9 @@
 
 SeatPPO learns single deals by self-play in every game with `settings(venv)` and `Anneal()`, at
 two tables each, with several seeds; then, in two games, with one setting changed at a time, with
-the library's own defaults, and in one seat against the rule of thumb. What came of it is measured
-by `kille_training.evaluate`, and exactly where it can be. Every finished run is a line of `--out`
-and is not repeated; `docs/learning.py` makes the tables of docs/training.md from it.
+the library's own defaults, and in one seat against the rule of thumb. Results are measured by
+`kille_training.evaluate`, exactly if possible. Every finished run is a line of `--out` and is not
+repeated; `docs/learning.py` makes the tables of docs/training.md from it.
 """
 
 import time
@@ -33,13 +33,13 @@ CHANGES: Mapping[str, Mapping[str, Any]] = {
     "one seat, MaskablePPO": {"opponents": "rule_of_thumb"},
     "one seat, PPO": {"opponents": "rule_of_thumb", "algorithm": "PPO"},
 }
-"""What is changed; PPO knows no masks, so an illegal action loses the deal."""
+"""Changed settings; PPO has no masks, so an illegal action loses the deal."""
 CHANGED_AT = (("byteskille", 3), ("krypkille", 4))
 
 
 def cases(seeds: int) -> Iterator[Case]:
-    """Yield the runs, those with nothing changed first."""
-    bare = ("byteskille", "value loss weighs 0.5")  # there it is the default
+    """Yield the runs, unchanged settings first."""
+    bare = ("byteskille", "value loss weighs 0.5")  # the default there
     changed = [
         (table, change)
         for table, change in product(CHANGED_AT, CHANGES)
@@ -52,7 +52,7 @@ def cases(seeds: int) -> Iterator[Case]:
 
 
 def measure(key: Key, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Train and measures; everything in one thread."""
+    """Train and measure in one thread."""
     import torch
     from sb3_contrib import MaskablePPO
     from stable_baselines3 import PPO

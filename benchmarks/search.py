@@ -1,13 +1,13 @@
-"""What looking ahead earns: `python benchmarks/search.py games settings exact`.
+"""Gain of search over its base policy: `python benchmarks/search.py games settings exact`.
 
-A player that searches sits among copies of its own base, the rule of thumb, in single deals; every
-deal is played from each seat, and these games together are one observation, so everything it earns
-is what the search has added. The parts are:
+A search player sits among copies of its own base policy, the rule of thumb, in single deals; every
+deal is played from each seat, and these games together are one observation, so its earnings are the
+gain of the search. The parts are:
 
     games     `search` with its default settings, in every game at its default table
-    settings  one setting after another changed, of the search
-    exact     Byteskille with two and three seats: which share of the gain of the best response to
-              the rule of thumb the search's strategy has, exactly
+    settings  one setting of the search changed at a time
+    exact     Byteskille with two and three seats: exact gain of the search's strategy as a share of
+              the gain of the best response to the rule of thumb
 """
 
 import argparse
@@ -41,7 +41,7 @@ SETTINGS: tuple[dict[str, Any], ...] = (
     {"doubt": 0.1},
 )
 ONE_DECISION = {"fraga": "off", "gok_call": "own_turn"}
-"""Rules with which a seat decides once a deal: then one step of improvement is a best response."""
+"""Rules with one decision per seat and deal, where one improvement step is a best response."""
 EXACT: tuple[dict[str, Any], ...] = (
     *(
         {"determinizations": number, "beliefs": beliefs, "margin": margin}
@@ -52,14 +52,14 @@ EXACT: tuple[dict[str, Any], ...] = (
 
 
 class Counted:
-    """A player whose decisions are counted and timed, in processor seconds."""
+    """A player with a count of decisions and their CPU seconds."""
 
     def __init__(self, player: Any) -> None:
         self.player, self.name, self.remembers = player, player.name, player.remembers
         self.decisions, self.seconds = 0, 0.0
 
     def decide(self, decisions: Decisions) -> np.ndarray:
-        """Ask the player; decisions with one legal action do not count."""
+        """Return the player's actions; do not count decisions with one legal action."""
         began = time.process_time()
         chances = self.player.decide(decisions)
         self.seconds += time.process_time() - began
@@ -110,10 +110,10 @@ def values_of(mine: np.ndarray, theirs: np.ndarray, stage: Stage) -> np.ndarray:
 
 
 def searched(player: FlatSearch, stage: Stage, keys: int) -> np.ndarray:
-    """Return the strategy of a player that searches, [S]: the mean over some keys.
+    """Return the strategy of a search player, [S]: the mean over some keys.
 
-    Every combination of types is dealt and every sequence of actions is played, so each information
-    set is met together with what was done before it.
+    Every combination of card types is dealt and every sequence of actions is played, so each
+    information set is met with its history.
     """
     hands = [hand for hand in product(KILLE_CODES, repeat=stage.num_players) if _dealt(hand)]
     start = make_batch(
@@ -142,7 +142,7 @@ def _dealt(hand: tuple[str, ...]) -> bool:
 def _ask_about_new(
     player: FlatSearch, batch: Batch, history: History, keys: int, said: dict[bytes, np.ndarray]
 ) -> None:
-    """Ask about the information sets that have not been asked about yet."""
+    """Evaluate the player at new information sets."""
     acting = np.flatnonzero(batch.seat >= 0)
     states = batch.information_state(np.maximum(batch.seat, 0))
     first = {states[row].tobytes(): row for row in acting[::-1]}

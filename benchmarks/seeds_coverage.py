@@ -1,8 +1,8 @@
-"""How many 95% intervals over few seeds hold the truth: `python benchmarks/seeds_coverage.py`.
+"""Coverage of 95% intervals over few seeds: `python benchmarks/seeds_coverage.py`.
 
-Two equal configurations are compared, 400 times for each number of seeds: runs that are normally
-distributed, and runs of which one in ten collapses. All play the same deals, whose luck they share.
-Prints the table of docs/statistics.md.
+Two equal configurations are compared, 400 times for each number of seeds: with normally distributed
+runs, and with runs of which one in ten collapses. All runs share deals and their luck. Prints the
+table of docs/statistics.md.
 """
 
 from collections.abc import Callable
@@ -15,11 +15,11 @@ from markdown_tables import table
 SEEDS = (2, 3, 4, 5, 8)
 REPEATS, DEALS, DRAWS = 400, 10, 500
 COLLAPSED = 10.0
-"""How much lower, in standard deviations, a collapsed run is."""
+"""Loss of a collapsed run in standard deviations."""
 
 
 def percentiles(first: np.ndarray, second: np.ndarray, draws: int, seed: int) -> Interval:
-    """Return the difference with percentiles of a bootstrap over runs, as rliable has them."""
+    """Return the difference with a percentile bootstrap over runs, as in rliable."""
     rng, shape = np.random.default_rng(seed), (draws, len(first))
     ours, theirs = (
         scores.mean(axis=1)[rng.integers(len(scores), size=shape)] for scores in (first, second)
@@ -30,7 +30,7 @@ def percentiles(first: np.ndarray, second: np.ndarray, draws: int, seed: int) ->
 
 
 def share(seeds: int, collapsing: float, make: Callable[..., Interval]) -> str:
-    """Return how many intervals hold that equal configurations do not differ."""
+    """Return the share of intervals that cover the true difference 0."""
     rng, held = np.random.default_rng(seeds), 0
     for repeat in range(REPEATS):
         runs = rng.normal(size=(2, seeds, 1)) - COLLAPSED * (rng.random((2, seeds, 1)) < collapsing)

@@ -1,9 +1,9 @@
 """NashConv of the recipes' learner at small tables: `python benchmarks/small_curves.py`.
 
 A grid of runs of `kille train`: MaskablePPO with the settings of `configs/train/GAME.yaml` plays
-all seats of the small tables of the five-card games and Knack, and NashConv is exact at every
-point. Run it again to resume. `docs/solutions.py` draws docs/data/small_curves.jsonl, a copy of
-the file that it writes.
+all seats of the small tables of the five-card games and Knack, with exact NashConv at every point.
+Run it again to resume. `docs/solutions.py` draws docs/data/small_curves.jsonl, a copy of its
+output.
 """
 
 import json

@@ -1,8 +1,8 @@
-"""Steps now and in another checkout: `python benchmarks/steps.py --before CHECKOUT`.
+"""Speed of steps against another checkout: `python benchmarks/steps.py --before CHECKOUT`.
 
-Each checkout measures itself (`bench.py games`) in processes of its own, with a cache of kernels of
-its own; the two take turns, so that a slow minute of the machine meets both. Ratios compare two
-figures of the same turn; the first turn compiles and does not count.
+Each checkout measures itself (`bench.py games`) in its own processes with its own cache of kernels.
+The two alternate, so that slow minutes of the machine affect both. Ratios compare figures of the
+same turn; the first turn compiles and does not count.
 """
 
 import argparse

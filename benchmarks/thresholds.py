@@ -1,10 +1,9 @@
-"""Measures the thresholds of Byteskille's rule of thumb: `python benchmarks/thresholds.py`.
+"""Optimize the thresholds of Byteskille's rule of thumb: `python benchmarks/thresholds.py`.
 
-For every table size each seat in turn, on its own turn, once stands and once swaps whatever it
-holds, over the same deals and with every other decision by the thresholds so far. The gain of
-standing, summed over cards from the top down, is largest at the best threshold. A few rounds over
-all seats settle the tables, which are printed as they stand in
-`kille_agents/rules_of_thumb/byteskille.py`.
+For every table size, each seat once always stands and once always swaps on its own turn, over the
+same deals and with all other decisions by the current thresholds. The gain of standing, summed over
+cards from the top down, is largest at the best threshold. The tables converge in a few rounds, and
+are printed in the format of `kille_agents/rules_of_thumb/byteskille.py`.
 """
 
 import argparse
@@ -29,10 +28,10 @@ STAND, SWAP, ASK = (int(Action[name]) for name in ("STAND", "SWAP", "ASK"))
 def play_both_ways(
     batch: Batch, policy: ByteskilleRuleOfThumb, seat: int, seeds: np.ndarray
 ) -> tuple[np.ndarray, ...]:
-    """Return a seat's gain of standing, [N], and what it held then.
+    """Return a seat's gain of standing, [N], and its situation.
 
-    That is its card (-1: it was never asked), whether it had been made to take it, and how many
-    were to come after it.
+    That is its card (-1: no decision), whether it had received it by a swap, and the number of
+    seats after it.
     """
     totals = []
     held = np.full((3, batch.num_tables), -1)
@@ -43,7 +42,7 @@ def play_both_ways(
         while (batch.seat >= 0).any():
             live = batch.seat >= 0
             mask = batch.mask[live]
-            mask[:, ASK] = 0  # whoever would ask for better cards swaps
+            mask[:, ASK] = 0  # a seat that would ask for better cards swaps
             actions = np.zeros(batch.num_tables, dtype=np.int64)
             actions[live] = policy.probabilities(batch.observation[live], mask).argmax(axis=1)
             seen = policy.see(batch.observation)

@@ -17,7 +17,7 @@ PAGE = ROOT / "docs" / "architecture.md"
 PACKAGES = ("training/kille_training", "agents/kille_agents", "kille_env")
 """The folders of the packages, from the one on top."""
 ALIASES = {"sb3"}
-"""Rooms that are only another name for a module of another one."""
+"""Rooms that only re-export a module."""
 
 
 def rooms(folder: Path) -> str:
@@ -36,9 +36,7 @@ def rooms(folder: Path) -> str:
         imports[name] = sorted(found & doors.keys() - {name})
     order = [*TopologicalSorter(imports).static_order()][::-1]
     shown = [name for name in order if doors[name].name == "__init__.py"]
-    return table(
-        (f"`{folder.name}`", "what it is for"), [(f"`{n}`", _purpose(doors[n])) for n in shown]
-    )
+    return table((f"`{folder.name}`", "purpose"), [(f"`{n}`", _purpose(doors[n])) for n in shown])
 
 
 def _purpose(door: Path) -> str:

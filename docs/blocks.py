@@ -1,4 +1,4 @@
-"""What the scripts beside the pages share: tables, files, generated blocks."""
+"""Shared code of the scripts beside the pages: files and generated blocks."""
 
 import json
 import re
@@ -19,7 +19,7 @@ def lines_of(path: Path) -> list[dict[str, Any]]:
 
 
 def filled(page: Path, blocks: Mapping[str, Callable[[], str]], whole: bool = True) -> str:
-    """Return a page whose blocks are made again."""
+    """Return a page with its generated blocks replaced."""
     found = set()
 
     def block(match: re.Match[str]) -> str:
@@ -36,7 +36,7 @@ def filled(page: Path, blocks: Mapping[str, Callable[[], str]], whole: bool = Tr
 
 
 def write(files: Mapping[Path, str], check: bool) -> int:
-    """Write the files that change, or (check) name them and return 1."""
+    """Write changed files, or (check) print their names and return 1."""
     stale = False
     for path, new in files.items():
         if path.is_file() and path.read_text(encoding="utf-8") == new:

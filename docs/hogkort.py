@@ -48,7 +48,7 @@ def begin(table, rules, dealer):
 
 @kernel
 def deal(table, rules):
-    """Deals one card each, forehand first."""
+    """Deal one card each, forehand first."""
     new_deal(table)
     take_pack(table)
     table["drew"][:] = 0
@@ -64,7 +64,7 @@ def deal(table, rules):
 
 @kernel
 def legal_actions(table, rules, seat, out):
-    """The player on turn may do both."""
+    """Allow the seat on turn both actions."""
     out[:] = seat == table["seat"]
 
 
@@ -83,7 +83,7 @@ def apply(table, rules, action):
 
 @kernel
 def settle(table, rules):
-    """Pay the highest card and go on to the next deal, or end the match."""
+    """Pay the highest card and continue with the next deal, or end the match."""
     num_players = int(table["num_players"])
     highest, winners = -1, 0
     for seat in range(num_players):
@@ -125,7 +125,7 @@ def observe(table, rules, seat, out):
 
 @kernel
 def _position(table, seat):
-    """How late a seat speaks: 0 forehand."""
+    """Return the position of a seat, 0 for forehand."""
     num_players = int(table["num_players"])
     return (seat - int(table["dealer"]) - 1 + num_players) % num_players
 
@@ -143,7 +143,7 @@ def information_state_parts(num_players: int) -> tuple[Part, ...]:
 
 @kernel
 def information_state(table, rules, seat, out):
-    """Write what a seat knows, with perfect recall of the deal."""
+    """Write the information of a seat, with perfect recall of the deal."""
     num_players = int(table["num_players"])
     at = 21 + 2 * num_players
     observe(table, rules, seat, out[:at])
@@ -167,7 +167,7 @@ def full_state_parts(num_players: int) -> tuple[Part, ...]:
 
 @kernel
 def full_state(table, rules, seat, out):
-    """Write everything, seen from a seat."""
+    """Write the full state, seen from a seat."""
     num_players = int(table["num_players"])
     at = 21 + 2 * num_players
     observe(table, rules, seat, out[:at])
@@ -177,9 +177,9 @@ def full_state(table, rules, seat, out):
 
 @kernel
 def resample(table, rules, seat, cards):
-    """Draw an arrangement of the cards that a seat cannot tell from this one.
+    """Draw a determinization: an arrangement of cards consistent with a seat's information.
 
-    It knows the card that it was dealt and the one that it has; nothing is said of the others.
+    The seat knows its dealt and its current card, and nothing of the others.
     """
     known = card_bit(table["dealt"][seat]) | card_bit(table["hand"][seat])
     hidden = whole_pack(cards) & ~known
@@ -188,7 +188,7 @@ def resample(table, rules, seat, cards):
 
 @kernel
 def relabel(table, rules, cards):
-    """Put `cards[c]` everywhere in the table where card c is."""
+    """Replace every card c in the table by `cards[c]`."""
     relabel_cards(table["dealt"], cards)
     relabel_cards(table["hand"], cards)
     relabel_cards(table["deck"], cards)

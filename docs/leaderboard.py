@@ -4,8 +4,8 @@
     python docs/leaderboard.py runs/byteskille --name my-policy --by "My name"
     python docs/leaderboard.py --best             add players of the suite and of the benchmark
 
-All entries meet the same opponents over the same deals, so a measured line stays right when others
-join. docs/data/leaderboard.jsonl has a line for each entry and track.
+All entries meet the same opponents over the same deals, so measured lines stay valid when others
+are added. docs/data/leaderboard.jsonl has a line for each entry and track.
 """
 
 import argparse
@@ -34,7 +34,7 @@ DOCS = Path(__file__).parent
 PAGE, DATA = DOCS / "leaderboard.md", DOCS / "data" / "leaderboard.jsonl"
 PLAYERS = ("uniform", "rule_of_thumb", "byteskille/solved", *TRAINED)
 VERSION = 1
-"""Version of the conditions that `conditions` does not name."""
+"""Version of the remaining conditions, see `conditions`."""
 SEED, DEALS, DIGITS = 271_828, 2_000, 6
 BASELINES, OURS = ("rule_of_thumb", "uniform"), "kille-env"
 BEST = {"exact": lambda run: -sampled_nash_conv(run), "games": held_out_units}
@@ -47,14 +47,14 @@ Score = dict[str, float]
 
 @dataclass(frozen=True)
 class Track:
-    """A table of single deals by default rules, and opponents; none where NashConv is exact."""
+    """A table of single deals by default rules, and opponents; none if NashConv is exact."""
 
     name: str
     table: Table
     against: tuple[str, ...] = ()
 
     def conditions(self) -> dict[str, Any]:
-        """Return everything that a result depends on, the entry apart."""
+        """Return all conditions of a result except the entry."""
         networks = {name: fingerprint(name) for name in self.against if name in TRAINED}
         played = {"against": [*self.against], "deals": DEALS, "networks": networks, "seed": SEED}
         return {
@@ -89,11 +89,11 @@ def tracks() -> dict[str, Track]:
 
 
 def read() -> list[Line]:
-    """Return the lines of the data; refuse one that was measured under other conditions."""
+    """Return the lines of the data; refuse lines measured under other conditions."""
     lines, known = lines_of(DATA), {name: x.conditions() for name, x in tracks().items()}
     for line in lines:
         now = known.get(line["track"], {"rules": {}})
-        # A switch that is younger than the line has its default: play as it was before.
+        # A switch added after the line has its default, which keeps the old behavior.
         if line["conditions"] | {"rules": now["rules"] | line["conditions"]["rules"]} != now:
             raise ConfigError(
                 f"{DATA}: {line['name']!r} was measured on {line['track']} under other conditions; "
@@ -103,11 +103,11 @@ def read() -> list[Line]:
 
 
 def add(player: str, name: str, by: str, only: Sequence[str] = (), *, trust: bool = False) -> None:
-    """Measure a player on the tracks that it plays and was not measured on before."""
+    """Measure a player on the missing tracks that it can play."""
     lines, digest = read(), fingerprint(player)
     mine = [line for line in lines if line["name"] == name]
     if any((line["digest"], line["by"]) != (digest, by) for line in mine):
-        raise ConfigError(f"{name!r} is on the board with other files; choose another --name")
+        raise ConfigError(f"{name!r} is on the leaderboard with other files; choose another --name")
     about = {"name": name, "by": by, "player": player, "digest": digest, "versions": versions()}
     for track in [tracks()[each] for each in only] or tracks().values():
         if track.name in {line["track"] for line in mine}:
@@ -126,7 +126,7 @@ def add(player: str, name: str, by: str, only: Sequence[str] = (), *, trust: boo
 
 
 def measure(player: str, track: Track, trust: bool = False) -> dict[str, Score]:
-    """Return units per deal by opponent, or on an exact track NashConv in stakes by way to play."""
+    """Return units per deal by opponent, or NashConv in stakes by way of play on an exact track."""
     where = {"rules": track.table.rules, "episode": "deal", "trust": trust}
     at = (player, track.table.game, track.table.num_players)
     if not track.against:
@@ -156,7 +156,7 @@ def _score(*values: float) -> Score:
 
 
 def tracks_of(name: str) -> list[str]:
-    """Return the tracks that are played at a table of the benchmark."""
+    """Return the tracks at a table of the benchmark."""
     return [track.name for track in tracks().values() if track.table == TABLES[name]]
 
 

@@ -23,11 +23,11 @@ PAGE, TRAINING = DOCS / "learning.md", DOCS / "training.md"
 RECIPES = DOCS.parent / "configs" / "train"
 SETTINGS = ("decisions", "num_tables", "n_steps", "batch_size", "n_epochs", "learning_rate",
             "ent_coef", "ent_coef_end", "vf_coef", "layers")  # fmt: skip
-"""Settings of the learner that the recipes of the games name."""
+"""Settings of the learner in the recipes of the games."""
 MILLIONS = (0, 1, 2, 4, 6, 12, 24)
 
 Runs = Any
-"""Finished runs, one per row of a DataFrame, whose columns no type checker knows."""
+"""Finished runs, one per row of a DataFrame, untyped."""
 
 
 def results(name: str, folder: Path = DOCS / "data") -> Runs:
@@ -43,7 +43,7 @@ def middle(numbers: Iterable[float], form: str = ".4f") -> str:
 
 
 def draw(axes: Any, runs: Runs, play: str, color: str, label: str) -> None:
-    """Draw NashConv over thousands of decisions: every run thin, and their median thick."""
+    """Draw NashConv over thousands of decisions: runs thin, their median thick."""
     curves = pd.DataFrame(
         {
             seed: {point["decisions"] / 1000: sum(point[play]) for point in points}
@@ -58,13 +58,13 @@ def draw(axes: Any, runs: Runs, play: str, color: str, label: str) -> None:
 
 
 def gains(runs: Runs) -> Runs:
-    """Return the exact gain and what was found, a row per position, in units."""
+    """Return the exact and the learned gain in units, a row per position."""
     whole = runs.explode(["exact", "found"], ignore_index=True)
     return whole.drop(columns="found").join(pd.DataFrame(list(whole.found)))
 
 
 def calibration_figure(runs: Runs) -> str:
-    """Return the picture of approximate gains by seat over the exact ones."""
+    """Plot learned gains by seat over the exact ones."""
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(5.6, 5.2), layout="constrained")
         axes = figure.subplots()
@@ -140,7 +140,7 @@ SB3_HEAD = ("seeds", "against uniform", "against the rule of thumb", "NashConv",
 
 
 def _sb3_cells(runs: Runs) -> list[str]:
-    """Return how many seeds, and the middle and the ends of what is measured."""
+    """Return the number of seeds, and the median and range of each measure."""
     earned = [
         middle((one[name][0] for one in runs.earned), "+.3f")
         for name in ("uniform", "rule_of_thumb")
@@ -149,7 +149,7 @@ def _sb3_cells(runs: Runs) -> list[str]:
 
 
 def settings_table() -> str:
-    """Return the settings of the games' recipes side by side, equal ones in one column."""
+    """Return the settings of the games' recipes by column, equal recipes in one."""
     games: dict[tuple[str, ...], list[str]] = {}
     for game in list_games():
         recipe = yaml.safe_load((RECIPES / f"{game}.yaml").read_text(encoding="utf-8"))
@@ -167,7 +167,7 @@ def _setting(value: Any) -> str:
 
 
 def of(name: str, make: Callable[[Runs], str]) -> Callable[[], str]:
-    """Return a function that makes a text from the finished runs of a benchmark."""
+    """Return a function that formats the finished runs of a benchmark."""
     return lambda: make(results(name))
 
 

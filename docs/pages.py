@@ -1,8 +1,8 @@
-"""Write the tables and pictures of the pages again: `python docs/pages.py [--check] [NAME ...]`.
+"""Generate the tables and pictures of the pages: `python docs/pages.py [--check] [NAME ...]`.
 
-Every script of `MAKERS` says in `BLOCKS` which blocks of which pages it makes, in `FILES` which
-whole files, and in `FIGURES` which pictures by Matplotlib: their bytes depend on its version, so
-they are not checked. `--check` writes nothing; it names what is stale and exits with 1.
+Every script of `MAKERS` lists its generated blocks of pages in `BLOCKS`, whole files in `FILES`,
+and Matplotlib pictures in `FIGURES`, which are not checked because their bytes depend on its
+version. `--check` writes nothing; it prints stale files and exits with 1.
 """
 
 import argparse
@@ -19,14 +19,14 @@ MAKERS = (
 
 
 def built(name: str) -> dict[Path, str]:
-    """Return the content of the files that a script makes."""
+    """Return the files of a script with their content."""
     maker = importlib.import_module(name)
     pages = {page: filled(page, blocks) for page, blocks in getattr(maker, "BLOCKS", {}).items()}
     return pages | {path: make() for path, make in getattr(maker, "FILES", {}).items()}
 
 
 def main() -> int:
-    """Write or check; returns the exit status."""
+    """Write or check; return the exit status."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("names", nargs="*", help="scripts; all by default")
     parser.add_argument("--check", action="store_true")

@@ -1,7 +1,7 @@
 """The tables of docs/performance.md and docs/gpu.md, docs/peers.svg and the README's line on it.
 
-The results in docs/data/bench are what `python benchmarks/bench.py NAME ... --out docs/data/bench`
-has written, those of the GPU are of `benchmarks/gpu.py`.
+The results in docs/data/bench are the output of `python benchmarks/bench.py NAME ... --out
+docs/data/bench`, those of the GPU of `benchmarks/gpu.py`.
 """
 
 import json
@@ -24,7 +24,7 @@ RESULTS = DOCS / "data" / "bench"
 GPU_PAGE, GPU_RESULTS = DOCS / "gpu.md", DOCS / "data" / "gpu.jsonl"
 
 MACHINE = ("cpu", "cores", "sources")
-"""What is said of the machine below each table; the first one has the versions of libraries too."""
+"""Keys of the machine shown below each table; the first table also has library versions."""
 
 SELECTED = {
     "batch": ("batch step, 64 tables", "batch step, 65536 tables", "batch step, 4096 tables, 20"),
@@ -35,27 +35,27 @@ SELECTED = {
     "start": ("first compilation: import", "warm start"),
     "cost": ("",),
 }
-"""Rows that the page shows of each file, by how they begin."""
+"""Rows of each file on the page, by prefix."""
 
 Line = dict[str, Any]
 
 
 def figure(value: float) -> str:
-    """Return a number with three digits that count, or all of those before its point."""
+    """Return a number with three significant digits, or all digits before its point."""
     if value >= 100:
         return f"{value:,.0f}"
     return f"{value:.{2 - math.floor(math.log10(value))}f}" if value else "0"
 
 
 def bench_table(file: Path) -> str:
-    """Return the table of one benchmark and what it was measured on."""
+    """Return the table of one benchmark and its machine."""
     result = json.loads(file.read_text(encoding="utf-8"))
     names = result["machine"] if file.stem == "peers" else MACHINE
     return f"{_table(result['rows'])}\n\n{_measured_on([result['machine']], names)}"
 
 
 def selected_table() -> str:
-    """Return the selected rows of all files, and what they were measured on."""
+    """Return the selected rows of all files, and their machines."""
     results = {name: json.loads((RESULTS / f"{name}.json").read_text()) for name in SELECTED}
     rows = [
         row
@@ -73,7 +73,7 @@ def _measured_on(machines: Sequence[dict[str, str]], names: Iterable[str]) -> st
 
 
 def _table(rows: Sequence[Line]) -> str:
-    """Return figures, and where others are compared by how much ours is faster."""
+    """Return figures, with ratios for compared libraries."""
     if not any(row["times"] for row in rows):
         lines = [(row["what"], figure(row["value"]), _spread(row), row["unit"]) for row in rows]
         return table(("what", "median", "spread", "unit"), lines)
@@ -100,7 +100,7 @@ SENTENCE = (
     "PettingZoo's Leduc; {OpenSpiel: Leduc, CFR in C++} times the iterations of OpenSpiel's CFR in "
     "C++, both at Leduc. [What each figure includes](docs/performance.md#beside-the-peers)"
 )
-"""The README's line. A row of the results in braces, without its version, is our multiple of it."""
+"""The README's line; a row's name in braces, without its version, stands for our ratio to it."""
 
 
 def sentence(rows: Sequence[Line]) -> str:
@@ -129,7 +129,7 @@ def peers() -> list[Line]:
 
 
 def picture(rows: Sequence[Line]) -> str:
-    """Return bars of every figure on a logarithmic scale, a panel for each unit."""
+    """Draw bars of all figures on a logarithmic scale, a panel for each unit."""
     parts, y = [], 6
     for unit, group in groupby(rows, key=lambda row: row["unit"]):
         if unit not in PANELS:

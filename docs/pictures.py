@@ -23,17 +23,17 @@ PACKS = {
     "kille_pack": ("byteskille", 11, "The Kille pack: 21 cards, each of them twice, and a back"),
     "knack_pack": ("knack", 9, "The pack of Knack: 36 cards, from the six to the ace, and a back"),
 }
-"""By file: a game that plays with the pack, cards in a row, and what the picture shows."""
+"""By file: a game with the pack, cards per row, and the title."""
 TABLES = {
     "table_seat": ("byteskille", 4, 0, 11, 7),
     "table_open": ("krypkille", 5, None, 6, 17),
 }
-"""By file: game, seats, who looks, seed, and how many decisions have been made."""
+"""By file: game, seats, viewer, seed, and number of decisions."""
 GAP = 8.0
 PACK = kille_env.spec("byteskille").pack
 RULES, SEATS = "svensk", 3
 STEP, CARD, LEFT, TOP = 38.0, 0.55, 148.0, 112.0
-"""Of the map: from column to column, the size of a card, and where the first cell lies."""
+"""Of the map: column width, size of a card, and position of the first cell."""
 ROW, CELL = 54.0, 34.0
 LEGEND = {"swap": "swaps", "stand": "stands", "none": "does not come up"}
 SIGNS = {
@@ -41,11 +41,11 @@ SIGNS = {
     "stand": ("plate-rim", "line-on-felt", "M10 17H24"),
     "none": ("faded plate-rim", "line-on-felt", ""),
 }
-"""By choice: the color of a cell, and what is drawn on it, in which color."""
+"""By choice: the color of a cell, its symbol, and the color of the symbol."""
 
 
 def sheet(codes: Sequence[str], across: int, title: str) -> str:
-    """Return cards and the back in rows, as a document that stands alone."""
+    """Return cards and the back in rows, as a standalone document."""
     names = [*codes, "back"]
     rows = -(-len(names) // across)
     width, height = across * (WIDTH + GAP) + GAP, rows * (HEIGHT + GAP) + GAP
@@ -92,7 +92,7 @@ def _ranges(text: str) -> Iterator[tuple[str, str]]:
 
 
 def swap_map() -> str:
-    """Return the picture: cards above, and below each what every seat does with it."""
+    """Return the picture: a row of cards, and below each the choice of every seat."""
     found = choices()
     width = LEFT + STEP * len(PACK.codes) + 20
     height = TOP + ROW * len(found) + 46
@@ -134,7 +134,7 @@ def _legend(y: float) -> Iterator[str]:
 
 
 def _cell(x: float, y: float, choice: str) -> str:
-    """Draw what a seat does with a card, as a cell of the map."""
+    """Draw a seat's choice with a card as a cell of the map."""
     ground, line, sign = SIGNS[choice]
     return (
         f'<g transform="translate({x:g} {y:g})"><rect class="{ground}" width="{CELL:g}" '

@@ -1,11 +1,11 @@
-"""Measures the players that come with the suite, and takes those that runs have made.
+"""Measure the suite's players, and import players from runs.
 
-python docs/players.py measure [GAME ...]   what all players earn, quoted by `kille players`
-python docs/players.py trained [GAME ...]   more of the trained ones; minutes each
-python docs/players.py take FOLDER          take the policies of the runs FOLDER/GAME_trained, and
+python docs/players.py measure [GAME ...]   earnings of all players, for `kille players`
+python docs/players.py trained [GAME ...]   details of trained players; minutes each
+python docs/players.py take FOLDER          import the policies of the runs FOLDER/GAME_trained, and
                                             their learning curves for docs/learning.py
-python docs/players.py solved               take `byteskille/solved` from runs/solutions, which
-                                            `make solutions` writes
+python docs/players.py solved               import `byteskille/solved` from runs/solutions, see
+                                            `make solutions`
 """
 
 import csv
@@ -31,16 +31,16 @@ from kille_training.learn.best_response import Search, search_response
 from kille_training.learn.runs import Run
 
 CURVES = Path(__file__).parent / "data" / "trained.jsonl"
-"""What the networks earned while they learned, one measurement per line."""
+"""Earnings of the networks during training, one measurement per line."""
 AGAINST = ("rule_of_thumb", "uniform")
 DEALS, SEED = 5_000, 1_000_003
 TRAINED_DEALS, TRAINED_SEED = 20_000, 2_000_003
 BY_TABLE = {"deal": 4_000, "match": 400}
 """Observations of trained players at every table size, by episode."""
 RESPONSE = {"learning_rate": 5e-4, "ent_coef": 0.02}
-"""How the response to them learns; it begins with the network itself."""
+"""Hyperparameters of a response, which begins with the network itself."""
 SEATS = (2, 3, 4)
-"""Where there is a solution, and a tree that fits into memory."""
+"""Tables with a solution, and with a tree that fits into memory."""
 
 
 def earned(
@@ -70,7 +70,7 @@ def measure(game: str) -> dict[str, Any]:
 
 
 def measure_trained(game: str) -> dict[str, Any]:
-    """Return the card of a game's network; it plays by its probabilities."""
+    """Return the metadata of a game's network, in sampled play."""
     name, seats = f"{game}/trained", spec(game).default_players
     sizes = range(spec(game).min_players, spec(game).max_players + 1)
     card: dict[str, Any] = {
@@ -118,7 +118,7 @@ def learned_figures(game: str) -> dict[str, Any]:
 
 
 def curve(run: Run) -> list[dict[str, Any]]:
-    """Return the learning curve of a run, after that of the run that it began with."""
+    """Return the learning curve of a run, appended to that of its initial network."""
     begun = run.settings().learner["begin_with"]
     lines = curve(Run(Path(begun))) if begun else []
     before = lines[-1]["decisions"] if lines else 0
@@ -132,7 +132,7 @@ def curve(run: Run) -> list[dict[str, Any]]:
 
 
 def take_trained(runs: Path) -> None:
-    """Put the policies of finished runs into the package, and their curves beside the page."""
+    """Copy the policies of finished runs into the package, and their curves to docs/data."""
     kept = lines_of(CURVES)
     for game in list_games():
         run = Run(runs / f"{game}_trained")
@@ -155,7 +155,7 @@ def take_solved() -> None:
 
 
 def update(file: Path, games: dict[str, Any], **about: Any) -> None:
-    """Write what was measured of some games; the file keeps the others."""
+    """Write the measurements of some games; the file keeps the others."""
     known = json.loads(file.read_text(encoding="utf-8"))["games"] | games
     content = {**about, "games": {game: known[game] for game in list_games() if game in known}}
     write_whole(file, (json.dumps(content, indent=1) + "\n").encode())

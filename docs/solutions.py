@@ -4,9 +4,9 @@
     python docs/solutions.py --small [NAME]   solve small tables anew, all or those with NAME
     python docs/solutions.py --certificates   solve the certified tables anew
 
-Solutions are kept in runs/solutions. A small table is solved in a process of its own, so that its
-memory is known; its line is in docs/data/small_tables.jsonl. Learning curves there are those of
-`python benchmarks/small_curves.py`. All but seconds and memory is the same on every machine.
+Solutions are in runs/solutions. A small table is solved in its own process, to measure its memory;
+its line is in docs/data/small_tables.jsonl. Learning curves are those of `python
+benchmarks/small_curves.py`. All results except seconds and memory are the same on every machine.
 """
 
 import gzip
@@ -80,11 +80,11 @@ SMALL = [
     for seats in (2, 3)
 ]
 MOST, VISITS = 3000, 4e10
-"""At most this many iterations, and visits of an end by a seat: some minutes."""
+"""Maximum iterations, and visits of terminal nodes by a seat: some minutes."""
 TARGETS = {2: 1e-4, 3: 1e-3}
-"""NashConv at which a table is solved, by its seats."""
+"""Target NashConv, by number of seats."""
 MEMORY = 8.0
-"""GiB that a tree may take."""
+"""Memory limit of a tree in GiB."""
 CERTIFIED: dict[str, tuple[str, int, Any]] = {
     "byteskille-2": ("byteskille", 2, {"fraga": "off"}),
     "byteskille-wikipedia-2": ("byteskille", 2, "wikipedia"),
@@ -99,7 +99,7 @@ CERTIFIED: dict[str, tuple[str, int, Any]] = {
 
 @cache
 def solved(preset: str, seats: int) -> Solution:
-    """Return the solution of a deal; solves it if it is missing."""
+    """Return the stored solution of a deal, or solve it."""
     print(f"{preset}, {seats} seats", file=sys.stderr)
     return solve(num_players=seats, rules=preset, out=RUNS / f"{preset}-{seats}")
 
@@ -111,7 +111,7 @@ def deal(preset: str, seats: int) -> DealStages:
 
 
 def deals() -> str:
-    """Return the table of deals: sizes, values, and the NashConv that is left."""
+    """Return the table of deals: sizes, values and NashConv."""
     head = ("preset", "seats", "deals", "ends", "information sets", "NashConv", "forehand",
             "second", "third", "fourth", "iterations")  # fmt: skip
     rows = []
@@ -154,7 +154,7 @@ def first_turns(strategy: np.ndarray, stage: Stage) -> list[tuple[str, str]]:
 
 
 def strategies() -> str:
-    """The table of what every seat does when all seats before it have stood."""
+    """Return the table of each seat's choices after all seats before it have stood."""
     head = ("preset", "seats", "seat", "what it does")
     rows = []
     for preset, seats in CASES:
@@ -167,7 +167,7 @@ def strategies() -> str:
 
 @cache
 def solved_match(rules: str, seats: int) -> Solution:
-    """Return the solution of a match; solves it if it is missing."""
+    """Return the stored solution of a match, or solve it."""
     print(f"match, {rules}, {seats} seats", file=sys.stderr)
     folder = RUNS / f"match-{rules}-{seats}"
     return solve(num_players=seats, rules=MATCH_RULES[rules], episode="match", out=folder)
@@ -175,14 +175,14 @@ def solved_match(rules: str, seats: int) -> Solution:
 
 @cache
 def match_of(rules: str, seats: int) -> tuple[MatchStrategy, Match, NashConv]:
-    """Return the strategy of the written policy in a match, the match, and NashConv."""
+    """Return the strategy of the stored policy in a match, the match, and NashConv."""
     match = build_match(seats, MATCH_RULES[rules])
     strategy = match_strategy_of(solved_match(rules, seats).policy, match)
     return strategy, match, match_nash_conv(strategy, match)
 
 
 def matches() -> str:
-    """Return the table of whole matches: sizes, values, and the NashConv that is left."""
+    """Return the table of whole matches: sizes, values and NashConv."""
     head = ("rules", "seats", "states", "information sets", "NashConv", "of the pot", "forehand",
             "second", "third", "hands", "reaches the cap")  # fmt: skip
     rows = []
@@ -201,7 +201,7 @@ def matches() -> str:
 
 
 def measure(game: str, preset: str, seats: int) -> dict:
-    """Solve a table; returns what it took and what came out."""
+    """Solve a table; return its costs and results."""
     rules = spec(game).resolve(preset)
     began = time.perf_counter()
     found = solve(
@@ -238,14 +238,14 @@ def measure(game: str, preset: str, seats: int) -> dict:
 
 
 def _choice(game: str, mask: np.ndarray) -> str:
-    """Return a choice in the verbs of its actions: "knock or fold", "play"."""
+    """Return a choice by the verbs of its actions: "knock or fold", "play"."""
     actions = spec(game).actions
     verbs = (actions[action].split()[0] for action in np.flatnonzero(mask))
     return " or ".join(dict.fromkeys(verbs))
 
 
 def small() -> str:
-    """The table of sizes and values."""
+    """Return the table of sizes and values."""
     head = (
         "game", "rules", "seats", "deals", "ends", "information sets", "forehand", "second",
         "third", "iterations", "seconds", "GiB",
@@ -264,7 +264,7 @@ def small() -> str:
 
 
 def mixing() -> str:
-    """The table of what mixing is worth."""
+    """Return the table of the value of mixing."""
     head = (
         "game", "rules", "seats", "NashConv of uniform play", "of the solution", "made greedy",
         "random decisions",
@@ -281,7 +281,7 @@ def mixing() -> str:
 
 
 def learned() -> str:
-    """The table of what a learner reaches at the tables with two seats."""
+    """Return the table of a learner's results at the tables with two seats."""
     head = (
         "game", "rules", "uniform", "rule of thumb", "learner, greedy", "learner, sampled",
         "solution", "decisions", "seeds",
@@ -297,7 +297,7 @@ def learned() -> str:
 
 
 def small_curves() -> str:
-    """The picture of NashConv over decisions."""
+    """Plot NashConv over decisions."""
     known = [*_runs()]
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(7.6, 2.6 * ((len(known) + 1) // 2)), layout="constrained")
@@ -341,7 +341,7 @@ def _named(line: dict) -> tuple[str, str, str]:
 
 
 def read() -> dict[str, dict]:
-    """Return the lines that there are, in the order of `SMALL`, by name."""
+    """Return the existing lines by name, in the order of `SMALL`."""
     known = {_name(line["game"], line["preset"], line["seats"]): line for line in lines_of(DATA)}
     return {_name(*each): known[_name(*each)] for each in SMALL if _name(*each) in known}
 
@@ -356,7 +356,7 @@ def certify(name: str) -> None:
     solution = kt.solve(game, seats, rules=rules, target=1e-6, method="pcfr+")
     exported = kt.export_efg(game, seats, CERTIFICATES / f"{name}.efg", rules=rules)
     exported.write_policy(solution.policy)
-    if seats > 2:  # what a seat knows stands at every node
+    if seats > 2:  # every node has its information state
         numbers = list(map(str, range(exported.efg.tree.num_infosets)))
         replace(exported.efg, names=numbers).write(exported.path)
     packed = gzip.compress(exported.path.read_bytes(), mtime=0)
@@ -365,7 +365,7 @@ def certify(name: str) -> None:
 
 
 def certificates() -> str:
-    """The table of what the files say."""
+    """Return the table of the certificates."""
     head = ("files", "table", "forehand", "second", "third", "could gain", "NashConv")
     rows = []
     for name, (game, seats, rules) in CERTIFIED.items():
@@ -383,7 +383,7 @@ def certificates() -> str:
 
 
 def _fraction(value: Any) -> str:
-    """Return a fraction as text, with few digits only if it has many."""
+    """Return a fraction as text, rounded if it is long."""
     text = str(value)
     return text if len(text) <= 16 else f"{float(value):.9g}"
 
@@ -410,14 +410,14 @@ def pictures() -> dict[Path, str]:
             deal("svensk", seats).stages[0],
         )
         steps = curves_of(solved("svensk", seats).progress, hands=2)
-        curves[f"{seats} seats"] = next(iter(steps.values()))  # the hand that was solved first
+        curves[f"{seats} seats"] = next(iter(steps.values()))  # the first solved hand
     found = {PICTURES / f"{name}.svg": swap_heat_map(each) + "\n" for name, each in swaps.items()}
     small = {PICTURES / "small-curves.svg": small_curves()}
     return found | small | {PICTURES / "convergence.svg": convergence(curves)}
 
 
 def main(what: str = "", part: str = "", *more: str) -> int:
-    """Solve what is asked for, and write the page."""
+    """Solve the selected tables, and write the page."""
     if what == "--one":
         print(json.dumps(measure(part, more[0], int(more[1]))))
         return 0
@@ -432,7 +432,7 @@ def main(what: str = "", part: str = "", *more: str) -> int:
 
 
 def solve_small(part: str) -> None:
-    """Solve the small tables whose name has a part, each in a process of its own."""
+    """Solve the small tables with `part` in their name, each in its own process."""
     for game, preset, seats in SMALL:
         name = _name(game, preset, seats)
         if part not in name:

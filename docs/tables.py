@@ -13,7 +13,7 @@ DOCS = Path(__file__).parent
 
 
 def facts(spec: GameSpec) -> str:
-    """Return the facts that a user needs before the first step."""
+    """Return the basic facts of a game."""
     low, high = spec.reward_range(spec.resolve(episode="deal"), spec.default_players)
     rows = [
         ("seats", f"{spec.min_players} to {spec.max_players}, default {spec.default_players}"),
@@ -37,7 +37,7 @@ def layout_table(layout: Layout, seats: tuple[int, int], known: Layout | None = 
     first = 0
     if known:
         first = len(known(seats[0]))
-        assert few[:first] == known(seats[0]), "the layout begins in another way"
+        assert few[:first] == known(seats[0]), "the layout does not begin with the expected parts"
     rows = []
     for a, b in zip(few[first:], many[first:], strict=True):
         offset = _formula(a.offset, b.offset, seats)
@@ -69,7 +69,7 @@ def _two(spec: GameSpec) -> tuple[int, int]:
 
 
 def _formula(few: int, many: int, seats: tuple[int, int]) -> str:
-    """Return the line through two sizes in words, "30 + 2P"."""
+    """Return the line through two sizes as a formula, "30 + 2P"."""
     slope = (many - few) // (seats[1] - seats[0])
     start = few - slope * seats[0]
     times = f"{slope if slope != 1 else ''}P"

@@ -1,4 +1,4 @@
-"""The tables of docs/what_is_hard.md, from what was measured."""
+"""The tables of docs/what_is_hard.md, from stored measurements."""
 
 import json
 from pathlib import Path
@@ -16,7 +16,7 @@ PAGE = DOCS / "what_is_hard.md"
 EXACT = ("byteskille-2", "byteskille-3", "byteskille-4")
 PLAYERS = ("uniform", "rule_of_thumb", "byteskille/solved")
 LONG = (2, 6, 11, 20)
-"""Numbers of seats at which matches are shown, where a game has them."""
+"""Numbers of seats of the matches shown, if the game allows them."""
 
 
 def player_at(grid: str, player: str, at: str) -> dict[str, Any]:
@@ -52,7 +52,7 @@ def games() -> str:
 
 
 def nash_conv() -> str:
-    """Return exact NashConv in stakes by number of seats, of drawn actions."""
+    """Return exact NashConv of sampled play in stakes, by number of seats."""
     exact = cards()["games"]["byteskille"]["nash_conv"]["sampled"]
     rows = [
         (f"`{player}`", *(f"{_stakes(player_at('exact', player, at)):.4f}" for at in EXACT))

@@ -1,4 +1,4 @@
-"""Rows for learning and solving: what training costs, and exact trees."""
+"""Rows for learning and solving: the cost of training, and exact trees."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -22,18 +22,18 @@ from speed.playing import played, step_rate
 from speed.rows import Row, random_actions, row, seconds
 
 BUDGET = 10**10
-"""Decisions that are priced."""
+"""Decisions of the cost estimate."""
 STEPS = 8
 """Steps of a run of `bench_seats`."""
 
 
 def random_network(seats: int, rules: Rules) -> Policy:
-    """Return a network that has not learned anything."""
+    """Return an untrained network."""
     return Learner(Table.of(rules.game, seats, rules), 1, Settings()).policy("random")
 
 
 def bench_seats(game: str, players: int, repeats: int) -> Iterator[Row]:
-    """A step of `SeatVecEnv` against the live policy, which is asked seat after seat."""
+    """Measure a step of `SeatVecEnv` against the live policy, evaluated seat after seat."""
     table = Table.of(game, players)
     venv = SeatVecEnv(game, 512, players, rules=table.rules, opponents="self", seed=0)
     model: Any = Learner(table, 1, Settings(), venv).model
@@ -51,9 +51,9 @@ def bench_seats(game: str, players: int, repeats: int) -> Iterator[Row]:
 
 
 def bench_cost(game: str, players: int, repeats: int) -> Iterator[Row]:
-    """Core-hours of 10^10 decisions in single deals: stepping alone, and MaskablePPO end to end.
+    """Measure core-hours of 10^10 decisions in single deals: stepping, and MaskablePPO end to end.
 
-    What is compared runs in turn. Processor time leaves out what other programs take.
+    Compared cases alternate. CPU time excludes other programs.
     """
     large = replace(Settings(), n_steps=32, batch_size=4096)
     works = {
@@ -88,17 +88,14 @@ def _learning(game: str, players: int, settings: Settings) -> Callable[[], float
 
 
 def bench_solve(game: str, players: int, repeats: int) -> Iterator[Row]:
-    """Exact trees of Byteskille: growing, solving a hand and a match, NashConv of a network.
-
-    Whatever game and seats are asked for: there are trees of 2 to 4 seats of this one.
-    """
+    """Measure exact trees of Byteskille, growing and solving, with 2 to 4 seats in any case."""
 
     def solve(tree: SequenceGame, method: str, iterations: int, until: float) -> None:
         CFR(tree, method).run(iterations, until=until)
 
     for seats, part in ((2, 1e-9), (3, 1e-6), (4, 1e-4)):
         rules = spec("byteskille").resolve()
-        deal = build_deal(seats, rules)  # each of these is compiled before it is timed
+        deal = build_deal(seats, rules)  # compile before timing
         yield row(f"tree of a deal, {seats} seats", seconds(repeats, build_deal, seats, rules), "s")
         stage = deal.stages[-1]
         target = part * float(stage.rules.number("stake"))

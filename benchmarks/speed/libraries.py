@@ -1,7 +1,7 @@
-"""What libraries are measured at, and the process of one: `python -m speed.libraries NAME`.
+"""Workloads of libraries, and the process of one: `python -m speed.libraries NAME`.
 
-A process writes lines of JSON: first the versions and the works of its library, then for every
-number that it reads the seconds per piece of that work. What libraries print goes to the standard
+A process writes lines of JSON: first the versions and workloads of its library, then for every
+number that it reads the seconds per piece of that workload. Output of libraries goes to standard
 error.
 """
 
@@ -21,22 +21,22 @@ import numpy as np
 from speed.rows import random_actions
 
 SECONDS = 0.3
-"""How long one measurement takes at least."""
+"""Minimum seconds of one measurement."""
 
 BATCH, LOOP, AEC = "batch", "loop", "aec"
 CFR, CFR_PLUS, NASH_CONV = "cfr", "cfr+", "nash_conv"
 DECISIONS = 1000
-"""Of a turn with one table, at least."""
+"""Minimum decisions of a turn with one table."""
 
 clock = time.process_time
-"""Processor seconds: measured work keeps to one core, and waiting for that does not count."""
+"""CPU seconds: workloads use one core, and waiting for it does not count."""
 
 Play = Callable[[], tuple[int, float]]
-"""Does some work; returns how many pieces, and the seconds of `clock` that they took."""
+"""Function that does some work and returns the number of pieces and their `clock` seconds."""
 
 
 class Work(NamedTuple):
-    """A piece of work that a library does."""
+    """A workload of a library."""
 
     kind: str
     what: str
@@ -55,7 +55,7 @@ def measured(play: Play, least: float = SECONDS) -> float:
 
 
 def clocked(work: Callable[[], Any], pieces: int = 0) -> Play:
-    """Return work with a clock around it."""
+    """Return a timed workload."""
 
     def play() -> tuple[int, float]:
         start = clock()
@@ -66,7 +66,7 @@ def clocked(work: Callable[[], Any], pieces: int = 0) -> Play:
 
 
 def matches(match: Callable[[], int]) -> Play:
-    """Return play of matches, each of so many decisions, until there are `DECISIONS`."""
+    """Return a workload of matches, at least `DECISIONS` decisions in all."""
 
     def play() -> int:
         decisions = 0
@@ -78,7 +78,7 @@ def matches(match: Callable[[], int]) -> Play:
 
 
 def chooser() -> Callable[[Sequence[int] | np.ndarray], int]:
-    """Return a function that draws one of the legal actions of a table."""
+    """Return a function that draws a random legal action of a table."""
     draw = random.Random(0).random
     return lambda legal: int(legal[int(draw() * len(legal))])
 
@@ -134,7 +134,7 @@ def kille_aec() -> Play:
 
 
 def turns(env: Any, mask: Callable[[Any, dict[str, Any]], np.ndarray]) -> Play:
-    """Return random play as PettingZoo has it: `last`, choose, `step`; `reset` is not measured."""
+    """Return random play of PettingZoo: `last`, choose, `step`; `reset` is not measured."""
     env.reset(seed=0)
     choose = chooser()
 
@@ -152,7 +152,7 @@ def turns(env: Any, mask: Callable[[Any, dict[str, Any]], np.ndarray]) -> Play:
 
 
 def expand(state: Any) -> Any:
-    """Return one of OpenSpiel's states as a node, with the states that follow."""
+    """Return a state of OpenSpiel as a node, with the next states."""
     from kille_training.solving.trees.tree import Chance, Decision, Terminal
 
     if state.is_terminal():
@@ -167,7 +167,7 @@ def expand(state: Any) -> Any:
 
 @cache
 def kille_leduc() -> Any:
-    """Return OpenSpiel's Leduc poker as this suite solves it."""
+    """Return OpenSpiel's Leduc poker as a tree of this suite."""
     import pyspiel
 
     from kille_training.solving.trees.tree import flatten
@@ -249,7 +249,7 @@ def spiel_rollouts() -> Play:
     import pyspiel
 
     def decisions(state: Any) -> float:
-        """How many decisions random play takes from a state, on average."""
+        """Return the mean number of decisions of random play from a state."""
         if state.is_terminal():
             return 0.0
         if state.is_chance_node():
@@ -383,7 +383,7 @@ WORKS: dict[str, tuple[Work, ...]] = {
     ),
     "PettingZoo": (Work(AEC, "Leduc, AEC", TURN, pettingzoo_aec),),
 }  # fmt: skip
-"""What each library does, this suite first: the others' ratios are to it."""
+"""Workloads of each library, this suite first: the reference of ratios."""
 NEEDS = {
     "tables": ("kille-env",),
     "trees": ("kille-env", "open_spiel"),
@@ -393,11 +393,11 @@ NEEDS = {
     "RLCard": ("rlcard",),
     "PettingZoo": ("pettingzoo", "rlcard"),
 }
-"""The distributions that must be there, first that whose version is told."""
+"""Required distributions, the one with the reported version first."""
 
 
 def serve(name: str, requests: TextIO, answers: TextIO) -> None:
-    """Measure what it is asked for, until there are no more requests."""
+    """Answer requests for measurements until the input ends."""
 
     def answer(value: object) -> None:
         print(json.dumps(value), file=answers, flush=True)

@@ -1,4 +1,4 @@
-"""Other libraries beside this suite: a process for each, in turns, and ratios within each turn."""
+"""Comparison with other libraries: a process for each, in turns, and ratios within each turn."""
 
 import json
 import os
@@ -20,7 +20,7 @@ UNITS: dict[str, tuple[str, Callable[[float], float]]] = {
     CFR_PLUS: ("iterations/s", lambda seconds: 1 / seconds),
     NASH_CONV: ("ms a NashConv", lambda seconds: 1e3 * seconds),
 }
-"""The unit of each kind of work, and the figure in it for the seconds per piece."""
+"""The unit of each kind of workload, and the conversion from seconds per piece."""
 ROOT = Path(__file__).parents[2]
 
 
@@ -47,7 +47,7 @@ class Worker:
         print(f"{name} is not measured; it needs {' and '.join(NEEDS[name])}", file=sys.stderr)
 
     def measure(self, number: int) -> float:
-        """Return the seconds per piece of a work, measured now."""
+        """Measure and return the seconds per piece of a workload."""
         assert self.process.stdin
         print(number, file=self.process.stdin, flush=True)
         return self._answer()
@@ -65,10 +65,10 @@ class Worker:
 
 
 def bench_peers(game: str, players: int, repeats: int) -> Iterator[Row]:
-    """The same kind of work in other libraries, where they are installed, each on one core.
+    """Compare the workloads of installed libraries, each on one core, for any game and seats.
 
-    Whatever game and seats are asked for: poker hands of two players are compared with single deals
-    of Byteskille with two seats, solvers at the same game.
+    Poker hands of two players are compared with single deals of Byteskille with two seats, solvers
+    at the same game.
     """
     workers = [Worker(name) for name in WORKS]
     try:
@@ -85,7 +85,7 @@ def bench_peers(game: str, players: int, repeats: int) -> Iterator[Row]:
 
 
 def _compared(kind: str, workers: Sequence[Worker], repeats: int) -> Iterator[Row]:
-    """One kind of work, in turns; the first worker that does it is what others compare with."""
+    """Compare one kind of workload, in turns, with the first worker that has it."""
     does = [
         (worker, number)
         for worker in workers
@@ -101,7 +101,7 @@ def _compared(kind: str, workers: Sequence[Worker], repeats: int) -> Iterator[Ro
 def compared(
     name: str, version: str, work: Work, seconds: Sequence[float], ours: Sequence[float]
 ) -> Row:
-    """Return the row of a work."""
+    """Return the row of a workload."""
     unit, figure = UNITS[work.kind]
     own = name in ("tables", "trees")
     ratios = [theirs / mine for theirs, mine in zip(seconds, ours, strict=True)]

@@ -18,7 +18,7 @@ from speed.rows import Row, random_actions, row, seconds
 
 TABLES = (64, 1024, 4096, 16384, 65536)
 DECISIONS = 5000
-"""Of a run with one table."""
+"""Decisions of a run with one table."""
 
 
 def played(game: str, tables: int, players: int, episode: str = "match") -> Batch:
@@ -49,7 +49,7 @@ def step_rate(
 
 
 def _rates(batches: Mapping[str, Batch], repeats: int) -> Iterator[Row]:
-    """Step of several batches, in turn, so that their figures can be compared."""
+    """Step several batches in turn, for comparable figures."""
     rng = np.random.default_rng(1)
     runs = [
         [step_rate(batch, 400_000, rng) / 1e6 for batch in batches.values()] for _ in range(repeats)
@@ -88,10 +88,10 @@ def bench_one(game: str, players: int, repeats: int) -> Iterator[Row]:
 
 
 def bench_shares(game: str, players: int, repeats: int) -> Iterator[Row]:
-    """Where a step's time goes: its observation and its mask, and the rest, which is the rules."""
+    """Split the time of a step into observation, mask, and rules."""
     rng = np.random.default_rng(1)
     batch = played(game, 4096, players)
-    batch.observe(0)  # compiled before they are timed
+    batch.observe(0)  # compile before timing
     batch.legal_actions(0)
     shares = []
     for _ in range(repeats):
@@ -108,7 +108,7 @@ def bench_shares(game: str, players: int, repeats: int) -> Iterator[Row]:
 
 
 def bench_aec(game: str, players: int, repeats: int) -> Iterator[Row]:
-    """A decision through PettingZoo: `last`, choose from the mask, `step`, and the resets."""
+    """Measure a decision through PettingZoo: `last`, choose from the mask, `step`, and resets."""
     env, rng = kille_env.make(game, num_players=players), np.random.default_rng(1)
 
     def play() -> None:
@@ -130,7 +130,7 @@ def bench_aec(game: str, players: int, repeats: int) -> Iterator[Row]:
 
 
 def bench_gym(game: str, players: int, repeats: int) -> Iterator[Row]:
-    """A decision through Gymnasium's `KilleEnv`: the others' decisions and the resets included."""
+    """Measure a decision through Gymnasium's `KilleEnv`, including opponents and resets."""
     env, rng = KilleEnv(game, players, opponents="rule_of_thumb"), np.random.default_rng(1)
 
     def play() -> float:
@@ -151,7 +151,7 @@ def bench_gym(game: str, players: int, repeats: int) -> Iterator[Row]:
 
 
 def bench_start(game: str, players: int, repeats: int) -> Iterator[Row]:
-    """Importing, the first compilation, a warm start, and help, each in fresh interpreters."""
+    """Measure import, first compilation, warm start and help, each in fresh interpreters."""
     clock = "import time; t = time.perf_counter(); {}; print(time.perf_counter() - t)"
     imported = clock.format("import kille_env")
     step = clock.format(

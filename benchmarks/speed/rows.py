@@ -43,7 +43,7 @@ def row(what: str, runs: Iterable[float], unit: str, **more: Any) -> Row:
 
 
 def seconds(repeats: int, work: Callable[..., object], *arguments: Any) -> list[float]:
-    """Return how long a call took each time."""
+    """Return the seconds of repeated calls."""
     spent = []
     for _ in range(repeats):
         start = time.perf_counter()

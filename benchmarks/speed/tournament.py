@@ -1,4 +1,4 @@
-"""Rows for tournaments: tables per second of a core, and what keeping their results takes."""
+"""Rows for tournaments: tables per second of a core, and the cost of storing results."""
 
 import tempfile
 import time
@@ -21,16 +21,16 @@ from speed.learning import random_network
 from speed.rows import Row, row
 
 TABLES = 16384
-"""Tables of a shard, as in a tournament; players that search get a part of it."""
+"""Tables of a shard, as in a tournament; fewer for search players."""
 SEARCHED = 64
 LINEUPS = 16
-"""Lineups of a deal, nobody in two of them."""
+"""Disjoint lineups of a deal."""
 Result = tuple[Shard, Lineups, np.ndarray]
-"""A shard, who sat where, and what they earned."""
+"""A shard, its members and their earnings."""
 
 
 def bench_tournament(game: str, players: int, repeats: int) -> Iterator[Row]:
-    """Shards with the same player in every seat, in processor time; the first one compiles."""
+    """Measure shards with one player in every seat, in CPU time; the first one compiles."""
     where = Table.of(game, players)
     rule = load_policy("rule_of_thumb", game, players, where.rules)
     kinds: dict[str, tuple[Policy, int]] = {
@@ -56,13 +56,13 @@ def bench_tournament(game: str, players: int, repeats: int) -> Iterator[Row]:
         yield row(f"{game}, {players} seats, {kind}", rates[1:], "tables/s")
     yield row("tally of a table", list(_tallied(where, entrants, kept))[1:], "µs")
     for number in (10, 100):
-        empty = Tally.empty(players, number)  # NumPy takes no memory for zeros that nobody touches
+        empty = Tally.empty(players, number)  # NumPy allocates untouched zeros lazily
         size = sum(getattr(empty, name).nbytes for name in ARRAYS) / 1e6
         yield row(f"tally of {number} entrants, {players} seats", [size], "MB")
 
 
 def _tallied(where: Table, entrants: list[Entrant], kept: list[Result]) -> Iterator[float]:
-    """Yield the microseconds that each result takes to be added to a tournament's, per table."""
+    """Yield the microseconds per table of adding each result to a tally."""
     with (
         tempfile.TemporaryDirectory() as folder,
         Store(Path(folder) / "results.npz", create=True) as store,

@@ -1,13 +1,13 @@
-"""Checks a solved table: what each seat earns and could still gain, in exact fractions.
+"""Verify a solved table: values and possible gains of the seats, in exact fractions.
 
     python check.py TREE.efg.gz POLICY.policy
 
-It needs Python alone, and nothing of the suite that wrote the two files. TREE is an extensive game
-in Gambit's format, one line for each node in preorder, packed or not:
+It needs only Python, and shares no code with the suite that wrote the files. TREE is an extensive
+game in Gambit's format, one line for each node in preorder, compressed or not:
 
     c "" 1 "" { "0" 1/6 "1" 5/6 } 0             chance: each branch with its probability
-    p "" 2 7 "what it knows" { "a" "b" } 0      player 2 decides in its information set 7
-    t "" 3 "" { 1/2 -1/2 }                      an end: what each player gets
+    p "" 2 7 "information" { "a" "b" } 0        player 2 decides in its information set 7
+    t "" 3 "" { 1/2 -1/2 }                      a terminal node: the payoff of each player
 
 POLICY has a line for each information set: player, number, and the probability of each action, as
 a fraction or a decimal. A best response is found in sequence form, so no floating point is used.
@@ -32,28 +32,28 @@ def lines_of(path: str) -> Iterator[str]:
 
 
 def inside(tokens: list[str]) -> list[str]:
-    """Return what stands in braces."""
+    """Return the tokens in braces."""
     return tokens[tokens.index("{") + 1 : tokens.index("}")]
 
 
 def distribution(texts: list[str], line: str) -> list[Fraction]:
-    """Return probabilities, which have to be exact."""
+    """Parse exact probabilities, which must add up to 1."""
     row = [Fraction(text) for text in texts]
     if not row or min(row) < 0 or sum(row) != 1:
-        raise ValueError(f"no probabilities that add up to 1: {line}")
+        raise ValueError(f"the probabilities do not add up to 1: {line}")
     return row
 
 
 def check(tree: str, policy: str) -> tuple[list[Fraction], list[Fraction]]:
-    """Return what each seat earns by a policy, and by its best response to the others."""
+    """Return the value of each seat by the policy, and by its best response to the others."""
     plays = {}
     for line in lines_of(policy):
         seat, number, *chances = line.split()
         plays[int(seat) - 1, int(number)] = distribution(chances, line)
     nodes = lines_of(tree)
     seats = range(len(inside(TOKEN.findall(next(nodes)))))
-    # Of each node to come: how likely chance makes it and each seat does, and the last own sequence
-    # of each seat: information set and action.
+    # For each pending node: its reach by chance and by each seat, and each seat's last sequence,
+    # an information set with an action.
     waiting: list[Any] = [(Fraction(1), (Fraction(1),) * len(seats), (None,) * len(seats))]
     earned = [Fraction(0) for _ in seats]
     worth = [defaultdict(Fraction) for _ in seats]  # by own sequence, if only the others may mix
@@ -68,7 +68,7 @@ def check(tree: str, policy: str) -> tuple[list[Fraction], list[Fraction]]:
             seat, number, count = int(rest[0]) - 1, int(rest[1]), len(inside(tokens))
             row = plays[seat, number]
             if sets.setdefault((seat, number), (last[seat], count)) != (last[seat], count):
-                raise ValueError(f"no perfect recall, or other actions: {line}")
+                raise ValueError(f"imperfect recall, or other actions: {line}")
             if len(row) != count:
                 raise ValueError(f"{len(row)} probabilities in the policy: {line}")
             for action in reversed(range(count)):
@@ -81,8 +81,8 @@ def check(tree: str, policy: str) -> tuple[list[Fraction], list[Fraction]]:
                 worth[seat][last[seat]] += others
                 earned[seat] += others * reach[seat]
     if waiting or sets.keys() != plays.keys():
-        raise ValueError("the tree ends early, or the policy is of another one")
-    for (seat, number), (before, count) in reversed(sets.items()):  # those behind come first
+        raise ValueError("the tree is cut off, or the policy belongs to another tree")
+    for (seat, number), (before, count) in reversed(sets.items()):  # children come first
         worth[seat][before] += max(worth[seat][number, action] for action in range(count))
     return earned, [worth[seat][None] for seat in seats]
 

@@ -45,7 +45,7 @@ pygments_style, pygments_dark_style = "friendly", "native"
 
 
 def mark_code(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
-    """Say of a docstring what reStructuredText would get wrong.
+    """Mark code and sizes in a docstring for reStructuredText.
 
     Indented blocks are code, not quotes, and "N." alone is a size, not the first item of a list.
     """
@@ -62,5 +62,5 @@ def mark_code(app: Any, what: str, name: str, obj: Any, options: Any, lines: lis
 
 
 def setup(app: Any) -> None:
-    """Let `mark_code` see docstrings before Napoleon does."""
+    """Run `mark_code` on docstrings before Napoleon."""
     app.connect("autodoc-process-docstring", mark_code, priority=400)

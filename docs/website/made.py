@@ -1,4 +1,4 @@
-"""Pages made of the code: commands from their help, settings from their classes, the API."""
+"""Pages generated from code: commands from their help, settings from their classes, the API."""
 
 import dataclasses
 import inspect
@@ -20,7 +20,7 @@ SETTINGS = {
     "Training": (TrainSettings, "`kille train` and `kt.train`"),
     "Tournaments": (TournamentSettings, "`kille tournament` and `kt.play_tournament`"),
 }
-"""The settings that people write, with who reads them."""
+"""User-facing settings with their readers."""
 
 ROOTS = ("kille_env", "kille_agents", "kille_training")
 
@@ -56,7 +56,7 @@ API = {
         tuple(f"kille_training.solving.trees.{name}" for name in ("tree", "cfr", "values")),
     ),
 }
-"""Pages of the API: title, what is on it, and modules, those that are public."""
+"""Pages of the API: title, description and public modules."""
 
 
 def pages() -> dict[str, str]:
@@ -71,8 +71,8 @@ def pages() -> dict[str, str]:
 
 
 def _commands() -> str:
-    """Return a page with what every command's `--help` prints."""
-    intro = "What `--help` prints; [Commands and Python](../python.md) shows the usual ones."
+    """Return a page with the `--help` of every command."""
+    intro = "The output of `--help`; [Commands and Python](../python.md) shows typical calls."
     parts = [f"# Commands in full\n\n{intro}"]
     for path, context in _each_command(("kille",), kille, None):
         parts.append(f"## {' '.join(path)}\n\n```text\n{context.get_help()}\n```")
@@ -113,7 +113,7 @@ def _settings() -> str:
 
 
 def _rows(cls: type, above: str) -> Iterator[str]:
-    """Yield a row of the table for each key of a class of settings, those inside it included."""
+    """Yield a row of the table for each key of a class of settings, with nested keys."""
     meanings = {k: text for part in reversed(cls.__mro__) for k, text in attributes(part).items()}
     for key in dataclasses.fields(cls):  # type: ignore[arg-type]
         default = key.default
@@ -128,7 +128,7 @@ def _rows(cls: type, above: str) -> Iterator[str]:
 
 
 def _yaml(value: object) -> str:
-    """Return a default as it is written in a file."""
+    """Return a default in the syntax of a file."""
     if isinstance(value, str):
         return value or '""'
     if isinstance(value, Sequence):
@@ -168,7 +168,7 @@ def _contents_of_api() -> str:
 def _api(title: str, what: str, modules: Sequence[str]) -> str:
     parts = [f"# {title}\n\n{what}"]
     for module in modules:
-        # What a package's root exports stands there, and once.
+        # Document names exported by a package's root only there.
         others = {name for root in ROOTS if root != module for name in import_module(root).__all__}
         options = f"   :members:\n   :exclude-members: {', '.join(sorted(others))}"
         parts.append(f"## `{module}`\n\n```{{eval-rst}}\n.. automodule:: {module}\n{options}\n```")

@@ -7,7 +7,7 @@ from typing import Any
 
 
 def page(path: Path) -> str:
-    """Return a notebook as a page; pictures stand in it."""
+    """Return a notebook as a page with embedded pictures."""
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
     return "\n\n".join(part for cell in cells for part in _parts(cell)) + "\n"
 
@@ -23,7 +23,7 @@ def _parts(cell: dict[str, Any]) -> Iterator[str]:
 
 
 def _shown(output: dict[str, Any]) -> Iterator[str]:
-    """Yield the richest form of an output that a page can show."""
+    """Yield the richest displayable form of an output."""
     if output["output_type"] == "stream":
         yield f"```text\n{''.join(output['text']).rstrip()}\n```"
         return
@@ -37,5 +37,5 @@ def _shown(output: dict[str, Any]) -> Iterator[str]:
 
 
 def _without_blank_lines(html: str) -> str:
-    """Return HTML that Markdown takes as one block."""
+    """Return HTML without blank lines, one block of Markdown."""
     return "\n".join(line.strip() for line in html.splitlines() if line.strip())

@@ -1,8 +1,8 @@
-"""Lays out the pages of the site: those of the repository, and those that are made of its code.
+"""Stage the pages of the site: those of the repository, and those generated from code.
 
-`make site` runs it, and then Sphinx on what it has written. The pages are written for whoever reads
-them in the repository; here their links are turned to the pages of the site. `docs/README.md` is
-the first page, and the sections and lists in it are the site's navigation.
+`make site` runs it, and then Sphinx on its output. Links between pages of the repository become
+links between pages of the site. `docs/README.md` is the first page, and its sections and lists are
+the site's navigation.
 """
 
 import posixpath
@@ -30,14 +30,14 @@ OTHERS = {
     "agents/README.md": "agents.md",
     "notebooks/README.md": "notebooks/index.md",
 }
-"""Pages of the repository outside of docs/ and where the site has them; the site's first page
-stands for the repository's."""
+"""Pages of the repository outside docs/ with their places in the site, which has its own first
+page."""
 MADE_IN = "Reference"
-"""The section in which the made pages are listed first."""
+"""The section that begins with the generated pages."""
 BELOW = {"notebooks/index.md": "[0-9]*"}
-"""Pages of the site with pages below them in the navigation, and what these are called."""
+"""Pages with subpages in the navigation, and the subpages' titles."""
 WRITTEN_BY_SPHINX = ("genindex", "py-modindex", "search", "_modules/index")
-"""Addresses of pages that Sphinx writes itself, over whatever is there."""
+"""Addresses of pages written by Sphinx itself."""
 LANGUAGES = {".py": "python", ".yaml": "yaml", ".toml": "toml"}
 LINK = re.compile(r"(?<=\]\()([^)\s]+)(?=\))")
 FENCE = re.compile(r"(?ms)^ *```.*?^ *```$")
@@ -45,7 +45,7 @@ INLINE = re.compile(r"`[^`\n]+`")
 
 
 def pages() -> dict[str, str]:
-    """Return where the site has each page of the repository, both as paths from their roots."""
+    """Return the place in the site of each page of the repository, as paths from their roots."""
     found = {
         page.relative_to(ROOT).as_posix(): page.relative_to(ROOT / "docs").as_posix()
         for page in sorted((ROOT / "docs").rglob("*.md"))
@@ -58,15 +58,15 @@ def pages() -> dict[str, str]:
 
 
 class Links:
-    """Turn links of the repository's pages to pages of the site."""
+    """Convert links of the repository's pages to links of the site."""
 
     def __init__(self, places: Mapping[str, str]) -> None:
-        """Take where the site has each page."""
+        """Store the place of each page."""
         self._places = places
         self.sources: set[str] = set()
 
     def turned(self, text: str, page: str) -> str:
-        """Return a page with its links turned, but for those in code."""
+        """Return a page with converted links, except those in code."""
         kept: list[str] = []
 
         def keep(match: re.Match[str]) -> str:
@@ -101,16 +101,16 @@ class Links:
 
 
 def check_addresses(places: Iterable[str]) -> None:
-    """Refuse pages of the site that land on one address, or on one that Sphinx writes."""
+    """Refuse pages with the same address, or with an address of Sphinx."""
     taken: set[str] = set(WRITTEN_BY_SPHINX)
     for address in (place.removesuffix(".md") for place in places):
-        if address in taken and address != "index":  # the first page stands for the repository's
+        if address in taken and address != "index":  # the site has its own first page
             raise SystemExit(f"two pages of the site land on {address}: rename one of them")
         taken.add(address)
 
 
 def source_page(path: Path) -> str:
-    """Return a page that shows a file, or what is in a folder."""
+    """Return a page with a file, or with the contents of a folder."""
     name = path.relative_to(ROOT).as_posix()
     if path.is_file():
         fence = "`" * 4
@@ -123,7 +123,7 @@ def source_page(path: Path) -> str:
 
 
 def sections(first: str) -> Iterator[tuple[str, list[str]]]:
-    """Yield the sections of the first page, each with the pages that its list links to."""
+    """Yield the sections of the first page, each with the pages in its list."""
     for section in re.split(r"(?m)^## ", first)[1:]:
         title, _, body = section.partition("\n")
         linked = re.findall(r"(?m)^- .*?\]\(([^)#]+\.md)\)", body)
@@ -131,7 +131,7 @@ def sections(first: str) -> Iterator[tuple[str, list[str]]]:
 
 
 def navigation(first: str, made: Mapping[str, str]) -> str:
-    """Return the site's navigation for the end of its first page, which does not show it."""
+    """Return the site's navigation, hidden at the end of its first page."""
     trees = []
     for title, linked in sections(first):
         listed = [*made, *linked] if title == MADE_IN else linked
@@ -141,7 +141,7 @@ def navigation(first: str, made: Mapping[str, str]) -> str:
 
 
 def stage(out: Path) -> None:
-    """Write everything that Sphinx reads into a folder, anew."""
+    """Write Sphinx's input into a new folder."""
     shutil.rmtree(out, ignore_errors=True)
     shutil.copytree(
         ROOT / "docs", out, ignore=shutil.ignore_patterns("*.md", "*.py", "website", "__*")

@@ -2,10 +2,10 @@
 
     pip install ".[train]" "agilerl>=2.58" "peft>=0.21"
 
-The trap: AgileRL's `collect_rollouts` stores whether a step ended the episode, and its buffer reads
-that as whether the episode began there. So the last decision of a deal is credited with the value
-of the next deal, and a policy of single deals hardly learns. `PPO.learn` also takes complete
-experience: here the collector and GAE along each seat's own decisions make it. Measured with
+The trap: AgileRL's `collect_rollouts` stores the end of episodes, and its buffer reads it as their
+beginning. So the last decision of a deal is credited with the value of the next deal, and a policy
+of single deals hardly learns. Here the collector of this suite and GAE along each seat's own
+trajectory prepare the experience for `PPO.learn`. Measured with
 agilerl 2.58.0 (needs peft as well), tensordict 0.13.0, torch 2.13.0 and pettingzoo 1.26.1.
 """
 
@@ -57,7 +57,7 @@ def train(
     iterations = max(1, decisions // (TABLES * STEPS))
     for iteration in range(iterations):
         left = 1 - iteration / iterations
-        agent.ent_coef = 0.05 * left  # what is left of it moves every mixture
+        agent.ent_coef = 0.05 * left  # a remaining bonus would move every mixture
         for group in agent.optimizer.optimizer.param_groups:
             group["lr"] = 2e-3 * left
         found = collector.collect(STEPS)

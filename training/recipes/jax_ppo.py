@@ -1,8 +1,8 @@
-"""PPO in JAX 0.10: `io_callback` steps the tables in a `lax.scan`, and only its first 2/3 count.
+"""PPO in JAX 0.10: `io_callback` steps the tables in a `lax.scan`; its first 2/3 are learned from.
 
     pip install ".[train]" "jax>=0.10" "optax>=0.2"
 
-The trap: a step pays all seats, so rewards are summed backwards by seat until the deal has ended.
+The trap: a step pays all seats, so returns are summed backwards by seat to the end of the deal.
 """
 
 import argparse
@@ -20,7 +20,7 @@ TABLES, UPDATES, PART, RATE, ENTROPY, CLIP = 1024, 16, 4096, 3e-3, 0.05, (0.8, 1
 
 
 def train(game="byteskille", num_players=3, decisions=8_000_000, seed=0):
-    """Train on single deals; returns a function from observations and masks to probabilities."""
+    """Train on single deals; return a function from observations and masks to probabilities."""
     batch = make_batch(game, TABLES, num_players, episode="deal", seed=seed)
     longest = batch.spec.max_decisions(batch.rules, num_players)
     parts, rows = batch.spec.observation(num_players), np.arange(TABLES)

@@ -1,11 +1,11 @@
-"""A language model as a player, by the client library `openai`, which retries failed requests.
+"""A language model as a player, through the client library `openai`, which retries requests.
 
     pip install ".[measure]" openai
     python training/recipes/language_model.py qwen3 --url http://localhost:8000/v1
 
 Any service with OpenAI's interface will do: vLLM, llama.cpp, Ollama, a provider. The key is read
-from OPENAI_API_KEY. Answers are kept in a file and nothing is asked twice, so a measurement resumes
-where it was interrupted. Exact NashConv takes 323 prompts at two seats under the rules `wikipedia`.
+from OPENAI_API_KEY. Answers are cached in a file, so an interrupted measurement resumes. Exact
+NashConv takes 323 prompts at two seats under the rules `wikipedia`.
 """
 
 import argparse
@@ -21,7 +21,7 @@ from kille_training import evaluate
 
 
 def remembered(function: Callable[[str], str], file: Path) -> Callable[[str], str]:
-    """Return a function that keeps its answers in a file, one line of JSON each."""
+    """Return the function with a cache of answers in a file, one line of JSON each."""
     lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
     answers: dict[str, str] = dict(json.loads(line) for line in lines)
     lock = Lock()

@@ -1,10 +1,10 @@
-"""MAPPO: PPO whose critic sees the whole table, on `kille_env.collect(..., full_state=True)`.
+"""MAPPO: PPO with a central critic, on `kille_env.collect(..., full_state=True)`.
 
 Needs torch (2.13). The actor reads the observation of its seat, the critic the full state, all
-cards included, as seen from that seat: values vary less, and play needs no critic. Yu et al., The
-Surprising Effectiveness of PPO in Cooperative Multi-Agent Games, arXiv 2103.01955, 2022, who clip
-values and normalize them; here units are small and neither is done. The trap: a central critic
-sees what a seat must not know, so it is never part of a policy. It uses one core.
+cards included, from that seat's view, which reduces the variance. Yu et al., The Surprising
+Effectiveness of PPO in Cooperative Multi-Agent Games, arXiv 2103.01955, 2022, also clip and
+normalize values; units are small here. The trap: a central critic sees hidden information, so it
+must never be part of a policy. It uses one core.
 """
 
 import argparse

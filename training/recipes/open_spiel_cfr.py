@@ -1,8 +1,8 @@
 """CFR+ of OpenSpiel on the exact tree of a deal of Byteskille.
 
 The tree is written as an `.efg` file, OpenSpiel's C++ solver runs on it, and the average policy
-comes back as a tabular policy. `decisions` counts the decision nodes that the solver visits: an
-iteration visits all of them once for each seat. Nothing is random, so the seed is not used.
+becomes a tabular policy. `decisions` counts visited decision nodes: an iteration visits all of them
+once for each seat. The seed is unused, as nothing is random.
 Trap: on OpenSpiel's Python games the same solver is slower by orders of magnitude. Written for
 OpenSpiel 2.0.2.
 """

@@ -18,7 +18,7 @@ from kille_training import evaluate
 
 
 class Average(policy.Policy):
-    """What the agents play on average, each in its own seat."""
+    """The average policies of the agents, each in its own seat."""
 
     def __init__(self, game, agents):
         super().__init__(game, list(range(len(agents))))

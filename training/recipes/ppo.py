@@ -1,9 +1,9 @@
-"""PPO in one file, in CleanRL's manner, on whole deals from `kille_env.collect` (torch 2.13).
+"""PPO in one file, in CleanRL's style, on whole deals from `kille_env.collect` (torch 2.13).
 
-The trap: a seat's rewards and its next decision come while others act. `collect` returns each
-decision with both, `advantages` runs along each seat's own. Entropy and learning rate fall to 0, or
-play stays off the equilibrium. It uses one core (for several, run one process per seed), or with
-`--device cuda` a GPU, which tables and network never leave; give it more of them by `--tables`.
+The trap: a seat's rewards arrive while others act. `collect` returns each decision with its reward
+and the seat's next decision, and `advantages` follows each seat's own trajectory. Entropy bonus and
+learning rate fall to 0; otherwise play stays off the equilibrium. It uses one core (for several,
+run one process per seed), or with `--device cuda` a GPU for tables and network; raise `--tables`.
 """
 
 import argparse

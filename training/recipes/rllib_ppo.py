@@ -2,10 +2,9 @@
 
     pip install ".[train]" "ray[rllib]>=2.60" "dm-tree>=0.1.9"
 
-`SelfPlayRunner` steps all its tables at once. Its copy of the module that learns plays the other
-seats, too, so each row is one seat's decisions and RLlib's GAE credits them right. Further runners
-(`--runners 8`) play where Ray places them. The trap: `PettingZooEnv` around one table also works,
-far more slowly.
+`SelfPlayRunner` steps all its tables at once. Its copy of the learning module also plays the other
+seats, so each row is one seat's trajectory and RLlib's GAE is correct. Ray distributes further
+runners (`--runners 8`). The trap: `PettingZooEnv` around one table also works, far more slowly.
 """
 
 import argparse
@@ -31,7 +30,7 @@ TABLES, STEPS, MINIBATCH = 256, 16, 1_024
 
 
 class MaskedModule(TorchRLModule, ValueFunctionAPI):
-    """Actor and critic; illegal actions get the lowest logit that there is."""
+    """Actor and critic; illegal actions get the lowest possible logit."""
 
     def setup(self) -> None:  # noqa: D102
         features = self.observation_space["observation"].high
@@ -91,7 +90,7 @@ def train(
         lambda_=1.0,
         grad_clip=0.5,
         use_kl_loss=False,
-        vf_clip_param=float("inf"),  # RLlib cuts errors of values off at 10, and these are units
+        vf_clip_param=float("inf"),  # RLlib clips value errors at 10 units by default
     )
     algorithm = config.build_algo()
     for _ in range(max(1, decisions // (TABLES * STEPS))):
@@ -111,7 +110,7 @@ if __name__ == "__main__":
     parser.add_argument("--players", type=int, default=3, help="seats")
     parser.add_argument("--decisions", type=int, default=300_000)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--runners", type=int, default=0, help="further processes that play")
+    parser.add_argument("--runners", type=int, default=0, help="additional runners")
     options = parser.parse_args()
     table = options.game, options.players
     player = train(*table, options.decisions, options.seed, options.runners)

@@ -1,8 +1,8 @@
-"""DQN of Stable-Baselines3: one seat of each table learns values, and plays the others by them.
+"""DQN of Stable-Baselines3 for one seat of each table, with itself in the other seats.
 
-It knows no masks: an illegal action loses the deal, and soon none is chosen. The trap: this library
-explores with all tables at once or with none. Minibatches are large and the learning rate shrinks
-to 0, since one deal says little about the value of an action.
+It has no masks: an illegal action loses the deal, and soon none is chosen. The trap: the library
+explores with all tables at once or with none. Minibatches are large and the learning rate falls to
+0, because returns of single deals are noisy.
 Measured with stable-baselines3 2.9.2.
 """
 
@@ -32,7 +32,7 @@ def train(
         train_freq=4,
         gradient_steps=8,
         batch_size=2048,
-        n_steps=10,  # a whole deal: nothing is learned from a guess about later values
+        n_steps=10,  # a whole deal: no bootstrapping
         target_update_interval=5_000,
         exploration_fraction=0.9,
         exploration_initial_eps=0.5,
@@ -43,7 +43,7 @@ def train(
         seed=seed,
         device="cpu",
     )
-    venv.follow(model)  # which plays the other seats as it stands
+    venv.follow(model)  # which plays the other seats
     return model.learn(decisions, callback=Anneal())
 
 

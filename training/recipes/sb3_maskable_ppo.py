@@ -1,9 +1,9 @@
 """MaskablePPO of sb3-contrib: every decision of every seat trains one network, with action masks.
 
-`SelfPlayVecEnv` asks for the decisions of all seats in the order of play. `SeatPPO` is MaskablePPO
-that credits each decision with what its own seat earns; MaskablePPO itself would credit it with
-what the next seat expects, and is refused. Rewards are not discounted, and the learning rate and
-the entropy bonus shrink to 0.
+`SelfPlayVecEnv` yields the decisions of all seats in the order of play. `SeatPPO` is MaskablePPO
+with the earnings of the acting seat as its return; MaskablePPO itself would bootstrap from the next
+seat's value, and is refused. Rewards are not discounted, and the learning rate and the entropy
+bonus fall to 0.
 Measured with stable-baselines3 and sb3-contrib 2.9.2.
 """
 

@@ -1,7 +1,7 @@
-"""PPO of Stable-Baselines3, which knows one agent and no action masks.
+"""PPO of Stable-Baselines3, for one agent without action masks.
 
-One seat of each table learns, and the network as it stands plays the others (`opponents="self"`).
-An illegal action loses more than any deal can, so the network soon leaves them alone.
+One seat of each table learns, and the current network plays the others (`opponents="self"`). An
+illegal action costs more than any deal, so the network soon avoids them.
 Measured with stable-baselines3 2.9.2.
 """
 
@@ -36,7 +36,7 @@ def train(
         seed=seed,
         device="cpu",
     )
-    venv.follow(model)  # which plays the other seats as it stands
+    venv.follow(model)  # which plays the other seats
     return model.learn(decisions, callback=Anneal())
 
 

@@ -2,10 +2,10 @@
 
     pip install ".[train]" "tianshou>=2.0"
 
-Tianshou's vector environment steps Gymnasium's single environments one by one; the network that
-learns plays the other seats, too. Tianshou has no masked actor, so the network applies the mask.
-The trap: over Tianshou's wrapper of PettingZoo a transition holds the next seat's observation and
-misses the units that a seat earns by others' actions.
+Tianshou's vector environment steps single Gymnasium environments one by one; the learning network
+also plays the other seats. Tianshou has no masked actor, so the network applies the mask. The trap:
+with Tianshou's wrapper of PettingZoo a transition holds the next seat's observation and misses
+rewards from others' actions.
 """
 
 import argparse
@@ -31,7 +31,7 @@ LEARNING_RATE, ENTROPY = 2e-3, 0.1
 
 
 class Network(nn.Module):
-    """Two hidden layers over features that are scaled by their upper bounds."""
+    """Two hidden layers over features scaled by their upper bounds."""
 
     def __init__(self, high: np.ndarray, outputs: int) -> None:
         super().__init__()

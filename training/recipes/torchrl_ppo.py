@@ -2,9 +2,9 @@
 
     pip install ".[train]" "torchrl>=0.14"
 
-TorchRL's `GymWrapper` takes the vector environment as one batched environment. The network that
-learns plays the other seats, too. The trap: TorchRL's wrapper of PettingZoo credits seats rightly,
-but plays one table.
+TorchRL's `GymWrapper` takes the vector environment as one batched environment. The learning network
+also plays the other seats. The trap: TorchRL's wrapper of PettingZoo credits seats correctly, but
+plays a single table.
 """
 
 import argparse
@@ -29,7 +29,7 @@ LEARNT = "observation", "action_mask", "action", "action_log_prob", "advantage",
 
 
 class Network(nn.Module):
-    """Two hidden layers over features that are scaled by their upper bounds."""
+    """Two hidden layers over features scaled by their upper bounds."""
 
     def __init__(self, high: torch.Tensor, outputs: int) -> None:
         super().__init__()
