@@ -23,7 +23,7 @@ class Journal:
     """A file of finished runs, one JSON object per line."""
 
     def __init__(self, path: Path) -> None:
-        """Read the lines; drop an incomplete last one, whose run is repeated."""
+        """Read the lines; drop an incomplete last one, so that its run is repeated."""
         self.path = path
         text = path.read_text(encoding="utf-8") if path.exists() else ""
         whole = text[: text.rfind("\n") + 1]

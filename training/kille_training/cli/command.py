@@ -144,7 +144,7 @@ def names(words: str) -> list[str]:
 
 
 def check_file(out: Path | None) -> None:
-    """Refuse an output file that is a folder or whose folder is missing."""
+    """Refuse an output file that is a folder or has no folder."""
     if out is not None and out.is_dir():
         raise ConfigError(f"{out} is a folder; name the file in --out")
     if out is not None and not out.parent.is_dir():

@@ -106,7 +106,7 @@ class DealLearner:
     """Names of the attributes that make up the state, beside `decisions`."""
 
     def __init__(self, table: Table, seed: int, settings: Any) -> None:
-        """Begin with new tables; seed torch, whose generator draws the weights."""
+        """Begin with new tables; seed torch's generator, which draws the weights."""
         import torch
 
         torch.manual_seed(seed)

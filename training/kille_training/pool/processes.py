@@ -31,7 +31,7 @@ from kille_training.pool.jobs import Arrays, Failed, I, Job, WorkerError, shown
 TICK = 0.25
 """Maximum seconds between two checks of the children."""
 TRIES = 2
-"""Tries of an item whose child dies outside foreign code."""
+"""Tries of an item after deaths of its child outside foreign code."""
 ENVIRONMENT = {
     name: "1"
     for name in (

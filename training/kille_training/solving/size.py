@@ -14,7 +14,7 @@ MEMORY_LIMIT = 6 * 2**30
 """Default memory limit of a tree in bytes."""
 SAMPLE = 4096  # deals from which the size of a tree is estimated
 OWN = "byteskille"
-"""The game whose whole matches can be solved."""
+"""The game with solvable matches."""
 MOST_STAGES = 1000
 """Number of redeals from which a deal is refused: each is a stage to solve."""
 

@@ -38,7 +38,7 @@ MIXED_TARGETS = 1e-4, 2e-3
 """Default target NashConv of a deal of games other than Byteskille, with two seats and more."""
 
 METHOD, MIXED_METHOD, ITERATIONS = "dcfr", "pcfr+", 100_000
-"""Default methods of Byteskille and of other games, whose solutions mix."""
+"""Default methods of Byteskille and of other games, which have mixed solutions."""
 
 
 class SolveError(KilleError):

@@ -98,7 +98,7 @@ def no_outcome(table):
 
 @kernel
 def _forget_order(state, places):
-    """Sort the features at some places, whose order is forgotten."""
+    """Sort the features at places with a forgotten order."""
     for number in range(1, places.shape[0]):
         at = number
         while at > 0 and state[places[at - 1]] > state[places[at]]:
