@@ -164,10 +164,11 @@ def test_an_unknown_option_is_a_type_error_and_ours(form: str) -> None:
 
 
 def test_an_unknown_option_of_a_class_or_registry_is_too() -> None:
+    make: Any = KilleAEC
     game, more = "kille_env/byteskille-v0", r". Did you mean 'opponents'\?"
     for kind in (TypeError, RulesError):
         with pytest.raises(kind, match="unexpected keyword argument 'frameskip'"):
-            KilleAEC("byteskille", frameskip=4)
+            make("byteskille", frameskip=4)
         with pytest.raises(kind, match=f"unexpected keyword argument 'oponents'{more}"):
             gymnasium.make(game, oponents="uniform")
         with pytest.raises(kind, match=f"unexpected keyword argument 'oponents'{more}"):

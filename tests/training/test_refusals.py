@@ -16,7 +16,7 @@ from kille_training.cli import main as command
 from kille_training.cli.main import guarded
 from refusals import refused as is_refused
 
-TWO = ["uniform", "rule_of_thumb"]
+TWO = ("uniform", "rule_of_thumb")
 
 
 def record(path):
@@ -26,7 +26,9 @@ def record(path):
 
 
 WRITES = {
-    "tournament": lambda path: kt.play_tournament(TWO, "knack", num_players=2, deals=4, out=path),
+    "tournament": lambda path: kt.play_tournament(
+        [*TWO], "knack", num_players=2, deals=4, out=path
+    ),
     "compare": lambda path: kt.compare(*TWO, "knack", 2, most=10, out=path),
     "train": lambda path: kt.train("knack", out=path),
     "seeds": lambda path: kt.train("knack", out=path, seeds=2),
@@ -35,7 +37,9 @@ WRITES = {
     "records": record,
 }
 DRAWS = {
-    "tournament": lambda seed: kt.play_tournament(TWO, "knack", num_players=2, deals=4, seed=seed),
+    "tournament": lambda seed: kt.play_tournament(
+        [*TWO], "knack", num_players=2, deals=4, seed=seed
+    ),
     "compare": lambda seed: kt.compare(*TWO, "knack", 2, most=10, seed=seed),
     "evaluate": lambda seed: kt.evaluate("uniform", "knack", 2, deals=4, seed=seed, exact=False),
     "train": lambda seed: kt.train("knack", seed=seed),
