@@ -11,7 +11,7 @@ from kille_training.cli import command
 @click.argument("policy")
 @click.option(
     "--decisions", type=click.IntRange(min=1), default=400_000, show_default=True,
-    help="Decisions that each learner learns from.",
+    help="Training decisions per learner.",
 )  # fmt: skip
 @click.option(
     "--seeds", type=click.IntRange(min=1), default=3, show_default=True,

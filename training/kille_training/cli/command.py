@@ -41,7 +41,7 @@ trust_option = click.option(
 out_option = click.option(
     "--out",
     type=click.Path(path_type=Path, file_okay=False),
-    help="Folder to write, and to resume.  [default: runs/NAME, named by what is asked]",
+    help="Folder to write, and to resume.  [default: runs/NAME, named after the arguments]",
 )
 seed_option = click.option(
     "--seed", type=click.IntRange(min=0, max=2**64 - 1), default=SEED, show_default=True,
@@ -77,11 +77,9 @@ def table_options(command: F) -> F:
             "--players",
             "num_players",
             type=int,
-            help="Seats; the default is what POLICY was made for, or the game's.",
+            help="Seats; the default is the policy's own, or the game's.",
         ),
-        click.option(
-            "--game", help="The game; the default is what POLICY was made for, or byteskille."
-        ),
+        click.option("--game", help="The game; the default is the policy's own, or byteskille."),
     ):
         command = option(command)
     return command

@@ -29,15 +29,15 @@ except KeyboardInterrupt:
 COMMANDS = {
     "games": ("games:games", "List the games, or show one: seats, actions, switches."),
     "players": ("players:players", "List the players, or show one."),
-    "play": ("play:play", "Sit down at a table yourself."),
+    "play": ("play:play", "Play against other players."),
     "train": ("train:train", "Train a policy by self-play."),
     "evaluate": ("evaluate:evaluate", "Measure a player."),
     "best-response": ("best_response:best_response", "Bound the exploitability of a player."),
-    "solve": ("solve:solve", "Solve a deal or a whole pot: an equilibrium."),
+    "solve": ("solve:solve", "Compute an equilibrium of a deal or a whole pot."),
     "tournament": ("tournament:tournament", "Rank players, with intervals."),
-    "benchmark": ("benchmark:benchmark", "Compare methods of learning at the same tables."),
+    "benchmark": ("benchmark:benchmark", "Compare learning methods at the same tables."),
     "compare": ("compare:compare", "Test whether one player is better than another."),
-    "record": ("record:record", "Let players play, and write the matches down."),
+    "record": ("record:record", "Play matches and write them to a file."),
     "replay": ("replay:replay", "Show recorded matches, or check them."),
 }
 """Every command: its function ("module:function" in this folder) and its help."""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @click.command(epilog="Example: kille replay matches.jsonl --html matches.html")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--check", is_flag=True, help="Only compare; exit 1 if anything differs.")
+@click.option("--check", is_flag=True, help="Only verify the results; exit 1 if anything differs.")
 @click.option("--match", "number", type=click.IntRange(min=1), help="Only this line of the file.")
 @click.option(
     "--html",

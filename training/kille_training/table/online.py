@@ -137,7 +137,7 @@ class Table:
         return [*self._older, *latest][-MOST_MATCHES:]
 
     def open(self, kept: list[Record] | None = None) -> None:
-        """Begin, or resume the stored matches, the last of which may be unfinished."""
+        """Begin, or resume stored matches, the last one possibly unfinished."""
         self._start(self._open(kept or []))
 
     def close(self) -> None:
