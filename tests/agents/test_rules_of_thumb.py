@@ -10,7 +10,7 @@ from env import knack_tables, krypkille_tables, tables
 from env.players import does
 from env.trick_tables import play
 from kille_agents.catalog import load_policy
-from kille_agents.rules_of_thumb import RULES_OF_THUMB
+from kille_agents.rules_of_thumb import RULES_OF_THUMB, reasons
 from kille_agents.rules_of_thumb import kungsholmskille as rule
 from kille_agents.rules_of_thumb.byteskille import THRESHOLDS
 from kille_agents.rules_of_thumb.habits import always
@@ -261,3 +261,8 @@ def test_a_rule_of_thumb_does_what_a_sensible_person_does(table, action):
 def test_byteskille_needs_less_at_a_larger_table_and_most_as_the_dealer():
     assert THRESHOLDS[0, 20, 5] < THRESHOLDS[0, 4, 2]
     assert len(set(THRESHOLDS[0, 3, :3])) > 1
+
+
+def test_a_chance_that_reads_as_zero_is_said_in_words() -> None:
+    assert reasons._is_lowest(0.004, 0.5, "claim it") == "almost certainly someone is lower."
+    assert reasons._is_lowest(0.3, 0.5, "claim it").startswith("about 30% that nobody is lower")

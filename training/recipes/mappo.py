@@ -56,7 +56,7 @@ def train(game="byteskille", num_players=3, decisions=2_700_000, seed=0, tables=
         before = torch.as_tensor(played.log_probability).float()
         values = critic(state)[:, 0].detach()
         gain = torch.as_tensor(played.advantages(values)).float()
-        returns, gain = gain + values, (gain - gain.mean()) / gain.std()
+        returns, gain = gain + values, (gain - gain.mean()) / (gain.std() + 1e-8)
         order = torch.cat([torch.randperm(len(seen)) for _ in range(EPOCHS)])
         for part in order.tensor_split(EPOCHS * PARTS):
             odds, value = log_probabilities(seen[part], mask[part]), critic(state[part])[:, 0]

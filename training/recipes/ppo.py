@@ -54,7 +54,7 @@ def train(game="byteskille", num_players=3, decisions=2_700_000, seed=0, tables=
         before = torch.as_tensor(played.log_probability).float()
         values = learner(seen, mask)[1].detach()
         gain = torch.as_tensor(played.advantages(values)).float()
-        returns, gain = gain + values, (gain - gain.mean()) / gain.std()
+        returns, gain = gain + values, (gain - gain.mean()) / (gain.std() + 1e-8)
         order = torch.cat([torch.randperm(len(seen), device=device) for _ in range(EPOCHS)])
         for part in order.tensor_split(EPOCHS * PARTS):
             odds, value = learner(seen[part], mask[part])

@@ -87,6 +87,8 @@ def _one_card(seen: Seen) -> bool:
 
 
 def _is_lowest(chance: float, bar: float, deed: str) -> str:
+    if chance < 0.005:  # which would read as 0%
+        return "almost certainly someone is lower."
     enough = "enough" if chance >= bar else "too little"
     return f"about {chance:.0%} that nobody is lower, {enough} to {deed}."
 
