@@ -86,7 +86,7 @@ def test_a_file_beside_a_policy_takes_no_table_from_it(config, refused, tmp_path
         (["train", "tiny.yaml", "--set", "learner.n_step=3"], "Did you mean 'n_steps'"),
         (["train", "tiny.yaml", "--set", "nonsense"], "expected KEY=VALUE"),
         (["train", "none.yaml"], "is not a file, a folder or a recipe"),
-        (["train", "."], "is no run"),
+        (["train", "."], "is not a run"),
         (["train", ".", "--seed", "3"], "a run with its own settings"),
         (["evaluate", "rule_of_tumb"], "Did you mean 'rule_of_thumb'"),
         (["evaluate", "rule_of_thumb", "--game", "bytskille"], "Did you mean 'byteskille'"),

@@ -423,7 +423,7 @@ def test_a_diverged_run_says_so_and_keeps_its_checkpoint(tmp_path, tiny):
 
 
 def test_a_folder_without_a_run_is_refused(tmp_path):
-    with pytest.raises(ConfigError, match="is no run"):
+    with pytest.raises(ConfigError, match="is not a run"):
         train_run(Run(tmp_path))
 
 

@@ -119,7 +119,7 @@ class _Shown:
             f"{table.count[row, column]:,} observations. It scores above {other} in "
             f"{100 * table.above.mean[row, column]:.1f}"
             f"{within(100 * table.above.half[row, column], 1)}% of them. "
-            f"Over all its deals it earns {_around(gaps, row, column)} more than {other}."
+            f"In total it earns {_around(gaps, row, column)} more than {other}."
         )
 
     def _standings(self, ranked: Sequence[Standing], order: Sequence[int]) -> list[dict[str, Any]]:

@@ -71,7 +71,7 @@ class Settings:
         near_seats: Number of nearest seats with weights of their own at these tables.
         begin_with: Name or path of a trained network with the initial weights of the policy, such
             as "knack/trained", with the same layers and, with `table_sizes`, the same `near_seats`.
-            Empty: random weights, as the value network always has.
+            Without one they are random, as those of the value network always are.
         torch_threads: Threads of torch; two are slower than one for networks of this size.
     """
 
