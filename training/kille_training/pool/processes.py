@@ -59,7 +59,7 @@ class Processes(AbstractContextManager["Processes"]):
     ) -> None:
         """Set up the pool; processes start with the first items."""
         if workers < 1:
-            raise WorkerError(f"workers is {workers}, expected at least 1 process")
+            raise WorkerError(f"workers is {workers}, expected 1 process or more")
         self._workers, self._log, self._folder, self._tick = workers, log, folder, tick
         self._inbox: SimpleQueue[tuple[_Child, bytes | Exception]] = SimpleQueue()
         self._idle: list[_Child] = []
