@@ -300,7 +300,7 @@ def test_what_cannot_be_solved_is_refused_before_anything_is_written(here, capsy
             "--set iterations: is for the hands of a deal",
         ),
         (["byteskille", "--rules", "episode=match", "--rules", "pots=2"], "pots is 2"),
-        (["krypkille", "--rules", "episode=match"], "--rules episode: only whole pots"),
+        (["krypkille", "--rules", "episode=match"], "--rules episode: only byteskille is solved"),
         (["byteskille", "--rules", "episode=match", "--players", "20"], "with 20 seats has about"),
     ):
         assert main(["solve", *words]) == 1
