@@ -220,7 +220,7 @@ class Batch(Fixed):
         deal: bool,
     ) -> None:
         first, tables, rules = not self._began, self.arrays.tables, self.arrays.rules
-        name = self.spec.name if deal else f"{self.spec.name} by hand"
+        name = self.spec.name if deal else f"{self.spec.name} (per hand)"
         with announce_compilation(name) if first and not in_plain() else nullcontext():
             # A step takes longest to compile, so a child compiles it while this process compiles
             # the reset.
