@@ -22,8 +22,8 @@ from pettingzoo.utils.env import AECEnv
 from kille_env.adapters.rendering import RENDER_MODES, Renderer
 from kille_env.adapters.spaces import Observations, feature_space
 from kille_env.core import arguments
-from kille_env.core.batch import ONE_TABLE
 from kille_env.core.game import Game
+from kille_env.core.single import ONE_TABLE
 from kille_env.core.start import begin
 from kille_env.errors import IllegalActionError, KilleError, shortened
 from kille_env.play.options import (

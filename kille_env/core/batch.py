@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from kille_env.registry import Table
 
 STEPS = f"{__name__}:kernels_of_steps"
-ONE_TABLE = f"{__name__}:kernels_of_one_table"
-"""Functions that call kernels, for `kille_env.core.start`."""
+"""What a child process compiles beside this one, for `kille_env.core.start`."""
 INT64 = np.dtype(np.int64)
 """NumPy has one object for it; to compare types otherwise takes longer."""
 
@@ -634,25 +633,6 @@ def again(
     for its, kept in zip((target.tables, *target.shown), arrays, strict=True):
         its[...] = kept
     return batch
-
-
-def kernels_of_one_table(game: str) -> Iterator[object]:
-    """Call all kernels that step, show or hand-play a single table."""
-    batch = Batch(game_of(game), seed=0)
-    yield batch.reset()
-    yield batch.step(batch.mask.argmax(axis=1))
-    yield batch.observe(0)
-    yield batch.legal_actions(0)
-    own = batch.arrays
-    masks = batch.mask.repeat(batch.num_players, axis=0).copy()
-    yield batch.game.masks_of_all(own.tables, own.rules, masks)
-    # Tables by hand deal and apply in separate calls, which compile other loops than `step`.
-    batch = Batch(game_of(game), seed=0, restart=False)
-    yield batch.reset(deal=False)
-    yield batch.deal()
-    yield batch.apply(batch.mask.argmax(axis=1))
-    yield batch.full_state(0)
-    yield batch.information_state(0)
 
 
 def kernels_of_steps(game: str) -> Iterator[object]:

@@ -13,10 +13,10 @@ import numpy as np
 
 from kille_env.core import arguments
 from kille_env.core.arrays import Fixed, read_only
-from kille_env.core.batch import kernels_of_one_table
 from kille_env.core.jit import kernel
 from kille_env.core.loops import MOST_PASSED
 from kille_env.core.rng import mix
+from kille_env.core.single import kernels_of_one_table
 from kille_env.core.spec import Rules
 from kille_env.core.start import begin
 from kille_env.errors import CardError, KilleError, PolicyError, RulesError, shortened

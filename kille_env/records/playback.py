@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from kille_env.core.arguments import one_of
-from kille_env.core.batch import ONE_TABLE, Batch
+from kille_env.core.batch import Batch
 from kille_env.core.floats import OBSERVATION, reading_of
+from kille_env.core.single import ONE_TABLE
 from kille_env.core.spec import Rules
 from kille_env.core.start import begin
 from kille_env.core.table import OVER

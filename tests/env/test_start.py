@@ -135,7 +135,7 @@ print(json.dumps([jit.Kernel.starting, env.game.is_compiled]))
 @pytest.mark.parametrize(
     "change",
     [
-        "import kille_env.adapters.aec as aec; aec.ONE_TABLE = 'kille_env.core.batch:nothing'",
+        "import kille_env.adapters.aec as aec; aec.ONE_TABLE = 'kille_env.core.single:nothing'",
         "start._compile_in_child = lambda job: False",
         "jit.cache_base = lambda: None; jit.kernel_folder = lambda key: None",
         "start.os.sched_getaffinity = lambda pid: {0}",

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from kille_env.core.batch import ONE_TABLE
+from kille_env.core.single import ONE_TABLE
 from kille_env.core.spec import Rules
 from kille_env.core.start import begin
 from kille_env.core.table import OVER
