@@ -10,7 +10,7 @@ import kille_env
 from kille_env.core.batch import Batch
 from kille_env.errors import IllegalActionError, PolicyError
 from kille_env.play.decisions import Decisions, History
-from kille_env.play.policy import Policy, UniformPolicy
+from kille_env.play.policy import UniformPolicy
 from kille_env.play.seating import SeatedPolicies, play_out
 from kille_env.records import Recorder, replay
 
@@ -81,7 +81,7 @@ def tables_of(
     return batch
 
 
-def everybody() -> list[Policy]:
+def everybody() -> list[Any]:
     return [Leaning(), UniformPolicy(), Leaning("other", 7), Looking(), Recurring()]
 
 
@@ -258,7 +258,7 @@ def test_the_history_is_what_the_seat_saw_and_did_in_the_deal(game: str) -> None
             told = zip(past.observation[here], past.mask[here], past.action[here], strict=True)
             known = [(seen.tobytes(), mask.tobytes(), int(action)) for seen, mask, action in told]
             deal = row, int(batch.seat[row]), int(tables["matches"][row]), int(tables["deals"][row])
-            assert known == own.get(deal, [])
+            assert known == own.get(deal, [])  # pyright: ignore
             compared += len(known)
             seen = batch.observation[row].tobytes(), batch.mask[row].tobytes(), int(actions[row])
             own.setdefault(deal, []).append(seen)

@@ -55,7 +55,7 @@ def test_play(kille, game, number, monkeypatch):
 
     def choices(*of):
         found = plain(*of)
-        offered[:] = [found[min(number, len(found) - 1)]["text"]]
+        offered[:] = [found[min(number, len(found) - 1)]["label"]]
         return found
 
     def lines():

@@ -29,7 +29,7 @@ WRITES = {
     "tournament": lambda path: kt.play_tournament(
         [*TWO], "knack", num_players=2, deals=4, out=path
     ),
-    "compare": lambda path: kt.compare(*TWO, "knack", 2, most=10, out=path),
+    "compare": lambda path: kt.compare(*TWO, game="knack", num_players=2, most=10, out=path),
     "train": lambda path: kt.train("knack", out=path),
     "seeds": lambda path: kt.train("knack", out=path, seeds=2),
     "solve": lambda path: kt.solve("byteskille", 2, iterations=2, out=path),
@@ -40,7 +40,7 @@ DRAWS = {
     "tournament": lambda seed: kt.play_tournament(
         [*TWO], "knack", num_players=2, deals=4, seed=seed
     ),
-    "compare": lambda seed: kt.compare(*TWO, "knack", 2, most=10, seed=seed),
+    "compare": lambda seed: kt.compare(*TWO, game="knack", num_players=2, most=10, seed=seed),
     "evaluate": lambda seed: kt.evaluate("uniform", "knack", 2, deals=4, seed=seed, exact=False),
     "train": lambda seed: kt.train("knack", seed=seed),
 }

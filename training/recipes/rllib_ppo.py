@@ -57,12 +57,13 @@ class SelfPlayRunner(SingleAgentEnvRunner):
     def make_env(self) -> None:  # noqa: D102
         live = LiveOpponent(self._logits, returns="logits", observation="box")
         table = {"opponents": live, "observation": "dict", "seed": self._seed}
-        self.num_envs = self.config.num_envs_per_env_runner
+        self.num_envs = self.config.num_envs_per_env_runner  # pyright: ignore
         tables = SeatVectorEnv(num_envs=self.num_envs, **self.config.env_config, **table)
         self.env = DictInfoToList(tables)
 
     def _logits(self, observation: np.ndarray, mask: np.ndarray) -> torch.Tensor:
-        return self.module.logits(torch.tensor(observation), torch.tensor(mask))
+        module: Any = self.module
+        return module.logits(torch.tensor(observation), torch.tensor(mask))
 
 
 def train(
@@ -85,7 +86,7 @@ def train(
         minibatch_size=MINIBATCH,
         num_epochs=3,
         lr=[[0, 2e-3], [decisions, 0.0]],
-        entropy_coeff=[[0, 0.1], [decisions, 0.0]],
+        entropy_coeff=[[0, 0.1], [decisions, 0.0]],  # pyright: ignore
         gamma=1.0,
         lambda_=1.0,
         grad_clip=0.5,
@@ -95,7 +96,7 @@ def train(
     algorithm = config.build_algo()
     for _ in range(max(1, decisions // (TABLES * STEPS))):
         algorithm.train()
-    module = algorithm.get_module()
+    module: Any = algorithm.get_module()
     algorithm.stop()
     return LiveOpponent(
         lambda observation, mask: module.logits(torch.tensor(observation), torch.tensor(mask)),

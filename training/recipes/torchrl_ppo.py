@@ -8,6 +8,7 @@ plays a single table.
 """
 
 import argparse
+from typing import Any
 
 import gymnasium
 import torch
@@ -55,8 +56,10 @@ def train(
         f"kille_env:kille_env/{game}-v0", num_envs=TABLES, num_players=num_players,
         observation="dict", opponents=live, seed=seed, autoreset_mode="Disabled",
     )  # fmt: skip
-    high = torch.from_numpy(venv.single_observation_space["observation"].high)
-    logits, value = Network(high, venv.single_action_space.n), Network(high, 1)
+    shown: Any = venv.single_observation_space
+    actions: Any = venv.single_action_space
+    high = torch.from_numpy(shown["observation"].high)
+    logits, value = Network(high, actions.n), Network(high, 1)
     actor = ProbabilisticActor(
         TensorDictModule(logits, in_keys=["observation"], out_keys=["logits"]),
         in_keys={"logits": "logits", "mask": "action_mask"},
