@@ -264,6 +264,8 @@ def announce_compilation(name: str) -> Iterator[None]:
     for wait in before_compiling:
         wait()
     started: list[float] = []
+    # A thread beside the main one would write into a prompt that waits for an answer.
+    aloud = threading.current_thread() is threading.main_thread()
     collecting = gc.isenabled()
 
     def start() -> None:
@@ -271,7 +273,8 @@ def announce_compilation(name: str) -> Iterator[None]:
             started.append(time.perf_counter())
             # The compiler makes millions of objects and drops few: looking for garbage is waste.
             gc.disable()
-            say(f"kille-env: compiling {name} (once; later starts are warm) ...")
+            if aloud:
+                say(f"kille-env: compiling {name} (once; later starts are warm) ...")
 
     try:
         with _compiler().before_compiling(start):
@@ -279,6 +282,6 @@ def announce_compilation(name: str) -> Iterator[None]:
     finally:
         if collecting:
             gc.enable()
-    if started:
+    if started and aloud:
         took = time.perf_counter() - started[0]
         say(f"kille-env: {name} compiled in {took:.1f} s")

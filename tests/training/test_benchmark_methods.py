@@ -198,7 +198,8 @@ def test_a_method_plays_other_games_and_matches(name: str, table: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("table", "why"), [("knack-4", "ends and takes"), ("byteskille-2-match", "needs single deals")]
+    ("table", "why"),
+    [("knack-4", "terminal nodes and takes"), ("byteskille-2-match", "needs single deals")],
 )
 def test_mccfr_needs_an_exact_tree(table: str, why: str) -> None:
     with pytest.raises(KilleError, match=f"{why}.*another method"):

@@ -72,9 +72,9 @@ def test_its_answer_is_exact(tmp_path: Path) -> None:
         ("coin.policy", "1 1 0.5 0.5", "1 1 0.5 0.6", "add up to 1"),
         ("coin.policy", "1 1 0.5 0.5", "1 1 1.5 -0.5", "add up to 1"),
         ("coin.policy", "1 1 0.5 0.5", "1 1 1/3 1/3 1/3", "3 probabilities in the policy"),
-        ("coin.policy", "1 1 0.5 0.5\n", "1 1 0.5 0.5\n1 3 1\n", "of another one"),
+        ("coin.policy", "1 1 0.5 0.5\n", "1 1 0.5 0.5\n1 3 1\n", "belongs to another tree"),
         ("coin.efg", '"0" 1/3 "1" 2/3', '"0" 1/3 "1" 1/3', "add up to 1"),
-        ("coin.efg", 'p "" 1 2', 'p "" 1 1', "of another one"),
+        ("coin.efg", 'p "" 1 2', 'p "" 1 1', "belongs to another tree"),
     ],
 )
 def test_what_is_no_game_or_no_policy_is_refused(

@@ -116,7 +116,7 @@ def test_policies_of_another_game_are_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("game", "seats", "rules", "told"),
     [
-        ("knack", 2, None, "ends and takes"),
+        ("knack", 2, None, "terminal nodes and takes"),
         ("byteskille", 2, {"episode": "match"}, "not a single tree; export a single deal"),
         ("byteskille", 6, None, "6 seats has about"),
     ],

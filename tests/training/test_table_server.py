@@ -233,7 +233,7 @@ def test_the_token_and_the_match_outlive_the_server(tmp_path):
         asked = next(state["asked"] for state in news(browser) if state["asked"])
     with at_home(tmp_path) as (house, browser):
         assert house.token == token
-        assert "Go on" in browser.get("/").text
+        assert "Continue: " in browser.get("/").text
         assert next(state["asked"] for state in news(browser) if state["asked"]) == asked
 
 
