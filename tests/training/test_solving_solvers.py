@@ -296,7 +296,7 @@ def test_progress_is_reported_and_ends_a_run():
 def test_a_strategy_that_is_none_is_refused_by_name():
     tree = kuhn().tree
     for wrong in (np.zeros(7), np.full((24, 1), 0.5)):
-        with pytest.raises(PolicyError, match=r"has shape \(\d+,\), expected \(24,\)"):
+        with pytest.raises(PolicyError, match=r"has shape \(.*\), expected \(24,\)"):
             nash_conv(tree, wrong)
     for value in (np.nan, np.inf, -0.5, 0.7):
         strategy = uniform(tree)
