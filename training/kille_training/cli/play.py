@@ -114,12 +114,10 @@ def _in_terminal(
 
     sitting = Sitting(order.game, order.rules, [None, *others], seed=order.seed)
 
-    def read() -> str:
-        show_keys()
-        return sys.stdin.readline()
-
-    # With --json the conversation moves to standard error.
-    terminal = Terminal(sitting, read, sys.stderr if quiet else None)
+    # With --json the conversation moves to standard error. Keys are discarded before a question
+    # stands there, never after: an answer may be typed at once.
+    out = sys.stderr if quiet else None
+    terminal = Terminal(sitting, sys.stdin.readline, out, before_asking=show_keys)
     return terminal.run(), sitting.records(unfinished=True)
 
 

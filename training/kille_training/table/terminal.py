@@ -37,9 +37,10 @@ class Terminal:
 
     def __init__(
         self, sitting: Sitting, read: Callable[[], str] = sys.stdin.readline,
-        out: TextIO | None = None,
+        out: TextIO | None = None, before_asking: Callable[[], None] = lambda: None,
     ) -> None:  # fmt: skip
         """Connect a new match; `read` returns "" after the last line."""
+        self._before_asking = before_asking
         self._sitting, self._read, self._out = sitting, read, out
         self._noun = episode_noun(sitting.batch.rules["episode"])
         self._costing: tuple[Thread, list[str]] | None = None
@@ -103,6 +104,7 @@ class Terminal:
         labels = [f"[{choice['label']}]" for choice in found if not choice["cards"]]
         named = ["[cards]"] if any(choice["cards"] for choice in found) else []
         while True:
+            self._before_asking()
             self._say(" ".join([question, *named, *labels]) + "\n> ", end="")
             line = self._read()
             word = line.strip().lower()
