@@ -72,7 +72,7 @@ def is_steady(player: Policy, table: Table) -> bool:
 def remarked(player: Policy, table: Table) -> Policy:
     """Return a player; one that does not answer the same twice, with a name that says so.
 
-    Policys that look ahead draw by the keys of decisions, and kernels compute: they are not asked.
+    Policies that look ahead draw by the keys of decisions, and kernels compute: they are not asked.
     """
     searches = not isinstance(player, ObservationPolicy)
     if searches or kernel_of(player) is not None or is_steady(player, table):

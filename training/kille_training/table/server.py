@@ -214,7 +214,7 @@ class House:
         return StreamingResponse(self._stream(table, last), media_type="text/event-stream")
 
     async def _stream(self, table: Table, since: tuple[int, int] | None) -> AsyncIterator[str]:
-        """Yield server-sent events: new states, and keep-alives."""
+        """Yield server-sent events: new states, and keep-alive messages."""
         # A wake-up without news, such as a secret decision, must not delay the keep-alive.
         news = asyncio.Event()
         table.news.add(news)
