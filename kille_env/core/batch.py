@@ -1,6 +1,6 @@
 """Many tables of one game: Python owns the arrays, compiled kernels fill them."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from functools import cache
 from html import escape
@@ -16,15 +16,13 @@ from kille_env.core.jit import Kernel, announce_compilation, in_plain
 from kille_env.core.loops import MOST_PASSED, first_illegal
 from kille_env.core.provided import provided
 from kille_env.core.spec import Part, Rules, width
-from kille_env.core.start import compile_ahead, finish
+from kille_env.core.start import finish
 from kille_env.core.table import DEAL, OVER
 from kille_env.errors import IllegalActionError, KilleError, RulesError, shortened
 
 if TYPE_CHECKING:
     from kille_env.registry import Table
 
-STEPS = f"{__name__}:kernels_of_steps"
-"""What a child process compiles beside this one, for `kille_env.core.start`."""
 INT64 = np.dtype(np.int64)
 """NumPy has one object for it; to compare types otherwise takes longer."""
 
@@ -223,8 +221,6 @@ class Batch(Fixed):
         with announce_compilation(name) if first and not in_plain() else nullcontext():
             # A step takes longest to compile, so a child compiles it while this process compiles
             # the reset.
-            is_cold = first and deal and not in_plain() and not self.game.is_compiled
-            wait = compile_ahead(self.game, STEPS) if is_cold else None
             decided = chosen
             # With anything given, begin and deal are separate calls; else one kernel does both.
             if start or decks or not deal:
@@ -244,8 +240,6 @@ class Batch(Fixed):
                     raise _undecided()
             self._show(chosen)
             self._began = True
-            if wait:
-                wait()
             if first and deal:
                 self.compile_step()
             elif first:  # a reset without a deal is for play by hand
@@ -633,8 +627,3 @@ def again(
     for its, kept in zip((target.tables, *target.shown), arrays, strict=True):
         its[...] = kept
     return batch
-
-
-def kernels_of_steps(game: str) -> Iterator[object]:
-    """Call the step of many tables."""
-    yield Batch(game_of(game), 2, seed=0).compile_step()

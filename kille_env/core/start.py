@@ -3,8 +3,8 @@
 A kernel is a plain Python function, too: hundreds of times slower, and the same to the bit. So an
 environment of one table does not wait for the compiler. It plays its first decisions in plain
 Python; a child process fills the cache of kernels meanwhile, and a thread then loads them, and the
-table goes on compiled. A batch of many tables waits for the compiler; a child compiles its steps
-meanwhile.
+table goes on compiled. A batch of many tables waits for the compiler: a second process for a part
+of its kernels gained nothing when it was tried.
 
 This needs a second core and a cache that can be written. Without them, or if the child fails,
 kernels are compiled when they are first called.
