@@ -27,9 +27,11 @@ from kille_env.registry import load_game as load_game
 
 if TYPE_CHECKING:
     from kille_env.adapters.vector import SeatVectorEnv as SeatVectorEnv
+    from kille_env.core.rule_space import RuleSpace
     from kille_env.play.experience import Collector, collect
     from kille_env.play.functions import LiveOpponent
     from kille_env.records import Recorder, read_records, replay, write_records
+    from kille_env.rule_spaces import list_rule_spaces, rule_space
 
 __version__ = "0.1.0"
 __all__ = [
@@ -37,12 +39,15 @@ __all__ = [
     "KilleError",
     "LiveOpponent",
     "Recorder",
+    "RuleSpace",
     "collect",
     "list_games",
+    "list_rule_spaces",
     "make",
     "make_batch",
     "read_records",
     "replay",
+    "rule_space",
     "spec",
     "write_records",
 ]
@@ -73,10 +78,13 @@ _LAZY_NAMES = {
     "Collector": "kille_env.play.experience",
     "LiveOpponent": "kille_env.play.functions",
     "Recorder": "kille_env.records",
+    "RuleSpace": "kille_env.core.rule_space",
     "SeatVectorEnv": "kille_env.adapters.vector",
     "collect": "kille_env.play.experience",
+    "list_rule_spaces": "kille_env.rule_spaces",
     "read_records": "kille_env.records",
     "replay": "kille_env.records",
+    "rule_space": "kille_env.rule_spaces",
     "write_records": "kille_env.records",
 }
 

@@ -1,0 +1,98 @@
+"""Rule spaces by name: YAML files in `configs/rules`, and files of your own."""
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from kille_env.core.rule_space import RuleSpace
+from kille_env.errors import ConfigError, KilleError, RulesError, did_you_mean, shortened
+from kille_env.registry import spec
+
+__all__ = ["list_rule_spaces", "rule_space", "rules_folder"]
+
+MOST_BYTES = 1 << 20
+"""Maximum size of a file."""
+REQUIRED = ("game", "seats", "vary")
+KEYS = (*REQUIRED, "base", "held_out", "dull")
+"""Keys of a file: the game, and arguments of `RuleSpace`."""
+SUFFIXES = (".yaml", ".yml")
+
+
+def rules_folder() -> Path:
+    """Return the folder of the rule spaces and their held-out tables.
+
+    Raises:
+        ConfigError: This installation has none.
+    """
+    package = Path(__file__).parent
+    for folder in (package / "configs" / "rules", package.parent / "configs" / "rules"):
+        if folder.is_dir():
+            return folder
+    raise ConfigError("this installation has no rule spaces; install kille-env again")
+
+
+def list_rule_spaces() -> tuple[str, ...]:
+    """Return the names of all rule spaces.
+
+    Example:
+        >>> import kille_env
+        >>> "krypkille-scores" in kille_env.list_rule_spaces()
+        True
+    """
+    return tuple(sorted(path.stem for path in rules_folder().glob("*.yaml")))
+
+
+def rule_space(name: str | Path) -> RuleSpace:
+    """Return a rule space: switches of a game that vary, with regions held out from training.
+
+    Example:
+        >>> import kille_env
+        >>> space = kille_env.rule_space("krypkille-scores")
+        >>> batch = kille_env.make_batch(space.game, 8, 2, rules=space.draw(1, seed=3)[0])
+
+    Args:
+        name: A name, see `list_rule_spaces`, or a YAML file with the same keys.
+
+    Raises:
+        RulesError: There is no such space, or the file names a switch or value that the game does
+            not have.
+        ConfigError: The file cannot be read, or has an unknown key.
+    """
+    if Path(name).suffix in SUFFIXES:
+        return _read(Path(name))
+    if name not in (known := list_rule_spaces()):
+        raise RulesError(f"there is no rule space {shortened(name)}. {did_you_mean(name, known)}")
+    return _built_in(str(name))
+
+
+@cache
+def _built_in(name: str) -> RuleSpace:
+    """Return a space of `configs/rules`, one object for all who ask: its pools are made once."""
+    return _read(rules_folder() / f"{name}.yaml")
+
+
+def _read(path: Path) -> RuleSpace:
+    import yaml  # slow to import
+
+    try:
+        with path.open("rb") as file:
+            data = file.read(MOST_BYTES + 1)
+        if len(data) > MOST_BYTES:
+            raise ConfigError(f"it is larger than {MOST_BYTES >> 20} MiB")
+        content: Any = yaml.safe_load(data)
+    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
+        raise ConfigError(f"{path} is not a rule space: {shortened(str(error))}") from None
+    if not isinstance(content, dict):
+        raise ConfigError(f"{path} is not a rule space, expected the keys {', '.join(KEYS)}")
+    for key in content:
+        if key not in KEYS:
+            raise ConfigError(
+                f"{path} has the unknown key {shortened(key)}. {did_you_mean(key, KEYS)}"
+            )
+    if missing := [key for key in REQUIRED if key not in content]:
+        raise ConfigError(f"{path} lacks {', '.join(missing)}")
+    game = content.pop("game")
+    try:
+        return RuleSpace(spec(game), name=path.stem, **content)
+    except KilleError as error:
+        raise type(error)(f"{path}: {error}") from None
