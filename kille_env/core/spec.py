@@ -43,6 +43,8 @@ class Switch:
         even: Whether the whole number must be even.
         nullable: Whether None ("as the game ends by itself") is a value too.
         decision: Its number in the register of decisions of the game's page.
+        pays: Whether only the payment of a hand reads it: tables that differ in it alone are the
+            same up to there, so a tree of one serves all.
     """
 
     name: str
@@ -54,6 +56,7 @@ class Switch:
     nullable: bool = False
     decision: str = ""
     maximum: int = 1_000_000_000
+    pays: bool = False
 
     def value_for(self, preset: str) -> Value:
         """Return the value that a preset gives it."""

@@ -24,12 +24,12 @@ from kille_env.tricktaking.tricks import FIVE_TYPES, HAND, SIX_TYPES, hand_switc
 
 def _points(name: str, meaning: str, default: Any = 0) -> Switch:
     """Return a switch for a number of the table of outcomes."""
-    return Switch(name, meaning, default, decision="D-R01")
+    return Switch(name, meaning, default, decision="D-R01", pays=True)
 
 
 def _worth(name: str, meaning: str, default: Any = "denomination") -> Switch:
     """Return a switch for the points of a card, in the table of outcomes."""
-    return Switch(name, meaning, default, member_names(Worth), decision="D-R01")
+    return Switch(name, meaning, default, member_names(Worth), decision="D-R01", pays=True)
 
 
 SWITCHES = (
@@ -62,6 +62,7 @@ SWITCHES = (
         True,
         (False, True),
         decision="D-R05",
+        pays=True,
     ),
     _points(
         "kille_denomination", "denomination of the kille", {"reconstructed": 50, "blog2010": 18}

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from kille_env.errors import PolicyError
 from kille_env.words.text import listed
@@ -20,10 +21,14 @@ from kille_training.cli import command
     "--deals", type=click.IntRange(min=2), default=20_000, show_default=True,
     help="Duplicate deals.",
 )  # fmt: skip
+@click.option(
+    "--tables", metavar="SET",
+    help="Compute NashConv at all tables of a held-out set instead, as krypkille-scores/test.",
+)  # fmt: skip
 @command.seed_option
 @command.table_options
 @command.json_option
-def evaluate(policy: str, baselines: str, as_json: bool, **asked: Any) -> None:
+def evaluate(policy: str, baselines: str, tables: str | None, as_json: bool, **asked: Any) -> None:
     """Measure POLICY: units per deal with 95% intervals, and distance from an equilibrium.
 
     POLICY is the folder of a run, of a solution or of an exported policy, the name of a built-in
@@ -44,6 +49,9 @@ def evaluate(policy: str, baselines: str, as_json: bool, **asked: Any) -> None:
             f"{policy} holds runs by seed; evaluate one of them ({listed(runs, 'or')}), or compare "
             f"all of them with those in another folder: kille compare {policy} OTHER"
         )
+    if tables is not None:
+        _report_tables(policy, tables, as_json, **asked)
+        return
     with Bars(lines=True) as progress:
         found = measure(
             policy,
@@ -55,3 +63,18 @@ def evaluate(policy: str, baselines: str, as_json: bool, **asked: Any) -> None:
     result: dict[str, Any] = {"policy": policy, "unfinished": note, **found.as_dict()}
     shown = [str(found), *([note] if note else [])]
     command.report(result, shown, as_json)
+
+
+def _report_tables(policy: str, tables: str, as_json: bool, **asked: Any) -> None:
+    """Print NashConv at the tables of a set."""
+    from kille_training.evaluation.exact import nash_conv
+    from kille_training.progress import Bars
+
+    context = click.get_current_context()
+    for name in ("baselines", "deals", "seed", "rules"):
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            raise click.UsageError(f"--tables computes without deals at given rules: drop --{name}")
+    where = {name: asked[name] for name in ("game", "num_players", "transfer", "trust")}
+    with Bars(lines=True) as progress:
+        found = nash_conv(policy, tables=tables, progress=progress, **where)
+    command.report(found.as_dict(), [found], as_json)

@@ -69,7 +69,7 @@ COUNTS = np.dtype(
 class Job(NamedTuple):
     """Settings of a walk."""
 
-    rules: np.ndarray  # [1]
+    rules: np.ndarray  # [R]; the tree is grown by the first, and its ends pay by all
     end: int  # where the cards of the deck end that are played with
     num_features: int  # of an information state
     owner: np.ndarray  # [P], the player that decides for each seat
@@ -92,6 +92,7 @@ class Path(NamedTuple):
     joint_bytes: np.ndarray  # the same memory
     way: np.ndarray
     mask: np.ndarray
+    paid: np.ndarray  # [R, P], the payments of the newest end, by rules and seat
     thrown_in: np.ndarray  # [1], how likely the deals so far are dealt again at once
 
 
@@ -123,7 +124,8 @@ class Ends(NamedTuple):
     rows: np.ndarray  # the last sequences
     chance: np.ndarray
     paid: np.ndarray  # what each player gets; how often cards are dealt again; then each outcome,
-    # where asked for: all times how often chance leads there, but with nodes as they are
+    # where asked for; then what each player gets by each of the further rules: all times how often
+    # chance leads there, but with nodes as they are
 
 
 class Ways(NamedTuple):

@@ -1,6 +1,7 @@
 """Grow the trees of deals: run the walk over them and enlarge its arrays."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -48,24 +49,50 @@ def build_deal(
 
     All hands but the last share a tree: they differ only in visible counters.
     """
-    check_deal(num_players, rules, memory_limit)
     grown |= {"memory_limit": memory_limit, "progress": progress}
-    stage = grow_stage(num_players, rules, **grown)
-    if not stage.again.any():
-        return DealStages((stage,))
-    last = load_game(rules.game).spec.redeals(rules, num_players)
+    return build_deals(num_players, [rules], **grown)[0]
+
+
+def build_deals(
+    num_players: int, rules: Sequence[Rules], *, memory_limit: int = MEMORY_LIMIT, **grown: Any
+) -> list[DealStages]:
+    """Grow the trees of a deal by rules of one `shape_of`, in one walk; see `build_deal`."""
+    check_deal(num_players, rules[0], memory_limit)
+    grown |= {"memory_limit": memory_limit}
+    stages = grow_stages(num_players, rules, **grown)
+    if not stages[0].again.any():
+        return [DealStages((stage,)) for stage in stages]
+    last = load_game(rules[0].game).spec.redeals(rules[0], num_players)
     if not last:
         raise KilleError(
             "there is no exact tree: the cards of a deal can be dealt again, and the game has no "
             "count of redeals (`redeals`)"
         )
-    earlier = (stage.after(granted) for granted in range(last))
-    return DealStages((*earlier, grow_stage(num_players, rules, granted=last, **grown)))
+    final = grow_stages(num_players, rules, granted=last, **grown)
+    return [
+        DealStages((*(stage.after(granted) for granted in range(last)), behind))
+        for stage, behind in zip(stages, final, strict=True)
+    ]
 
 
-def grow_stage(
+def shape_of(rules: Rules) -> Rules:
+    """Return the rules with the first preset's values of switches that only pay.
+
+    Tables with the same number of seats and equal results have one tree with other payoffs.
+    """
+    known = load_game(rules.game).spec
+    pays = {s.name: s.value_for(known.presets[0]) for s in known.switches if s.pays}
+    return known.resolve({**rules.values, **pays})
+
+
+def grow_stage(num_players: int, rules: Rules, **grown: Any) -> Stage:
+    """Grow the tree of one hand of a deal; see `grow_stages`."""
+    return grow_stages(num_players, [rules], **grown)[0]
+
+
+def grow_stages(
     num_players: int,
-    rules: Rules,
+    rules: Sequence[Rules],
     *,
     granted: int = 0,
     start: Mapping[str, Any] | None = None,
@@ -76,29 +103,32 @@ def grow_stage(
     recall: bool = False,
     memory_limit: int = MEMORY_LIMIT,
     progress: Callable[[int], None] = ignore,
-) -> Stage:
-    """Grow the tree of one hand of a deal."""
-    game = load_game(rules.game)
-    granted = arguments.whole("granted", granted, 0, game.spec.redeals(rules, num_players))
+) -> list[Stage]:
+    """Grow the tree of one hand of a deal by rules that differ in payments alone."""
+    first, name = rules[0], rules[0].game
+    if len(set(map(shape_of, rules))) > 1 or (len(rules) > 1 and (nodes or outcomes)):
+        raise KilleError("rules whose trees differ, or trees with nodes, are grown one by one")
+    game = load_game(name)
+    granted = arguments.whole("granted", granted, 0, game.spec.redeals(first, num_players))
     together = {arguments.whole("shared", seat, 0, num_players - 1) for seat in shared}
     alone = [seat for seat in range(num_players) if seat not in together]
     owner = [alone.index(s) if s in alone else len(alone) for s in range(num_players)]
-    tables = game.dealt_again(_starts(num_players, rules, cards), granted)
+    tables = game.dealt_again(_starts(num_players, first, cards), granted)
     for name, value in (start or {}).items():
         tables[name] = value
-    end = len(game.spec.left_out(rules)) + len(cards) if cards else game.spec.pack.size
-    forgets = own_cards(rules, num_players)[: 0 if nodes or recall else None]
+    end = len(game.spec.left_out(first)) + len(cards) if cards else game.spec.pack.size
+    forgets = own_cards(first, num_players)[: 0 if nodes or recall else None]
     growth = Growth(
         game, rules, tables, end,
         owner=owner, outcomes=outcomes, nodes=nodes, forgets=forgets,
     )  # fmt: skip
-    with announce_compilation(f"{rules.game} for solving"):
+    with announce_compilation(f"{name} for solving"):
         while not growth.done:
             before = growth.met
             taken = growth.walk()
             if taken > memory_limit:
                 ends = f"more than {growth.counts['ends'][0]:,} terminal nodes"
-                raise too_large(rules.game, num_players, ends, taken, memory_limit)
+                raise too_large(name, num_players, ends, taken, memory_limit)
             progress(growth.met - before)
     return growth.finished(granted)
 
@@ -126,7 +156,7 @@ class Growth:
     def __init__(
         self,
         game: Game,
-        rules: Rules,
+        rules: Sequence[Rules],
         starts: np.ndarray,
         end: int,
         *,
@@ -140,10 +170,12 @@ class Growth:
         num_features = width(spec.information_state(seats))
         owners = np.array(owner, dtype=np.int64)
         players, together = int(owners.max()) + 1, int(np.bincount(owners).max())
-        self.job = Job(rules.record, end, num_features, owners, forgets, nodes)
+        records = rules[0].record if len(rules) == 1 else np.concatenate([r.record for r in rules])
+        records.flags.writeable = False  # one type for the compiler
+        self.job = Job(records, end, num_features, owners, forgets, nodes)
         self._walk, self._num_starts = walk_of(game), len(starts)
         self._rules, self._zero_sum = rules, spec.zero_sum
-        depth = spec.max_decisions(rules, seats) + spec.pack.size + 2
+        depth = spec.max_decisions(rules[0], seats) + spec.pack.size + 2
         types, actions = len(spec.pack.codes), spec.num_actions
         row = np.zeros(-(-(together * num_features + 1) // 8), dtype=np.uint64)
         joint = np.zeros(-(-(seats * num_features + 1 + types) // 8), dtype=np.uint64)
@@ -160,6 +192,7 @@ class Growth:
             joint_bytes=joint.view(np.uint8),
             way=np.zeros(2, dtype=np.int32),
             mask=np.zeros(actions, dtype=np.int8),
+            paid=np.zeros((len(rules), seats)),
             thrown_in=np.zeros(1),
         )
         self._round = Round(
@@ -168,7 +201,8 @@ class Growth:
             last=np.full((len(starts), players), -1, dtype=np.int32),
             weight=np.full(len(starts), 1.0 / len(starts)),
         )
-        self._shape = spec.table, len(row), len(joint), players, actions, outcomes
+        more = players * (len(rules) - 1)
+        self._shape = spec.table, len(row), len(joint), players, actions, outcomes + more
         self._arrays = Arrays.nothing(*self._shape)
         self.counts = np.zeros(1, dtype=COUNTS)
         self.counts["nodes"] = 1  # the root
@@ -223,8 +257,8 @@ class Growth:
             raise KilleError(f"there is no exact tree: {FAULTS[fault]}")
         return sum(array.nbytes for some in (self._round, *self._arrays) for array in some)
 
-    def finished(self, granted: int) -> Stage:
-        """Return the complete hand after so many granted questions, and free the other arrays."""
+    def finished(self, granted: int) -> list[Stage]:
+        """Return the complete hand by each of the rules, and free the other arrays."""
         sets, ends, ways, written, *_ = self._arrays
         size = {name: int(self.counts[name][0]) for name in COUNTS.names or ()}
         del self._arrays
@@ -238,10 +272,13 @@ class Growth:
             resize(array, size["ends"])
         ends, paid = (last, paid) if self.job.keeps_nodes else _numbered(last, chance, paid)
         chance /= 1.0 - thrown_in
-        payoff, results = np.split(paid, [last.shape[1]], axis=1)
-        payoff = np.ascontiguousarray(payoff)
+        players, columns = last.shape[1], paid.shape[1]
+        further = range(columns - players * (len(self._rules) - 1), columns, players)
+        begins = [0, *further]
+        payoffs = [np.ascontiguousarray(paid[:, begin : begin + players]) for begin in begins]
         if not self._zero_sum:  # seats earn what they get less the table's mean
-            payoff -= payoff.mean(axis=1, keepdims=True)
+            payoffs = [each - each.mean(axis=1, keepdims=True) for each in payoffs]
+        payoff, results = payoffs[0], paid[:, players : further.start]
         nodes = None
         if self.job.keeps_nodes:
             infoset, parent, sequence, share = (array[: size["nodes"]] for array in written)
@@ -257,8 +294,8 @@ class Growth:
         if forgets:
             tree, order = _sorted(tree)
             masks, positions = masks[order], positions[order]
-        return Stage(
-            rules=self._rules,
+        stage = Stage(
+            rules=self._rules[0],
             num_players=seats,
             num_deals=size["deals"] // self._num_starts,
             num_nodes=size["met"],
@@ -273,6 +310,10 @@ class Growth:
             granted=granted,
             nodes=nodes,
         )
+        return [
+            replace(stage, rules=rules, tree=tree._replace(payoff=payoff))
+            for rules, payoff in zip(self._rules, payoffs, strict=True)
+        ]
 
 
 class _Payoffs(NamedTuple):

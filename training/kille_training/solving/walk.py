@@ -50,9 +50,10 @@ FAULTS = {
     2: "two tables that look alike to a seat have different legal actions",
     3: "more cards are drawn than the pack holds; fewer seats or a larger pack leave cards in it",
     4: "a deal has chance events other than cards, and the game does not define them (`chances`)",
+    5: "a deal ends by some of the rules and goes on by others (`pays` of a switch is wrong)",
 }
 """Errors of a walk, by `COUNTS["fault"]`."""
-FORGETS, CLASH, EMPTY, RANDOM = FAULTS
+FORGETS, CLASH, EMPTY, RANDOM, UNEQUAL = FAULTS
 
 SCATTER = 0x9E3779B97F4A7C15  # an odd multiplier: numbers that look random
 
@@ -229,11 +230,12 @@ def _put(table, at):
     table["stacked"] = position + 1
 
 
-def play(job, path, depth, action, at):
+def play(job, path, depth, action, at, number):
     """Step a copy of a table onto the next place of the stack, and return the outcome.
 
-    Action -1 deals; `at` is the position in the deck of the next card, -1 for none. If the step
-    `DRAWS` another card, the copy stays before the step and waits for it.
+    Action -1 deals; `at` is the position in the deck of the next card, -1 for none; `number` is
+    that of the rules. If the step `DRAWS` another card, the copy stays before the step and waits
+    for it.
     """
     stack, frames = path.stack, path.frames
     start = frames[depth]["start"] if at >= 0 else np.int64(stack[depth]["stacked"])
@@ -243,9 +245,9 @@ def play(job, path, depth, action, at):
         _put(table, at)
     fixed = np.int64(table["stacked"])
     if action < 0:
-        deal(table, job.rules[0])
+        deal(table, job.rules[number])
     else:
-        apply(table, job.rules[0], action)
+        apply(table, job.rules[number], action)
     if table["drawn"] > job.end:
         return DRY
     if table["drawn"] <= fixed:
@@ -266,6 +268,22 @@ def play(job, path, depth, action, at):
     frame = frames[depth + 1]
     frame["start"], frame["floor"], frame["count"], frame["run"] = start, floor, number, run
     return DRAWS
+
+
+def play_on(job, path, depth, action, at, size):
+    """Step as `play` does; where the hand ends, note the payments by each of the rules."""
+    came, stack, phase = PLAYED, path.stack, np.int64(0)
+    for number in range(job.rules.shape[0]):
+        came = play(job, path, depth, action, at, number)
+        table = stack[depth + 1]
+        if number > 0 and (came != PLAYED or table["phase"] != phase):
+            size["fault"] = UNEQUAL
+        phase = np.int64(table["phase"])
+        if came != PLAYED or phase > OVER:
+            break
+        for seat in range(job.owner.shape[0]):
+            path.paid[number, seat] = table["reward"][seat]
+    return came
 
 
 def count_talon(job, path, depth):
@@ -292,6 +310,8 @@ def count_talon(job, path, depth):
 def add_end(job, path, depth, ends, size):
     """Store an end: its reach by chance, payoffs and sequences."""
     table, frame, players = path.stack[depth], path.frames[depth], path.last.shape[1]
+    more = players * (job.rules.shape[0] - 1)  # the columns of further rules, the last ones
+    columns = ends.paid.shape[1] - more
     for history in range(frame["first"], frame["end"]):
         last, weight = path.last[history], frame["chance"] * path.weight[history]
         # Consecutive last cards mostly lead to the same end: try the latest before the hash table.
@@ -310,11 +330,15 @@ def add_end(job, path, depth, ends, size):
             size["last_end"] = number
         ends.chance[number] += weight
         for seat in range(job.owner.shape[0]):
-            ends.paid[number, job.owner[seat]] += weight * table["reward"][seat]
+            ends.paid[number, job.owner[seat]] += weight * path.paid[0, seat]
         if table["phase"] == DEAL:
             ends.paid[number, players] += weight
-        elif ends.paid.shape[1] > players + 1:
+        elif columns > players + 1:
             ends.paid[number, players + 1 + outcome(table)] += weight
+        for other in range(1, job.rules.shape[0]):
+            place = columns + (other - 1) * players
+            for seat in range(job.owner.shape[0]):
+                ends.paid[number, place + job.owner[seat]] += weight * path.paid[other, seat]
 
 
 @kernel
@@ -517,7 +541,7 @@ def walk(job, start, path, arrays, counts, limit):
             size["depth"] = depth - 1
             continue
         action, at = _branch(path, depth, choice, sets)
-        came = play(job, path, depth, action, at)
+        came = play_on(job, path, depth, action, at, size)
         size["met"] += 1
         if arrive(job, path, depth + 1, action, at, came, arrays, size):
             size["depth"] = depth + 1
@@ -539,5 +563,6 @@ def walk_of(game: Game) -> Any:
     functions["outcome"] = getattr(game.module, "outcome", no_outcome)
     parts = (count_talon, find_set, play, add_end, gather)
     functions |= {part.__name__: bind(part, functions) for part in parts}
-    functions["arrive"] = bind(arrive, functions)  # it calls the others
+    # These call the others.
+    functions |= {part.__name__: bind(part, functions) for part in (play_on, arrive)}
     return loop(walk, functions)
