@@ -2,18 +2,26 @@
 
     python benchmarks/rule_sets.py
 
-The tables of a space are the first distinct ones that its region "test" draws by `SEED`, in that
-order, without dull ones: those at which nobody gains `DULL` against uniform play. Each is solved as
-`kille solve` does by default. The file is written after each table; run it again to resume.
+The tables of a space are the first that its region "test" draws by `SEED`, in that order, without
+
+- dull ones, at which nobody gains `DULL` against uniform play,
+- those that are the same game as an earlier one, because switches in which they differ do nothing,
+- those that are the same game as training rules that differ in one switch.
+
+Each is solved as `kille solve` does by default. The file is written after each table; run it again
+to resume.
 """
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from hashlib import sha256
 from typing import Any
 
+import numpy as np
+
 import kille_training as kt
-from kille_env.core.rule_space import RuleSpace
+from kille_env.core.rule_space import TRAIN, RuleSpace
 from kille_env.core.spec import Rules
 from kille_env.files import write_whole
 from kille_env.play.policy import resolve
@@ -22,17 +30,18 @@ from kille_env.rule_spaces import rule_space, rules_folder
 from kille_training.evaluation.exact import exact_rows
 from kille_training.evaluation.held_out import FILE
 from kille_training.progress import ignore
-from kille_training.solving.grow import build_deal
+from kille_training.solving.grow import build_deal, build_deals, shape_of
+from kille_training.solving.stages import DealStages
 
 REGION, SEED = "test", 2026
 DULL = 0.05
 """NashConv of uniform play, in units, below which a table is dull."""
 COUNTS = {
-    "krypkille-scores": {2: 38, 3: 14},
+    "krypkille-scores": {2: 39, 3: 14},
     "krypkille-all": {2: 22, 3: 6},
     "kungsholmskille": {2: 8},
     "femkortskille": {2: 8, 3: 3},
-    "knack": {2: 6},
+    "knack": {2: 5},
     "byteskille": {2: 18, 3: 7},
 }
 """Tables of each space by number of seats: 100 with two, 30 with three."""
@@ -54,6 +63,35 @@ def drawn(space: RuleSpace, seats: int) -> Iterator[Rules]:
         if rules not in seen:
             seen.add(rules)
             yield rules
+
+
+def digest(deal: DealStages) -> str:
+    """Return a digest of a game: its tree, actions and payoffs."""
+    found = sha256()
+    for stage in (deal.first_stage, deal.stages[-1]):
+        tree = stage.tree
+        paid = tree.payoff[tree.ends[:, -1]].round(9) + 0.0
+        last = np.ascontiguousarray(tree.ends[:, :-1])
+        for array in (tree.player, tree.first, tree.before, tree.chance, last, paid, stage.masks):
+            found.update(array.tobytes())
+    return found.hexdigest()
+
+
+def beside(space: RuleSpace, rules: Rules) -> Iterator[Rules]:
+    """Yield training rules that differ from others in one switch."""
+    for switch, values in space.vary.items():
+        for value in values:
+            other = spec(rules.game).resolve({**rules.values, switch: value})
+            if space.region_of(other) == TRAIN:
+                yield other
+
+
+def digests(seats: int, rules: Sequence[Rules]) -> set[str]:
+    """Return the digests of the games of rules; see `digest`."""
+    groups = dict[Rules, list[Rules]]()
+    for one in rules:
+        groups.setdefault(shape_of(one), []).append(one)
+    return {digest(deal) for group in groups.values() for deal in build_deals(seats, group)}
 
 
 def solved(space: RuleSpace, rules: Rules, seats: int) -> dict[str, Any] | None:
@@ -94,19 +132,22 @@ def main() -> None:
     for name, counts in COUNTS.items():
         space = rule_space(name)
         for seats, count in counts.items():
-            found = 0
+            found, games = 0, set[str]()
             for rules in drawn(space, seats):
                 if found == count:
                     break
                 about = [f"{name}/{REGION}", space.game, seats, switches_of(rules)]
                 key, began = json.dumps(about), time.monotonic()
-                row = done.get(key) or solved(space, rules, seats)
+                row, game = done.get(key), digest(build_deal(seats, rules))
+                if row is None and game not in games | digests(seats, list(beside(space, rules))):
+                    row = solved(space, rules, seats)
                 if row is not None:
+                    games.add(game)
                     rows[key] = row
                     found += 1
                 if key not in done:
                     took = f"{time.monotonic() - began:.1f} s"
-                    print(*about, took, "dull" if row is None else row["greedy"], flush=True)
+                    print(*about, took, "left out" if row is None else row["greedy"], flush=True)
                     write(rows | done)
             if found < count:
                 raise SystemExit(f"{name} has only {found} tables with {seats} seats")

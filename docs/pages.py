@@ -14,7 +14,7 @@ from blocks import filled, write
 
 MAKERS = (
     *("architecture", "benchmark", "leaderboard", "learning", "performance"),
-    *("pictures", "tables", "what_is_hard"),
+    *("pictures", "rule_spaces", "tables", "what_is_hard"),
 )
 
 

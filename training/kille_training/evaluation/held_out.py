@@ -28,7 +28,7 @@ from kille_training.statistics.aggregate import Interval, bootstrap, interquarti
 from kille_training.tables import homes_of
 
 FILE = "held_out.jsonl"
-TOGETHER = 8
+TOGETHER = 16
 """Most rules whose payments one walk collects: each takes memory at every end."""
 WORST = 5
 """Tables that a result names."""
