@@ -63,12 +63,17 @@ setup: $(VENV)/.installed-dev ## install everything into .venv
 
 .PHONY: demo
 demo: $(VENV)/.installed-measure ## train a policy, measure it, write runs/demo/report.html
-	@$(MAKE) --no-print-directory --jobs 2 $(VENV)/.demo-kernels $(VENV)/.installed
+	@$(MAKE) --no-print-directory --jobs 2 $(VENV)/.demo-kernels $(VENV)/.demo-modules
 	$(BIN)/kille train demo $(ARGS)
 
 # Its kernels are compiled while pip brings the library that trains.
 $(VENV)/.demo-kernels: | $(VENV)/.installed-measure
-	$(BIN)/python tests/kernels.py --processes 1 --games byteskille
+	@echo "compiling kernels of Byteskille (once) ..."
+	@$(BIN)/python -c 'from kille_training.learn.training import compile_measuring; compile_measuring("byteskille")()'
+	@touch $@
+
+$(VENV)/.demo-modules: | $(VENV)/.installed
+	@$(BIN)/python -c 'import sb3_contrib, torch.utils.tensorboard'
 	@touch $@
 
 .PHONY: bench

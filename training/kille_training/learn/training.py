@@ -150,7 +150,7 @@ class Training:
         """Begin a run; `load` resumes one."""
         settings = settings.resolved()
         table, measure = settings.table, settings.measure
-        wait = compile_ahead(load_game(table.game), f"{MEASURING}:kernels_of_measuring")
+        wait = compile_measuring(table.game)
         self.run, self.settings = run, settings
         self.learner = learner_of(settings)
         self.total = whole_updates(self.learner, settings.decisions)
@@ -297,6 +297,11 @@ def _fixed(settings: TrainSettings, game_version: int) -> dict[str, Any]:
         "method": settings.method,
         "learner": settings.learner,
     }
+
+
+def compile_measuring(game: str) -> Callable[[], None]:
+    """Compile the kernels that measure a policy in a child process; return a wait for it."""
+    return compile_ahead(load_game(game), f"{MEASURING}:kernels_of_measuring")
 
 
 def learner_of(settings: TrainSettings) -> Learner:
