@@ -63,17 +63,12 @@ setup: $(VENV)/.installed-dev ## install everything into .venv
 
 .PHONY: demo
 demo: $(VENV)/.installed-measure ## train a policy, measure it, write runs/demo/report.html
-	@$(MAKE) --no-print-directory --jobs 2 $(VENV)/.demo-kernels $(VENV)/.demo-modules
+	@$(MAKE) --no-print-directory --jobs 2 $(VENV)/.demo-kernels $(VENV)/.installed
 	$(BIN)/kille train demo $(ARGS)
 
-# Its kernels are compiled while pip brings the library that trains.
+# The rules are compiled while pip brings the library that trains; training compiles the rest beside itself.
 $(VENV)/.demo-kernels: | $(VENV)/.installed-measure
-	@echo "compiling kernels of Byteskille (once) ..."
-	@$(BIN)/python -c 'from kille_training.learn.training import compile_measuring; compile_measuring("byteskille")()'
-	@touch $@
-
-$(VENV)/.demo-modules: | $(VENV)/.installed
-	@$(BIN)/python -c 'import sb3_contrib, torch.utils.tensorboard'
+	@$(BIN)/python -c 'import kille_env; kille_env.make_batch("byteskille", 2, seed=0).reset()'
 	@touch $@
 
 .PHONY: bench

@@ -46,15 +46,25 @@ def begin(game: Game, kernels: str, *arguments: str) -> None:
     _jobs[job].start()
 
 
-def compile_ahead(game: Game, kernels: str, *arguments: str) -> Callable[[], None]:
-    """Compile the kernels of a job in a child process, unless they are cached; return a wait."""
+def compile_ahead(game: Game, kernels: str, *arguments: str) -> Callable[..., bool]:
+    """Compile the kernels of a job in a child process, unless they are cached.
+
+    Returns:
+        A wait for the child, with an optional timeout in seconds: whether the child has ended.
+    """
     job = kernels, game.module.__name__, *arguments
     if here.compiled or not _possible() or _marker(job).exists():
-        return lambda: None
+        return lambda timeout=None: True
     if job not in _jobs:
         _jobs[job] = threading.Thread(target=_compile_in_child, args=(job,), daemon=True)
         _jobs[job].start()
-    return _jobs[job].join
+    thread = _jobs[job]
+
+    def wait(timeout: float | None = None) -> bool:
+        thread.join(timeout)
+        return not thread.is_alive()
+
+    return wait
 
 
 def finish() -> None:

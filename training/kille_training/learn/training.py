@@ -44,6 +44,7 @@ from kille_training.progress import Progress, part_of, resumable, shown, teller
 from kille_training.settings import Overrides, build, plain
 
 if TYPE_CHECKING:
+    from kille_training.learn.measuring import Measurements
     from kille_training.learn.seeds import SeedRuns
 
 MEASURING = "kille_training.learn.measuring"
@@ -150,7 +151,7 @@ class Training:
         """Begin a run; `load` resumes one."""
         settings = settings.resolved()
         table, measure = settings.table, settings.measure
-        wait = compile_measuring(table.game)
+        self._compiled = compile_measuring(table.game)
         self.run, self.settings = run, settings
         self.learner = learner_of(settings)
         self.total = whole_updates(self.learner, settings.decisions)
@@ -160,16 +161,13 @@ class Training:
         self.updates = 0
         self.next_measurement: float = 0
         # Refuse invalid players of the final measurement before training.
-        baselines = [
+        self._baselines = [
             load_policy(name, table.game, table.num_players, table.resolve())
             for name in measure.baselines
         ]
-        self.measurements = None
-        if measure.every:
-            from kille_training.learn.measuring import Measurements  # brings what evaluates
-
-            wait()
-            self.measurements = Measurements(run, settings, baselines)
+        self._measurements: Measurements | None = None
+        self._pending: list[tuple[Learned, int, float]] = []
+        self._kept = -1
         self.progress = GrowingCSV(run.progress, (*PROGRESS, *self.learner.figures))
 
     @property
@@ -200,10 +198,8 @@ class Training:
 
     def learn(self, board: TensorBoard, tell: Tell, advance: Callable[[int], None]) -> None:
         """Update until the run is done or interrupted; write its tables and checkpoints."""
-        kept = self.decisions or -1  # also repeats the measurement before the first decision
-        self.progress.begin(kept)
-        if self.measurements is not None:
-            self.measurements.begin(kept)
+        self._kept = self.decisions or -1  # also repeats the measurement before the first decision
+        self.progress.begin(self._kept)
         if self.decisions == 0:
             self._measure_if_due(board, tell)
         saved = time.monotonic()
@@ -217,6 +213,7 @@ class Training:
                 self._measure_if_due(board, tell)
                 overdue = time.monotonic() - saved > self.settings.checkpoint_seconds
                 if overdue or self.done or interrupted():
+                    self._measure_pending(board, tell)
                     self.save()
                     saved = time.monotonic()
                 if interrupted():  # also after the last update, so that the caller stops too
@@ -246,11 +243,25 @@ class Training:
         """Measure the current policy if due, and schedule the next measurement."""
         every = self.settings.measure.every
         reached = self.decisions if every >= 1 else 1.0 - self.left()
-        if self.measurements is None or reached < self.next_measurement:
-            return
-        while self.next_measurement <= reached:
-            self.next_measurement += every
-        tell(self.measurements.measure(self.policy(), self.decisions, self.seconds, board))
+        if every and reached >= self.next_measurement:
+            while self.next_measurement <= reached:
+                self.next_measurement += every
+            self._pending.append((self.policy(), self.decisions, self.seconds))
+        if self._compiled(0):  # else training goes on while a child compiles
+            self._measure_pending(board, tell)
+
+    def _measure_pending(self, board: TensorBoard, tell: Tell) -> None:
+        """Measure the policies that were due."""
+        if self._pending:
+            self._compiled()
+            if self._measurements is None:
+                from kille_training.learn.measuring import Measurements  # brings what evaluates
+
+                self._measurements = Measurements(self.run, self.settings, self._baselines)
+                self._measurements.begin(self._kept)
+            for due in self._pending:
+                tell(self._measurements.measure(*due, board))
+            self._pending.clear()
 
     def save(self) -> None:
         """Write the checkpoint and the current policy."""
@@ -299,8 +310,8 @@ def _fixed(settings: TrainSettings, game_version: int) -> dict[str, Any]:
     }
 
 
-def compile_measuring(game: str) -> Callable[[], None]:
-    """Compile the kernels that measure a policy in a child process; return a wait for it."""
+def compile_measuring(game: str) -> Callable[..., bool]:
+    """Compile the kernels that measure a policy in a child process; see `compile_ahead`."""
     return compile_ahead(load_game(game), f"{MEASURING}:kernels_of_measuring")
 
 
