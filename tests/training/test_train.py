@@ -56,6 +56,23 @@ def decisions_of_rows(path):
     return [int(row["decisions"]) for row in lines(path)]
 
 
+def test_measurements_that_wait_for_their_kernels_are_the_same(tmp_path, tiny, monkeypatch):
+    """Training goes on while a child compiles."""
+    found, settings = [], tiny(checkpoint_seconds=1e9)
+    settings = replace(settings, measure=replace(settings.measure, exact=True))
+    for name in ("ready", "late"):
+        run = Run(tmp_path / name)
+        train_run(run, settings)
+        rows = [lines(path) for path in (run.measurements, run.exact)]
+        found.append([[row | {"seconds": ""} for row in part] for part in rows])
+        monkeypatch.setattr(
+            "kille_training.learn.training.compile_measuring",
+            lambda game: lambda timeout=None: timeout is None,
+        )
+    assert found[0] == found[1]
+    assert [row["decisions"] for row in found[0][1]][::2] == ["0", "256", "512"]
+
+
 @pytest.mark.parametrize("when", ["updated", "measured"])
 def test_an_interruption_during_the_last_update_is_one_too(tmp_path, tiny, when):
     class Stop:
