@@ -31,18 +31,19 @@ from kille_training.evaluation.exact import exact_rows
 from kille_training.evaluation.held_out import FILE
 from kille_training.progress import ignore
 from kille_training.solving.grow import build_deal, build_deals, shape_of
+from kille_training.solving.size import count_ends
 from kille_training.solving.stages import DealStages
 
 REGION, SEED = "test", 2026
 DULL = 0.05
 """NashConv of uniform play, in units, below which a table is dull."""
 COUNTS = {
-    "krypkille-scores": {2: 39, 3: 14},
-    "krypkille-all": {2: 22, 3: 6},
+    "krypkille-scores": {2: 40, 3: 14},
+    "krypkille-all": {2: 22, 3: 4},
     "kungsholmskille": {2: 8},
-    "femkortskille": {2: 8, 3: 3},
-    "knack": {2: 5},
-    "byteskille": {2: 18, 3: 7},
+    "femkortskille": {2: 6},
+    "knack": {2: 4},
+    "byteskille": {2: 20, 3: 12},
 }
 """Tables of each space by number of seats: 100 with two, 30 with three."""
 DIGITS = 6
@@ -77,12 +78,13 @@ def digest(deal: DealStages) -> str:
     return found.hexdigest()
 
 
-def beside(space: RuleSpace, rules: Rules) -> Iterator[Rules]:
-    """Yield training rules that differ from others in one switch."""
+def beside(space: RuleSpace, rules: Rules, seats: int) -> Iterator[Rules]:
+    """Yield training rules that differ in one switch, with trees of about the same size."""
+    size = count_ends(seats, rules)
     for switch, values in space.vary.items():
         for value in values:
             other = spec(rules.game).resolve({**rules.values, switch: value})
-            if space.region_of(other) == TRAIN:
+            if space.region_of(other) == TRAIN and count_ends(seats, other) < 4 * size:
                 yield other
 
 
@@ -139,7 +141,9 @@ def main() -> None:
                 about = [f"{name}/{REGION}", space.game, seats, switches_of(rules)]
                 key, began = json.dumps(about), time.monotonic()
                 row, game = done.get(key), digest(build_deal(seats, rules))
-                if row is None and game not in games | digests(seats, list(beside(space, rules))):
+                if row is None and game not in games | digests(
+                    seats, list(beside(space, rules, seats))
+                ):
                     row = solved(space, rules, seats)
                 if row is not None:
                     games.add(game)

@@ -142,7 +142,7 @@ def test_uniform_play_has_the_share_one_and_a_set_has_both_numbers_of_seats():
     found = kt.nash_conv("uniform", tables="byteskille/test")
     assert found.share == pytest.approx(np.ones(len(found.share)))
     lines = str(found).splitlines()
-    assert [line.split()[:2] for line in lines[3:6]] == [["2", "18"], ["3", "7"], ["all", "25"]]
+    assert [line.split()[:2] for line in lines[3:6]] == [["2", "20"], ["3", "12"], ["all", "32"]]
     three = kt.nash_conv("uniform", num_players=3, tables="byteskille/test")
     assert {row.table.num_players for row in three.rows} == {3}
 
@@ -185,7 +185,7 @@ def test_the_command_measures_a_set(capsys):
     given = ["evaluate", "rule_of_thumb", "--tables", "byteskille/test", "--players", "2"]
     assert main([*given, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert len(found["rows"]) == 18 and 0 < found["mean"]["value"] < 1
+    assert len(found["rows"]) == 20 and 0 < found["mean"]["value"] < 1
     assert main([*given, "--deals", "10"]) != 0
     assert "drop --deals" in capsys.readouterr().err
 
