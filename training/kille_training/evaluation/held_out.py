@@ -6,13 +6,14 @@ figures; `python benchmarks/rule_sets.py` drew and solved them.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from kille_env.errors import ConfigError, KilleError, did_you_mean, shortened
+from kille_env.errors import ConfigError, KilleError, PolicyError, did_you_mean, shortened
 from kille_env.files import MOST_JSON, parse_json, read_bytes
-from kille_env.play.policy import ObservationPolicy, Policy
+from kille_env.play.policy import ObservationPolicy, Policy, differences, name_of
 from kille_env.registry import Table
 from kille_env.rule_spaces import rules_folder
 from kille_env.words.text import listed
@@ -180,6 +181,8 @@ def measure_tables(
     """Measure a policy at the tables of a set; see `nash_conv`."""
     name = tables if isinstance(tables, str) else "a list of tables"
     chosen = _chosen(policy, tables, game, num_players)
+    if not transfer:
+        _check_homes(policy, name, chosen)
     advance = part_of(shown(progress), f"measuring at {name}", len(chosen))
     rows, even = dict[int, ExactNashConv](), dict[int, float]()
     steady = set[tuple[str, int]]()
@@ -236,6 +239,20 @@ def _chosen(policy: Any, tables: Any, game: str | None, num_players: int | None)
             f"seats; there are {listed([f'{name} with {number}' for name, number in there])}"
         )
     return chosen
+
+
+def _check_homes(policy: Any, name: str, tables: Sequence[Table]) -> None:
+    """Refuse a policy that learned one rule set, in a sentence for all tables."""
+    for one in profile_of(policy) or [policy]:
+        homes = homes_of(one)
+        if homes and all(
+            homes[0].game == each.game and differences(homes, each) for each in tables
+        ):
+            who = str(one) if isinstance(one, (str, Path)) else name_of(one)
+            raise PolicyError(
+                f"{who} was made for {homes[0]}, and {name} has other rules, which it is not told; "
+                "to measure it there all the same: transfer=True, on the command line --transfer"
+            )
 
 
 def _groups(tables: Sequence[Table]) -> Iterator[list[int]]:
