@@ -3,9 +3,8 @@
 OpenSpiel's solvers play the exact tree as its C++ `efg_game`; fictitious play alone is Python. The
 suite's own play the sequence form, in which equal ends are one. A table is the same game for all,
 and every NashConv is the suite's exact measure of the average strategy (descent: of the last one).
-Seconds are of the solver's process, without measuring and growing the tree. A curve ends with the
-first iteration behind its budget, or below NashConv 1e-9. Run it again to resume. `docs/curves.py`
-draws docs/data/reference_curves.jsonl, a copy of its output.
+Seconds leave out growing and measuring. A curve ends with the first iteration beyond its budget, or
+below NashConv 1e-9. Run it again to resume. `docs/curves.py` draws a copy of its output.
 """
 
 import argparse
@@ -33,10 +32,9 @@ from kille_training.solving.trees.sequence_game import SequenceGame, sequence_re
 from kille_training.solving.trees.tree import Chance, Decision, Terminal, flatten
 from kille_training.solving.trees.values import best_response, nash_conv, normalised, uniform
 
-QUICK, SEATS, SOLVED, GROWTH = "kuhn-3", 3, 1e-9, 1.4
-"""Smallest table, seats, the NashConv that ends a curve, and the growth of iterations by point."""
-BATCH, BURN = 1000, 100
-"""Iterations of the suite's MCCFR in one call, and of fictitious play before descent."""
+SEATS, QUICK = 3, "kuhn-3"
+SOLVED, GROWTH = 1e-9, 1.4  # NashConv that ends a curve, growth of iterations by point
+BATCH, BURN = 1000, 100  # iterations of MCCFR in one call, of fictitious play before descent
 OUTSIDE = {
     "kuhn-3": "kuhn_poker(players=3)",
     "leduc-3": "leduc_poker(players=3,suit_isomorphism=true)",
@@ -47,8 +45,7 @@ INSIDE: dict[str, Any] = {
     "byteskille-no-question-3": ("byteskille", SEATS, {"preset": "svensk", "fraga": "off"}),
 }
 """Tables by name: games of OpenSpiel; those of the suite with seats and rules."""
-SECONDS = {"kuhn-3": 3.0, "krypkille-tiny-3": 30.0}
-"""CPU seconds of a curve, 15 at the other tables."""
+SECONDS = {"kuhn-3": 3.0, "krypkille-tiny-3": 30.0}  # of CPU, of a curve; 15 elsewhere
 
 
 class Grown(NamedTuple):
@@ -97,9 +94,6 @@ def _expand(state: Any) -> Terminal | Chance | Decision:
     return Decision(state.current_player(), state.information_state_string(), states)
 
 
-# The solvers
-
-
 def _repeat(step: Callable[[], Any], count: int) -> None:
     for _ in range(count):
         step()
@@ -125,8 +119,7 @@ def sampling(table: Grown, seed: int) -> Solver:
     learner = Learner(table.table, seed, Settings(iterations=BATCH))
     (stage,) = learner.deal.stages
     run = partial(_repeat, partial(learner.update, lambda: 1.0))  # nothing is annealed
-    average = learner.memory.average
-    return Solver(stage.tree, run, lambda: normalised(stage.tree, average), BATCH)
+    return Solver(stage.tree, run, lambda: normalised(stage.tree, learner.memory.average), BATCH)
 
 
 def descent(burn: int, table: Grown, seed: int) -> Solver:
@@ -147,7 +140,6 @@ class Descent:
     """
 
     def __init__(self, tree: SequenceGame, burn: int) -> None:
-        """Begin with uniform play."""
         assert np.allclose(tree.payoff.sum(axis=1), 0.0), "payoffs sum to zero"
         self.tree, self.left, self.strategy = tree, burn, uniform(tree)
         self.average, self.weight = sequence_reach(tree, self.strategy), 1
@@ -251,7 +243,7 @@ def main() -> None:
     options = parser.parse_args()
     name = f"reference_curves{'_quick' * options.quick}.jsonl"
     journal = Journal(options.out or Path("runs") / name)
-    tables = [QUICK] if options.quick else [QUICK, *INSIDE, "leduc-3"]
+    tables = [QUICK] if options.quick else [*OUTSIDE, *INSIDE]
     for case in cases(tables, options.seconds):
         if not journal.has(*case):
             journal.add(*case, **measure(*case))

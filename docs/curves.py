@@ -1,10 +1,10 @@
 """The reference curves of docs/solvers.md: NashConv at three seats, by table and solver."""
 
-from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
+import numpy as np
 import pandas as pd
 from blocks import lines_of, table
 from matplotlib.figure import Figure
@@ -13,7 +13,8 @@ from kille_training.pages.page import SERIES, WIDE
 from kille_training.pages.plots import STYLE, as_svg, logarithmic
 
 DOCS = Path(__file__).parent
-DATA = DOCS / "data" / "reference_curves.jsonl"
+LEAST = 1e-9
+"""NashConv at which a curve ends."""
 LINES = {
     "OpenSpiel CFR": (0, "--"),
     "OpenSpiel CFR+": (1, "--"),
@@ -23,49 +24,57 @@ LINES = {
     "predictive CFR+": (1, "-"),
     "MCCFR": (2, "-"),
     "fictitious play": (3, "-"),
-    "descent": (4, "-"),
-    "fictitious play, descent": (4, "-."),
+    "descent": (4, ":"),
+    "fictitious play, descent": (4, "-"),
 }
 """Color and style by solver: similar solvers have one color, those of OpenSpiel are dashed."""
 
 
-def curves() -> Any:
-    """Return the curves, one per row of a DataFrame."""
-    return pd.DataFrame(lines_of(DATA))
+def by_table() -> list[tuple[str, Any]]:
+    """Return the names of the tables, small ones first, each with its curves, one per row."""
+    known = pd.DataFrame(lines_of(DOCS / "data" / "reference_curves.jsonl"))
+    return [(str(name), here) for (_, name), here in known.groupby(["sets", "table"])]
 
 
 def reached() -> str:
-    """Return NashConv at the end of the curves; means of the seeds."""
-    known = curves()
-    tables = known.drop_duplicates("table")
-    rows = []
-    for method in LINES:
-        here = known[known.method == method].groupby("table").points
-        rows.append((method, *map(_cell, (here.get_group(name) if name in here.groups else [] for name in tables.table))))
-    heads = (f"`{line.table}`, {line.sets:,}" for line in tables.itertuples())
-    return table(("solver", *heads), rows)
+    """Return the table of the last points of the curves."""
+    tables = by_table()
+    rows = [
+        (method, *(_cell(here.points[here.method == method]) for _, here in tables))
+        for method in LINES
+    ]
+    sizes = (f"`{name}`, {here.sets.iloc[0]:,} information sets" for name, here in tables)
+    return table(("solver", *sizes), rows)
 
 
-def _cell(runs: Any) -> str:
-    """Return the mean last point of runs: NashConv, iterations and seconds."""
-    if not len(runs):
+def _cell(curves: Any) -> str:
+    """Return the last NashConv, iterations and seconds, the mean of the seeds."""
+    if curves.empty:
         return ""
-    iterations, seconds, found = (sum(each) / len(runs) for each in zip(*(points[-1] for points in runs), strict=True))
-    return f"{found:.1e} ({iterations:,.0f} in {seconds:.2g} s)"
+    iterations, seconds, found = np.mean([points[-1] for points in curves], axis=0)
+    return f"{found:.1e} ({iterations:,.0f}; {seconds:.2g} s)"
 
 
 def picture() -> str:
     """Plot NashConv over CPU seconds, a panel per table."""
-    known = curves()
     with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(WIDE, 9.5), layout="constrained")
+        figure = Figure(figsize=(WIDE, 9.0), layout="constrained")
         panels = figure.subplots(3, 2).ravel()
-        for axes, (name, here) in zip_longest(panels, known.groupby("table", sort=False), fillvalue=("", known[:0])):
-            for line in here.itertuples():
-                color, style = LINES[line.method]
-                _, seconds, found = zip(*line.points, strict=True)
-                axes.plot(seconds, found, style, color=SERIES[color], linewidth=1.4)
-            axes.set_title(name, loc="left", fontsize=9)
+        for axes, (name, here) in zip(panels, by_table(), strict=False):
+            for curve in here.itertuples():
+                color, style = LINES[curve.method]
+                _, seconds, found = np.array(curve.points).T
+                axes.plot(
+                    seconds, np.maximum(found, LEAST), style, color=SERIES[color], linewidth=1.4
+                )
+            logarithmic(axes, "xy")
+            axes.set_title(f"{name}, {here.sets.iloc[0]:,} sets", loc="left", fontsize=9)
+            axes.set_xlabel("CPU seconds")
+            axes.set_ylabel("NashConv, units per deal")
+        for method, (color, style) in LINES.items():
+            panels[-1].plot([], [], style, color=SERIES[color], label=method)
+        panels[-1].legend(loc="center", fontsize=9)
+        panels[-1].axis("off")
         return as_svg(figure) + "\n"
 
 

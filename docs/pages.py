@@ -13,7 +13,7 @@ from pathlib import Path
 from blocks import filled, write
 
 MAKERS = (
-    *("architecture", "benchmark", "leaderboard", "learning", "performance"),
+    *("architecture", "benchmark", "curves", "leaderboard", "learning", "performance"),
     *("pictures", "rule_spaces", "tables", "what_is_hard"),
 )
 
