@@ -13,7 +13,7 @@ from kille_env.errors import RulesError, UnknownGameError, did_you_mean, shorten
 if TYPE_CHECKING:
     from kille_env.core.batch import Batch
     from kille_env.core.game import Game
-    from kille_env.core.spec import GameSpec, Rules
+    from kille_env.core.spec import GameSpec, Rules, RulesLike
 
 __all__ = [
     "Table",
@@ -136,6 +136,13 @@ def spec(name: str) -> "GameSpec":
     return load_game(name).spec
 
 
+def any_rules(game: str) -> "Rules":
+    """Return what stands for any rules of a game, in the table of a policy that plays by all."""
+    from kille_env.core.spec import RuleSets
+
+    return RuleSets(game)
+
+
 @dataclass(frozen=True)
 class Table:
     """The configuration of a game: its version, the seats and the rules, `episode` among them.
@@ -146,7 +153,7 @@ class Table:
     Attributes:
         game: The game.
         num_players: P, seats.
-        rules: Every switch with its value, resolved.
+        rules: Every switch with its value, resolved; or `RuleSets`, where tables have their own.
         version: The version of the game: it rises when play, observation or reward changes.
     """
 
@@ -160,7 +167,7 @@ class Table:
         cls,
         game: str,
         num_players: int | None = None,
-        rules: "Rules | Mapping[str, Any] | str | None" = None,
+        rules: "RulesLike" = None,
         episode: str | None = None,
     ) -> "Table":
         """Return a table, with the game's default for everything that is not given.
@@ -180,11 +187,11 @@ class Table:
         return cls(game, known.check_players(num_players, resolved), resolved, known.version)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return everything as JSON can hold it."""
+        """Return everything as JSON can hold it; rules are None where tables have their own."""
         return {
             "game": self.game,
             "num_players": self.num_players,
-            "rules": self.rules.as_dict(),
+            "rules": self.rules.as_dict() if self.rules.is_one else None,
             "version": self.version,
         }
 
@@ -200,7 +207,8 @@ class Table:
             return content
         try:
             game, seats, version = content["game"], content["num_players"], content["version"]
-            rules = spec(game).resolve(content["rules"])
+            given = content["rules"]
+            rules = any_rules(game) if given is None else spec(game).resolve(given)
         except (KeyError, TypeError) as error:
             raise RulesError(f"this is no table: {shortened(str(error))}") from None
         return cls(game, spec(game).check_players(seats, rules), rules, version)
@@ -214,7 +222,9 @@ class Table:
             found.append(f"version {other.version} instead of {self.version}")
         if self.num_players != other.num_players:
             found.append(f"{other.num_players} seats instead of {self.num_players}")
-        if self.rules != other.rules:
+        if self.rules != other.rules and self.rules.is_one:  # one of many plays by any
+            if not other.rules.is_one:
+                return [*found, f"{other.rules} instead of one"]
             ours, theirs = self.rules.values, other.rules.values
             # A preset is only a name for its switches, so two with equal switches are the same
             # rules.
@@ -226,6 +236,8 @@ class Table:
         return found
 
     def __str__(self) -> str:
+        if not self.rules.is_one:
+            return f"{self.game}, {self.num_players} seats, {self.rules}"
         played = "single deals" if self.rules["episode"] == "deal" else "whole matches"
         usual = spec(self.game).resolve(str(self.rules["preset"]), episode=self.rules["episode"])
         others = [
@@ -245,11 +257,12 @@ def make_batch(
     num_tables: int = 1,
     num_players: int | None = None,
     *,
-    rules: "Rules | Mapping[str, Any] | str | None" = None,
+    rules: "RulesLike" = None,
     episode: str | None = None,
     seed: int | None = None,
     restart: bool = True,
     device: str = "cpu",
+    observe_rules: bool = False,
     **unknown: Never,
 ) -> "Batch":
     """Make many tables of a game; see `kille_env.core.batch.Batch`.
@@ -269,7 +282,9 @@ def make_batch(
         name: The game.
         num_tables: N.
         num_players: P, seats per table; None is the game's default.
-        rules: Name of a preset, mapping of switches, or resolved rules.
+        rules: Name of a preset, mapping of switches, or resolved rules. A list of these gives each
+            table rules of its own, [N]; of a `RuleSpace` each match draws one, by its table's seed.
+            The cards are those that tables with these rules alone see.
         episode: "deal" or "match"; None is what `rules` say, or else "deal".
         seed: Seed of the batch; table i of seed s sees the same cards in a batch of any size. None
             takes one from the operating system.
@@ -277,6 +292,8 @@ def make_batch(
             cards decide before anybody acts are then skipped.
         device: "cpu", or "cuda" for an NVIDIA GPU (extra `gpu`), which returns a
             `kille_env.core.device.DeviceBatch`: the same matches, in arrays that never leave it.
+        observe_rules: Whether observations end with the features of their table's rules
+            (`spec(name).rules_parts`), and so do information states and full states.
         **unknown: Refused.
 
     Raises:
@@ -295,13 +312,14 @@ def make_batch(
         known = {*make_batch.__annotations__} - {"unknown", "return"}
         option_names("make_batch", unknown, known, game.spec)
     resolved = game.spec.resolve(rules, episode=episode)
+    settings = num_tables, num_players, resolved, seed, restart, observe_rules
     if device == "cuda":
         from kille_env.core.device import DeviceBatch
 
-        return DeviceBatch(game, num_tables, num_players, resolved, seed, restart)  # type: ignore[return-value]
+        return DeviceBatch(game, *settings)  # type: ignore[return-value]
     if device != "cpu":
         raise RulesError(f"device is {shortened(device)}, expected 'cpu' or 'cuda'")
-    return Batch(game, num_tables, num_players, resolved, seed, restart)
+    return Batch(game, *settings)
 
 
 def describe_rules(

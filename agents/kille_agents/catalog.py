@@ -94,6 +94,7 @@ def as_policy(
     observation: str | None = None,
     returns: str | None = None,
     features: Callable[..., Any] | None = None,
+    observe_rules: bool | None = None,
     name: str = "",
     trust: bool = False,
 ) -> Policy:
@@ -137,6 +138,8 @@ def as_policy(
             value is played.
         features: A function from these observations and the masks to features [N, K], which are
             shown instead: that of the environment with this option where it learned.
+        observe_rules: Whether it reads the rules behind each observation, as an environment with
+            this option shows them.
         name: What tables and reports call such a function or module; the default is its own name.
         trust: Whether a file that can run code when it is loaded may be loaded.
 
@@ -149,13 +152,13 @@ def as_policy(
     table = None if game is None else Table.of(game, num_players, rules)
     player: Policy | None
     asked = {"observation": observation, "returns": returns, "features": features}
-    if name or any(value is not None for value in asked.values()):
+    if name or observe_rules is not None or any(value is not None for value in asked.values()):
         if not callable(policy) or isinstance(policy, type) or answers(policy):
             raise PolicyError(
                 f"{shortened(policy)} says itself how it is asked and called; observation, "
                 "returns, features and name are for functions and torch modules"
             )
-        player = Network(policy, name=name, **asked)  # type: ignore[arg-type]
+        player = Network(policy, name=name, observe_rules=bool(observe_rules), **asked)  # type: ignore[arg-type]
     # A name can stand for another policy at each table, and a class is called with the seats and
     # rules.
     elif table is None and isinstance(policy, (str, Path, type)):

@@ -24,6 +24,7 @@ from kille_env.adapters.spaces import Observations, feature_space
 from kille_env.core import arguments
 from kille_env.core.game import Game
 from kille_env.core.single import ONE_TABLE
+from kille_env.core.spec import Rules
 from kille_env.core.start import begin
 from kille_env.errors import IllegalActionError, KilleError, shortened
 from kille_env.play.options import (
@@ -112,9 +113,13 @@ class KilleAEC(AECEnv[str, Any, int]):
         self._renderer = Renderer(self._batch, render_mode)
         self.render_mode = self._renderer.mode
         self._recorder = Recorder(self._batch)
-        self.rules, self.num_players = self._batch.rules, self._batch.num_players
+        self.num_players = self._batch.num_players
         self._observations = Observations(
-            observation, self._batch.spec, self.num_players, features=features
+            observation,
+            self._batch.spec,
+            self.num_players,
+            features=features,
+            observe_rules=self._batch.observe_rules,
         )
         self.observation, self.features = self._observations.kind, self._observations.features
         self.metadata = {
@@ -141,7 +146,8 @@ class KilleAEC(AECEnv[str, Any, int]):
             for name in names
         )
         self.action_spaces = _ByAgent((name, spaces.Discrete(spec.num_actions)) for name in names)
-        self.state_space = feature_space(spec.full_state(self.num_players))
+        state = spec.layout("full_state", self._batch.observe_rules)
+        self.state_space = feature_space(state(self.num_players))
         self._look()
 
     def _look(self) -> None:
@@ -154,6 +160,11 @@ class KilleAEC(AECEnv[str, Any, int]):
     def game(self) -> Game:
         """The rules and facts of the game."""
         return self._batch.game
+
+    @property
+    def rules(self) -> Rules:
+        """The rules of the match: those of the table, or what it has drawn."""
+        return self._batch.rules_at()
 
     @property
     def table(self) -> Table:

@@ -38,6 +38,7 @@ class OneSeat:
         num_players: P.
         observation: The option.
         features: The option, None where observations are shown.
+        observe_rules: The option.
         render_mode: The option.
     """
 
@@ -59,9 +60,14 @@ class OneSeat:
         self.render_mode = self._renderer.mode
         self.num_players = self.tables.num_players
         self._observations = Observations(
-            observation, batch.spec, self.num_players, features=features
+            observation,
+            batch.spec,
+            self.num_players,
+            features=features,
+            observe_rules=batch.observe_rules,
         )
         self.observation, self.features = observation, self._observations.features
+        self.observe_rules = batch.observe_rules
 
     @property
     def table(self) -> Table:

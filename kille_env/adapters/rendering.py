@@ -77,7 +77,7 @@ class Renderer:
     def look(self, earned: Sequence[float], table: int = 0, viewer: int | None = None) -> View:
         """Return the view of a table, with all units that the match has paid so far."""
         batch = self._batch
-        view = batch.game.view(batch.tables[table], batch.rules, viewer)
+        view = batch.game.view(batch.tables[table], batch.rules_at(table), viewer)
         both = zip(view.seats, earned, strict=True)  # the table holds what no step has paid yet
         seats = tuple(seat._replace(units=seat.units + units) for seat, units in both)
         return view._replace(seats=seats)

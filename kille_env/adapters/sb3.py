@@ -24,7 +24,7 @@ nothing is left to estimate.
 """
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from math import inf
 from typing import Any, NamedTuple, TypedDict, Unpack
@@ -42,7 +42,7 @@ from kille_env.adapters.spaces import Observations
 from kille_env.core import arguments
 from kille_env.core.batch import Batch
 from kille_env.core.floats import FEATURES
-from kille_env.core.spec import Rules
+from kille_env.core.spec import RulesLike
 from kille_env.errors import KilleError, RulesError, shortened
 from kille_env.play.options import (
     OPPONENTS,
@@ -63,6 +63,7 @@ class TableVecEnv(VecEnv):
     Attributes:
         observation: The kind of observations: "float", "box" or "seats".
         features: The option `features`, shown in their place, or None.
+        observe_rules: The option.
     """
 
     render_mode: str | None = None
@@ -71,7 +72,7 @@ class TableVecEnv(VecEnv):
         """Take N, the kind of observations, and A."""
         super().__init__(num_tables, observations.space, spaces.Discrete(num_actions))
         self._observations, self.observation = observations, observations.kind
-        self.features = observations.features
+        self.features, self.observe_rules = observations.features, observations.observe_rules
         self._actions = np.zeros(self.num_envs, dtype=np.int64)
         # For `episode["t"]`, the seconds since the start, which the library's `Monitor` has as
         # well.
@@ -158,9 +159,10 @@ class TableVecEnv(VecEnv):
 class SelfPlayOptions(TypedDict, total=False):
     """`kille_env.play.options.TableOptions`, with several kinds of episodes."""
 
-    rules: Rules | Mapping[str, Any] | str | None
+    rules: RulesLike
     episode: str | Sequence[str] | None
     seed: int | None
+    observe_rules: bool
 
 
 class _Kind:
@@ -278,15 +280,19 @@ class SelfPlayVecEnv(TableVecEnv):
             seeds = np.random.SeedSequence(seed).generate_state(len(kinds)).tolist()
         for (size, each), one, spread in zip(kinds, seeds, divided, strict=True):
             table: Any = {**options, "episode": each, "seed": one, "restart": False}
+            rules, first = options.get("rules"), sum(kind.batch.num_tables for kind in self._kinds)
+            if isinstance(rules, (list, tuple)) and len(rules) == num_tables:  # each its own part
+                table["rules"] = rules[first : first + num_tables // len(kinds)]
             batch = make_batch(game, num_tables // len(kinds), size, **table)
             seats = batch.num_players
-            shown = Observations(observation, batch.spec, seats, FEATURES, features)
+            told = batch.observe_rules
+            shown = Observations(observation, batch.spec, seats, FEATURES, features, told)
             if self._kinds and shown.space != self._kinds[0].shown.space:
                 raise KilleError(
                     f"tables with {self._kinds[0].batch.num_players} and {seats} seats show "
                     'observations of different sizes; those of observation="seats" have one size'
                 )
-            self._kinds.append(_Kind(batch, shown, len(self._kinds) * batch.num_tables, spread))
+            self._kinds.append(_Kind(batch, shown, first, spread))
         self.kinds = tuple(kind.batch.table for kind in self._kinds)
         self.batch, self.rules = self._kinds[0].batch, self._kinds[0].batch.rules
         self.num_players = max(table.num_players for table in self.kinds)
@@ -477,7 +483,8 @@ class SeatVecEnv(TableVecEnv):
         check_names(SeatVecEnv, options, game)
         table = Table.of(game, num_players, options.get("rules"), options.get("episode"))
         seats = table.num_players
-        observations = Observations(observation, spec(game), seats, FEATURES, features)
+        told = arguments.flag("observe_rules", options.get("observe_rules", False))
+        observations = Observations(observation, spec(game), seats, FEATURES, features, told)
         self.live = LivePolicy(table)
         options["opponents"] = [
             self.live if isinstance(player, str) and player == self.live.name else player

@@ -11,6 +11,7 @@ and `VecNormalize`. Anything else is refused, since it could show the model some
 from dataclasses import dataclass, replace
 from functools import partial
 from io import BytesIO
+from itertools import product
 from pathlib import Path
 from typing import Any, Self, cast
 
@@ -44,6 +45,7 @@ from kille_env.core.arguments import one_of
 from kille_env.core.floats import OBSERVATION, reading_of
 from kille_env.errors import KilleError, PolicyError, shortened
 from kille_env.files import make_folder, write_whole
+from kille_env.play.decisions import Decisions
 from kille_env.play.functions import Network
 from kille_env.play.own import Features
 from kille_env.play.policy import ObservationPolicy, UniformPolicy, at_table, with_uniform
@@ -80,6 +82,7 @@ class Asking:
     tables: tuple[Table, ...]
     normalization: "Normalization | VecNormalize | None" = None
     features: Features | str | None = None
+    observe_rules: bool = False
 
     def wrapped(self, shown: np.ndarray, mask: np.ndarray) -> Any:
         """Return the model's view of observations [N, F] of its environment, before any wrapper."""
@@ -95,9 +98,11 @@ class Asking:
     def as_dict(self) -> dict[str, Any]:
         """Return everything as JSON can hold it; features that it cannot name are refused."""
         features, step = self.features, self.normalization
+        rules = {"observe_rules": True} if self.observe_rules else {}
         return {
             "format": FORMAT,
             "observation": self.observation,
+            **rules,
             "tables": [table.as_dict() for table in self.tables],
             "normalization": None if step is None else Normalization.of(step).as_dict(),
             "features": features.place if isinstance(features, Features) else features,
@@ -114,6 +119,7 @@ class Asking:
             tuple(Table.read(one) for one in content["tables"]),
             None if step is None else Normalization.read(step),
             content["features"],
+            content.get("observe_rules", False) is True,
         )
 
 
@@ -193,7 +199,7 @@ def asking_of(model: Any) -> Asking:
     env = env.unwrapped
     inside = env.envs if type(env) is DummyVecEnv else [env]
     shown = [_shown_by(name, each) for each in inside]
-    if len({(one.observation, one.features) for one in shown}) > 1:
+    if len({(one.observation, one.features, one.observe_rules) for one in shown}) > 1:
         raise PolicyError(
             f"the environments of the {name} show different observations or features; give it "
             "environments that are made alike"
@@ -221,7 +227,8 @@ def _shown_by(name: str, env: Any) -> Asking:
             f"{BY_HAND}"
         )
     tables = getattr(env, "kinds", None) or (env.table,)
-    return Asking(env.observation, tables, features=getattr(env, "features", None))
+    features, rules = getattr(env, "features", None), getattr(env, "observe_rules", False)
+    return Asking(env.observation, tables, features=features, observe_rules=rules)
 
 
 def _unknown(name: str, wrapper: Any) -> str:
@@ -268,8 +275,17 @@ def _place(features: Features | str | None) -> str | None:
 def check_space(name: str, model: Any, asking: Asking, game: str, num_players: int) -> None:
     """Refuse a table at which a model would be shown other observations than it reads."""
     table = spec(game)
-    here = Observations(asking.observation, table, num_players, features=asking.features).space
-    shown, reads = _shapes(here), _shapes(model.observation_space)
+    kind, features, rules = asking.observation, asking.features, asking.observe_rules
+    shown, other = (
+        _shapes(Observations(kind, table, num_players, features=own, observe_rules=told).space)
+        for told, own in ((rules, features), (not rules, None))
+    )
+    reads = _shapes(model.observation_space)
+    if features is None and reads == other:
+        raise PolicyError(
+            f"the model {name} learned with observe_rules={not rules}, and its environment here "
+            f"has observe_rules={rules}: make it like the one that it learned in"
+        )
     actions = int(getattr(model.action_space, "n", 0))
     if reads != shown or actions != table.num_actions:
         raise PolicyError(
@@ -297,10 +313,10 @@ def asking_at(model: Any, table: Table) -> Asking:
     """
     game, name = spec(table.game), type(model).__name__
     asking, last = None, last_observations(model)
-    for kind in OBSERVATION:
-        space = Observations(kind, game, table.num_players).space
+    for kind, rules in product(OBSERVATION, (False, True)):
+        space = Observations(kind, game, table.num_players, observe_rules=rules).space
         if space == model.observation_space and model.action_space.n == game.num_actions:
-            asking = Asking(kind, (table,))
+            asking = Asking(kind, (table,), observe_rules=rules)
     if asking is None:
         raise PolicyError(
             f"the {name} reads other observations than {table} shows, or has other actions: name "
@@ -318,10 +334,11 @@ def asking_at(model: Any, table: Table) -> Asking:
 def _from_table(asking: Asking, table: Table, seen: Any) -> bool:
     """Return whether observations are features of a table, whole numbers by their scale."""
     game, seats = spec(table.game), table.num_players
-    reading = reading_of(asking.observation, game, seats)
+    reading = reading_of(asking.observation, game, seats, asking.observe_rules)
     if reading is None:
         features = seen["observation"] if asking.observation == "dict" else seen
-        return bool((features <= feature_space(game.observation(seats)).high).all())
+        layout = game.layout("observation", asking.observe_rules)
+        return bool((features <= feature_space(layout(seats)).high).all())
     scale = reading.scale
     features = seen / np.where(scale > 0.0, scale, 1.0)
     whole = np.abs(features - np.rint(features)) < SAME
@@ -347,6 +364,7 @@ class SB3Policy(Network):
             observation="box" if shown == "dict" else shown,
             returns=meaning_of(model),
             features=cast("Features | None", self.asking.features),
+            observe_rules=self.asking.observe_rules,
             name=name,
         )
 
@@ -384,13 +402,24 @@ class LivePolicy(ObservationPolicy):
 
     def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
         """Return the model's distribution over the legal actions, [N, A] float64."""
+        return self._exploring(self._plays().probabilities(observation, mask), mask)
+
+    def decide(self, decisions: Decisions) -> np.ndarray:
+        """Return the same for decisions, [M, A], which say the rules to a model that reads them."""
+        return self._exploring(self._plays().decide(decisions), decisions.mask)
+
+    def _plays(self) -> Any:
+        """Return the model as a policy, as its environment asks it now."""
         if self.model is None:
-            return UniformPolicy().probabilities(observation, mask)
+            return UniformPolicy()
         # `set_env` gives a model another environment, which may ask it otherwise.
         if self.model.get_env() is not self._env:
             self.follow(self.model)
+        return self._player
+
+    def _exploring(self, probabilities: np.ndarray, mask: np.ndarray) -> np.ndarray:
         explores = float(getattr(self.model, "exploration_rate", 0.0))
-        return with_uniform(self._player.probabilities(observation, mask), mask, explores)
+        return with_uniform(probabilities, mask, explores)
 
     def __getstate__(self) -> dict[str, Any]:  # the model holds the environment that holds this
         return {**self.__dict__, **dict.fromkeys(("model", "_player", "_env"))}

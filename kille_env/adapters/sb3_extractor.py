@@ -33,10 +33,11 @@ class SeatExtractor(BaseFeaturesExtractor):
         units: int = 64,
         near_seats: int = NEAR_SEATS,
         activation_fn: type[nn.Module] = nn.Tanh,
+        observe_rules: bool = False,
     ) -> None:
         """Make the layer, with weights of their own for `near_seats`, the viewer among them."""
         super().__init__(observation_space, units)
-        self.layout, self.near_seats = seat_layout(spec(game)), near_seats
+        self.layout, self.near_seats = seat_layout(spec(game), observe_rules), near_seats
         if observation_space.shape != (self.layout.size,):
             raise RulesError(
                 f"the observation 'seats' of {game} has shape ({self.layout.size},), and "

@@ -71,6 +71,7 @@ def settings(env: SelfPlayVecEnv | SeatVecEnv) -> dict[str, Any]:
             "game": env.table.game,
             "units": units,
             "activation_fn": activation,
+            **({"observe_rules": True} if env.observe_rules else {}),
         }
         network["share_features_extractor"] = False
     n_steps = max(1, chosen["n_steps"] // env.num_envs)

@@ -29,6 +29,7 @@ class Observations:
     Attributes:
         kind: The option.
         features: The option, own features or None.
+        observe_rules: The option.
         space: The space of one observation.
     """
 
@@ -39,11 +40,13 @@ class Observations:
         num_players: int,
         offered: tuple[str, ...] = OBSERVATION,
         features: Any = None,
+        observe_rules: bool = False,
     ) -> None:
         """Check the option and the features, and derive the space of an observation."""
         self.kind = one_of("observation", kind, offered)
-        self._read = reading_of(kind, spec, num_players)
-        box = feature_space(spec.observation(num_players))
+        self.observe_rules = observe_rules
+        self._read = reading_of(kind, spec, num_players, observe_rules)
+        box = feature_space(spec.layout("observation", observe_rules)(num_players))
         if self._read is not None:
             box = spaces.Box(0.0, 1.0, (self._read.size,), np.float32)
         self.features = Features.of(features)

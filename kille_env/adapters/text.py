@@ -160,11 +160,14 @@ class TextPlayer:
         Raises:
             PolicyError: No answer to a decision names a legal action.
         """
-        rules = _rules(decisions.game, decisions.rules, decisions.num_players)
+        game, seats = decisions.game, decisions.num_players
         # A determinization, not the table: whatever the text shows, it holds no hidden card.
         drawn = decisions.draw(1)
         asked = [
-            (f"{rules}\n\n{decision_prompt(drawn, row)}", tuple(drawn.legal_texts(row)))
+            (
+                f"{_rules(game, decisions.rules_at(row), seats)}\n\n{decision_prompt(drawn, row)}",
+                tuple(drawn.legal_texts(row)),
+            )
             for row in range(len(decisions))
         ]
         if self.parallel == 1:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from kille_env.core.spec import GameSpec, Rules, is_whole
+from kille_env.core.spec import GameSpec, Rules, RuleSets, RulesLike, is_whole
 from kille_env.errors import (
     CardError,
     IllegalActionError,
@@ -206,21 +206,43 @@ def _has_flag(value: Any) -> bool:
     return isinstance(value, bool) or "bool" in str(getattr(value, "dtype", ""))
 
 
-def decks(value: Any, spec: GameSpec, rules: Rules, num_tables: int) -> list[Stacked] | None:
-    """Return a stacked pack for each table, from one list of card codes or one for each table."""
+def rules(value: RulesLike, spec: GameSpec, num_tables: int) -> Rules:
+    """Return the rules of N tables, `RuleSets` where they do not share one rule set."""
+    found = spec.resolve(value)
+    if not isinstance(found, RuleSets):
+        return found
+    if found.index is not None and len(found.index) != num_tables:
+        raise RulesError(
+            f"rules has {len(found.index)} rule sets for {num_tables} tables, expected one for each"
+        )
+    if not found.sets:
+        found.refuse()
+    return found.sets[0] if len(found.sets) == 1 else found
+
+
+def decks(value: Any, spec: GameSpec, rules: Sequence[Rules]) -> list[Stacked] | None:
+    """Return a stacked pack for each table, from one list of card codes or one for each table.
+
+    `rules` [N] are those of each table.
+    """
     if value is None:
         return None
+    num_tables = len(rules)
     listed = _list(value)
     many = bool(listed) and _list(listed[0]) is not None
     lists = [_list(codes) for codes in listed or ()] if many else [listed]
     if many and len(lists) != num_tables:
         raise CardError(f"{len(lists)} decks for {num_tables} tables")
-    stacked, outside = [], len(spec.left_out(rules))
-    for codes in lists:
+    packs: dict[tuple[int, Rules], Stacked] = {}  # of each list, by the rules that it is for
+    numbers = range(num_tables) if many else [0] * num_tables
+    for number, own in zip(numbers, rules, strict=True):
+        codes = lists[number]
         if codes is None:
             raise CardError(f"a deck is a list of card codes, got {shortened(value)}")
-        stacked.append((spec.stack(codes, rules), outside + len(codes)))
-    return stacked if many else stacked * num_tables
+        if (number, own) not in packs:
+            outside = len(spec.left_out(own))
+            packs[number, own] = spec.stack(codes, own), outside + len(codes)
+    return [packs[pair] for pair in zip(numbers, rules, strict=True)]
 
 
 def array(value: Any, dtype: Any = None) -> np.ndarray | None:

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, NamedTuple, NoReturn
 
 import numpy as np
 
+from kille_env.core.jit import index, kernel
 from kille_env.errors import KilleError
 
 
@@ -45,22 +46,55 @@ class Shown(NamedTuple):
     truncated: np.ndarray
 
 
+@kernel
+def tell_rules(tables, seats, observations, told, out):
+    """Write observations [N, F] with the features of the tables' rules [R, K] behind them."""
+    features = observations.shape[1]
+    for i in range(tables.shape[0]):
+        for place in range(features):
+            out[i, place] = observations[i, place]
+        own = index(tables[i]["rules"])
+        for place in range(told.shape[1]):
+            out[i, features + place] = told[own, place] if seats[i] >= 0 else 0
+
+
+class Told(NamedTuple):
+    """What the option `observe_rules` adds to the arrays of a batch.
+
+    Attributes:
+        rules: [R, K] uint8, the features of each rule set.
+        observation: [N, F + K] uint8, the public array.
+    """
+
+    rules: np.ndarray
+    observation: np.ndarray
+
+
 class Arrays:
     """The arrays of a batch as kernels take them, writable; a context that one thread is in.
 
     Attributes:
         tables: [N] records, the whole state.
-        rules: [1] record of the rules.
+        rules: [R] records of the rules.
         shown: The public arrays of the batch.
+        told: See `Told`; None without the option.
         busy: Whether a thread reads or writes them just now.
     """
 
-    __slots__ = ("busy", "rules", "shown", "tables")
+    __slots__ = ("busy", "rules", "shown", "tables", "told")
 
-    def __init__(self, tables: np.ndarray, rules: np.ndarray, shown: Shown) -> None:
+    def __init__(
+        self, tables: np.ndarray, rules: np.ndarray, shown: Shown, told: Told | None = None
+    ) -> None:
         """Take arrays that are not in use."""
-        self.tables, self.rules, self.shown = tables, rules, shown
+        self.tables, self.rules, self.shown, self.told = tables, rules, shown, told
         self.busy = False
+
+    def tell(self) -> None:
+        """Bring the observations with rules up to date."""
+        if self.told is not None:
+            shown, told = self.shown, self.told
+            tell_rules(self.tables, shown.seat, shown.observation, told.rules, told.observation)
 
     def __enter__(self) -> "Arrays":
         """Begin to use the arrays."""
@@ -73,6 +107,7 @@ class Arrays:
 
     def __exit__(self, *_: object) -> None:
         """End the use."""
+        self.tell()
         self.busy = False
 
     def refuse(self) -> NoReturn:

@@ -2,20 +2,20 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from functools import cache
+from functools import cache, cached_property
 from html import escape
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from kille_env.core import arguments
-from kille_env.core.arrays import Arrays, Fixed, Shown, read_only
+from kille_env.core.arrays import Arrays, Fixed, Shown, Told, read_only
 from kille_env.core.floats import READINGS, SeatLayout, seat_layout
 from kille_env.core.game import Game, game_of
 from kille_env.core.jit import Kernel, announce_compilation, in_plain
 from kille_env.core.loops import MOST_PASSED, first_illegal
 from kille_env.core.provided import provided
-from kille_env.core.spec import Part, Rules, width
+from kille_env.core.spec import Part, Rules, RuleSets, RulesLike, width
 from kille_env.core.start import finish
 from kille_env.core.table import DEAL, OVER
 from kille_env.errors import IllegalActionError, KilleError, RulesError, shortened
@@ -43,8 +43,11 @@ class Batch(Fixed):
     kernels rely on their shapes.
 
     Attributes:
+        rules: The rules of all tables, or `RuleSets` where they have their own; see `rules_at`.
+        rule_sets: The R rule sets that are played.
         seat: [N] the seat to act, -1 where the match is over (only with `restart=False`).
-        observation: [N, F] uint8, what this seat sees.
+        observation: [N, F] uint8, what this seat sees; with `observe_rules`, the features of the
+            table's rules at its end.
         mask: [N, A] int8, 1 for each action that it may take.
         reward: [N, P] float64, units that each seat earned in this step.
         terminated: [N] bool, whether this step ended the match by the rules.
@@ -55,7 +58,7 @@ class Batch(Fixed):
 
     FIXED = frozenset(
         {
-            *("game", "spec", "rules", "num_players", "num_tables"),
+            *("game", "spec", "rules", "rule_sets", "num_players", "num_tables", "observe_rules"),
             *("arrays", "tables", *Shown._fields),
         }
     )
@@ -65,9 +68,10 @@ class Batch(Fixed):
         game: Game,
         num_tables: int = 1,
         num_players: int | None = None,
-        rules: Rules | None = None,
+        rules: RulesLike = None,
         seed: int | None = None,
         restart: bool = True,
+        observe_rules: bool = False,
     ) -> None:
         """Set up the arrays; call `reset` before the first `step`.
 
@@ -75,11 +79,12 @@ class Batch(Fixed):
         resolves rules.
         """
         self.game, self.spec = game, game.spec
-        self.rules = self.spec.resolve(rules)
-        self.num_players = self.spec.check_players(num_players, self.rules)
         self.num_tables = arguments.whole("num_tables", num_tables, 1)
+        self.rules = arguments.rules(rules, self.spec, self.num_tables)
+        self.rule_sets = self.rules.sets if isinstance(self.rules, RuleSets) else (self.rules,)
+        self.num_players = self.spec.check_players(num_players, self.rules)
         self.restart = arguments.flag("restart", restart)
-        # A single table plays on in plain Python while its kernels compile.
+        self.observe_rules = arguments.flag("observe_rules", observe_rules)
         # A single table plays on in plain Python while its kernels compile in a child process.
         if self.num_tables > 1 and Kernel.starting:
             finish()  # in plain Python many tables take minutes
@@ -95,18 +100,47 @@ class Batch(Fixed):
             self._array("truncated", np.bool_),
         )
         # As they are before their first match, with the rules' pack.
-        tables["deck"] = spec.stack((), self.rules)
-        tables["drawn"] = len(spec.left_out(self.rules))
+        tables["rules"], tables["pool"] = numbers_of(self.rules)
+        for number in (0,) if self.rules.is_one else np.unique(tables["rules"]).tolist():
+            its, own = tables["rules"] == number, self.rule_sets[number]
+            tables["deck"][its] = spec.stack((), own)
+            tables["drawn"][its] = len(spec.left_out(own))
         tables["phase"], tables["seat"], shown.seat[:] = OVER, -1, -1
-        self.arrays = Arrays(tables, record, shown)
+        told = None
+        if self.observe_rules:
+            size = shown.observation.shape[1] + self.rules_features.shape[1]
+            seen = self._array("observation with rules", np.uint8, size)
+            told = Told(self.rules_features, seen)
+        self.arrays = Arrays(tables, record, shown, told)
+        public = shown if told is None else shown._replace(observation=told.observation)
         self.tables = read_only(tables)
         self.seat, self.observation, self.mask, self.reward, self.terminated, self.truncated = map(
-            read_only, shown
+            read_only, public
         )
         self._everyone = np.ones(self.num_tables, dtype=np.bool_)
         self._no_dealers = np.full(self.num_tables, -1, dtype=np.int8)  # they are drawn
         self._began = False
         self.seed(seed)
+
+    def rules_at(self, table: int = 0) -> Rules:
+        """Return the rules of a table: of all tables, its own, or those that its match has drawn.
+
+        Raises:
+            RulesError: There is no such table.
+        """
+        return self.rule_sets[self._row(table)["rules"]]
+
+    def shared_rules(self, rows: np.ndarray) -> Rules:
+        """Return the rules that tables [M] share now, or `RuleSets` if they do not."""
+        if self.rules.is_one:
+            return self.rules
+        numbers = np.unique(self.arrays.tables["rules"][rows])
+        return self.rule_sets[numbers[0]] if len(numbers) == 1 else self.rules
+
+    @cached_property
+    def rules_features(self) -> np.ndarray:
+        """[R, K] uint8, the features of each rule set; `spec.rules_parts` is their layout."""
+        return self.spec.rules_features(self.rules)
 
     @property
     def table(self) -> "Table":
@@ -169,8 +203,14 @@ class Batch(Fixed):
         dealers = self._no_dealers
         if dealer is not None:
             dealers = arguments.seats(dealer, self.num_players, self.num_tables, "dealers")
-        decks = arguments.decks(deck, self.spec, self.rules, self.num_tables)
-        self.game.check_start(self.rules, self.num_players, start)
+        decks = self._decks(deck)
+        for rules in self.rule_sets if start else self.rule_sets[:1]:
+            self.game.check_start(rules, self.num_players, start)
+        if (decks or start) and isinstance(self.rules, RuleSets) and self.rules.index is None:
+            raise RulesError(
+                "each match draws its rules here, and a deck or start is for known ones: give the "
+                "tables a list of rules"
+            )
         if seed is not None:
             self.seed(seed, chosen)
         with self.arrays:
@@ -227,7 +267,7 @@ class Batch(Fixed):
                 self.game.begin(tables, rules, dealers, chosen)
                 if start:
                     for table in np.flatnonzero(chosen):
-                        self.game.set_up(tables[table], self.rules, start)
+                        self.game.set_up(tables[table], self.rules_at(table), start)
                 self._stack(decks, chosen)
                 if deal:
                     self.game.deal(tables, rules, chosen, False)
@@ -289,6 +329,8 @@ class Batch(Fixed):
             )
             if illegal >= 0:
                 self.refuse(illegal, int(actions[illegal]))
+            if arrays.told is not None:
+                arrays.tell()
         finally:
             arrays.busy = False
 
@@ -308,7 +350,7 @@ class Batch(Fixed):
         """
         self._check_began()
         chosen = self._chosen(which)
-        decks = arguments.decks(deck, self.spec, self.rules, self.num_tables)
+        decks = self._decks(deck)
         with self.arrays as arrays:
             waiting = chosen & (arrays.tables["phase"] == DEAL)
             self._stack(decks, waiting)
@@ -366,7 +408,9 @@ class Batch(Fixed):
             RulesError: There is no such table.
         """
         rows = arguments.rows(rows, self.num_tables)
-        copy = Batch(self.game, len(rows), self.num_players, self.rules, 0, self.restart)
+        rules = self.rules.at(rows) if isinstance(self.rules, RuleSets) else self.rules
+        options = self.restart, self.observe_rules
+        copy = Batch(self.game, len(rows), self.num_players, rules, 0, *options)
         copy._began = self._began
         with self.arrays as arrays:
             # Taken so, records are copied as wholes, not field by field: thirty times as fast.
@@ -374,6 +418,7 @@ class Batch(Fixed):
             np.take(arrays.tables, rows, axis=0, out=its.tables, mode="wrap")
             for array, copied in zip(arrays.shown, its.shown, strict=True):
                 np.take(array, rows, axis=0, out=copied, mode="wrap")
+            its.tell()
         return copy
 
     def resample(self, seats: Any, keys: Any) -> np.ndarray:
@@ -410,7 +455,16 @@ class Batch(Fixed):
 
         Args:
             tables: [N] records of this game, seats and rules.
+
+        Raises:
+            RulesError: A table plays by a rule set that the batch does not have.
         """
+        # Kernels index with it.
+        if not 0 <= tables["rules"].min() <= tables["rules"].max() < len(self.rule_sets):
+            raise RulesError(
+                f"the tables' rules are numbered 0 to {len(self.rule_sets) - 1}, got "
+                f"{tables['rules'].min()} to {tables['rules'].max()}"
+            )
         with self.arrays as arrays:
             arrays.tables[:] = tables
             self._began = True
@@ -418,7 +472,8 @@ class Batch(Fixed):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the tables, not the kernels."""
-        settings = self.num_tables, self.num_players, self.rules, 0, self.restart
+        options = self.restart, self.observe_rules
+        settings = self.num_tables, self.num_players, self.rules, 0, *options
         arrays = self.arrays
         return again, (
             self.game.module.__name__,
@@ -433,6 +488,10 @@ class Batch(Fixed):
 
     def _chosen(self, which: Any) -> np.ndarray:
         return self._everyone if which is None else arguments.which(which, self.num_tables)
+
+    def _decks(self, deck: Any) -> list[arguments.Stacked] | None:
+        tables = self.arrays.tables["rules"].tolist() if deck is not None else []
+        return arguments.decks(deck, self.spec, [self.rule_sets[number] for number in tables])
 
     def _stack(self, decks: list[arguments.Stacked] | None, which: np.ndarray) -> None:
         if decks is None:
@@ -471,7 +530,7 @@ class Batch(Fixed):
 
     def observe(self, seats: Any) -> np.ndarray:
         """Return fresh observations [N, F] of one seat of each table, to act or not."""
-        return self._look("observe", seats, self.observation.shape[1], np.uint8)
+        return self._with_rules(self._look("observe", seats, self._features, np.uint8))
 
     def legal_actions(self, seats: Any) -> np.ndarray:
         """Return fresh masks [N, A] of one seat of each table, as far as the seat knows."""
@@ -479,11 +538,11 @@ class Batch(Fixed):
 
     def information_state(self, seats: Any = None) -> np.ndarray:
         """Return fresh information states [N, F] of a seat of each table (None: the one to act)."""
-        return self._state("information_state", seats)
+        return self._with_rules(self.plain_state("information_state", seats))
 
     def full_state(self, seats: Any = None) -> np.ndarray:
         """Return fresh full-information states [N, F], seen from seats (None: those to act)."""
-        return self._state("full_state", seats)
+        return self._with_rules(self.plain_state("full_state", seats))
 
     def read(self, kind: str = "float", seats: Any = None) -> np.ndarray:
         """Return network inputs for one seat of each table, float32 [N, S], fresh.
@@ -500,12 +559,12 @@ class Batch(Fixed):
             raise RulesError(f"kind is {shortened(kind)}, expected {' or '.join(READINGS)}")
         seen = self.observation if seats is None else self.observe(seats)
         self._check_began()
-        return READINGS[kind](self.spec, self.num_players)(seen)
+        return READINGS[kind](self.spec, self.num_players, self.observe_rules)(seen)
 
     @property
     def seat_layout(self) -> SeatLayout:
         """Where the numbers of `read("seats")` lie: the same at all tables of the game."""
-        return seat_layout(self.spec)
+        return seat_layout(self.spec, self.observe_rules)
 
     def legal_texts(self, table: int = 0) -> list[str]:
         """Return the texts of the legal actions of the seat to act."""
@@ -546,18 +605,18 @@ class Batch(Fixed):
         self._check_began()
         if record["phase"] > OVER:
             raise KilleError(f"the hand at table {table} is still going on: it has no result yet")
-        return self.game.result(record, self.rules)
+        return self.game.result(record, self.rules_at(table))
 
     def drawn_cards(self, table: int = 0) -> np.ndarray:
         """Return the cards that have left the pack in this deal, in order."""
         record = self._row(table)
-        first = len(self.spec.left_out(self.rules))  # these lie in front of the pack
+        first = len(self.spec.left_out(self.rules_at(table)))  # these lie in front of the pack
         return record["deck"][first : record["drawn"]].copy()
 
     def picture(self, table: int = 0, seat: int | None = None) -> Any:
         """Return a table as an SVG text that a notebook shows; arguments as for `describe`."""
         self.describe(table, seat)  # refuses what cannot be looked at
-        view = self.game.view(self._row(table), self.rules, seat)
+        view = self.game.view(self._row(table), self.rules_at(table), seat)
         return provided("drawing")(view, self.spec)
 
     def _repr_html_(self) -> str:
@@ -578,14 +637,14 @@ class Batch(Fixed):
         self._check_began()
         if seat is not None:
             seat = arguments.seat(seat, self.num_players)
-        return self.game.describe(self._row(table), self.rules, seat)
+        return self.game.describe(self._row(table), self.rules_at(table), seat)
 
     def _check_began(self) -> None:
         if not self.began:
             raise KilleError("no match has begun: call reset() first")
 
-    def _state(self, kind: str, seats: Any) -> np.ndarray:
-        """Return features of `kind` for seats, or for those to act."""
+    def plain_state(self, kind: str, seats: Any = None) -> np.ndarray:
+        """Return fresh features of `kind` for seats, or for those to act, without the rules."""
         if seats is None:
             self._check_began()
             if self.seat.min() < 0:
@@ -593,6 +652,18 @@ class Batch(Fixed):
             seats = self.seat
         size = width_of(getattr(self.spec, kind), self.num_players)
         return self._look(kind, seats, size, np.uint8)
+
+    @property
+    def _features(self) -> int:
+        """F, without the rules."""
+        return self.arrays.shown.observation.shape[1]
+
+    def _with_rules(self, seen: np.ndarray) -> np.ndarray:
+        """Return views of seats [N, ...] with the features of the tables' rules behind them."""
+        told = self.arrays.told
+        if told is None:
+            return seen
+        return np.concatenate([seen, told.rules[self.arrays.tables["rules"]]], axis=1)
 
     def _look(self, kind: str, seats: Any, size: int, dtype: Any) -> np.ndarray:
         self._check_began()
@@ -613,6 +684,13 @@ class Batch(Fixed):
         return np.flatnonzero(self.mask[arguments.table(table, self.num_tables)]).tolist()
 
 
+def numbers_of(rules: Rules) -> tuple[Any, int]:
+    """Return the number of each table's rule set, and of how many each match draws one."""
+    if not isinstance(rules, RuleSets):
+        return 0, 0
+    return (0, len(rules.sets)) if rules.index is None else (rules.index, 0)
+
+
 def _undecided() -> KilleError:
     return KilleError(f"no seat has had a decision in {MOST_PASSED} matches")
 
@@ -626,4 +704,5 @@ def again(
     target = batch.arrays
     for its, kept in zip((target.tables, *target.shown), arrays, strict=True):
         its[...] = kept
+    target.tell()
     return batch

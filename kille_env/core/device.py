@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 
 from kille_env.core import arguments, loops, machine
-from kille_env.core.arrays import Fixed
-from kille_env.core.batch import Batch, again, width_of
+from kille_env.core.arrays import Fixed, tell_rules
+from kille_env.core.batch import Batch, again, numbers_of, width_of
 from kille_env.core.digest import UnstableError, sources_of
 from kille_env.core.game import Game
 from kille_env.core.jit import PLAIN, Kernel, bind, filled, kernel_folder
 from kille_env.core.rng import derive, mix
-from kille_env.core.spec import Rules
+from kille_env.core.spec import RuleSets, RulesLike
 from kille_env.core.table import OVER
 from kille_env.errors import IllegalActionError, KilleError, shortened
 from kille_env.extras import needs
@@ -152,10 +152,11 @@ TABLE_SIZE = RECORD.itemsize
 """Of the game: the record of a table, and its bytes."""
 
 
-def _fill(tables, blank):
+def _fill(tables, blank, rules):
     i = cuda.grid(1)
     if i < tables.shape[0]:
         tables[i] = blank[0]
+        tables[i]["rules"] = rules[i]
 
 
 def _seed(tables, seeds, streams, which, num_players):
@@ -223,7 +224,7 @@ def _step(
         if illegal[0] == num_tables:
             own_seen, own_legal = seen_at + thread * features, mask_at + thread * num_actions
             step(
-                records[thread], rules[0], i, actions[i], seats,
+                records[thread], rules, i, actions[i], seats,
                 seen[own_seen : own_seen + features], legal[own_legal : own_legal + num_actions],
                 rewards[i], terminated, truncated, restart,
             )  # fmt: skip
@@ -241,6 +242,13 @@ def _view(tables, rules, seats, out):
     if i < tables.shape[0]:
         j = i + 1
         view(tables[i:j], rules, seats[i:j], out[i:j])
+
+
+def _tell(tables, seats, observations, told, out):
+    i = cuda.grid(1)
+    if i < tables.shape[0]:
+        j = i + 1
+        tell_rules(tables[i:j], seats[i:j], observations[i:j], told, out[i:j])
 
 
 def _choose(masks, key, out):
@@ -273,6 +281,7 @@ def kernels_of(game: Game) -> dict[str, Any]:
         "check": on_device(_check, {"first_illegal": loops.first_illegal}),
         "step": on_device(_step, steps, f"steps of {title}"),
         "observe": on_device(_view, {"view": game.kernel("observe")}),
+        "tell": on_device(_tell, {}),
         "choose": on_device(_choose, {}),
     }
 
@@ -318,7 +327,7 @@ class DeviceBatch(Fixed):
 
     FIXED = frozenset(
         {
-            *("game", "spec", "rules", "num_players", "num_tables"),
+            *("game", "spec", "rules", "num_players", "num_tables", "observe_rules"),
             *("tables", "seat", "observation", "mask", "reward", "terminated", "truncated"),
         }
     )
@@ -328,9 +337,10 @@ class DeviceBatch(Fixed):
         game: Game,
         num_tables: int = 1,
         num_players: int | None = None,
-        rules: Rules | None = None,
+        rules: RulesLike = None,
         seed: int | None = None,
         restart: bool = True,
+        observe_rules: bool = False,
     ) -> None:
         """Set up the arrays; call `reset` before the first `step`.
 
@@ -345,10 +355,11 @@ class DeviceBatch(Fixed):
                 "use device='cpu' here"
             )
         self.game, self.spec = game, game.spec
-        self.rules = self.spec.resolve(rules)
-        self.num_players = self.spec.check_players(num_players, self.rules)
         self.num_tables = n = arguments.whole("num_tables", num_tables, 1)
+        self.rules = arguments.rules(rules, self.spec, n)
+        self.num_players = self.spec.check_players(num_players, self.rules)
         self.restart = arguments.flag("restart", restart)
+        self.observe_rules = arguments.flag("observe_rules", observe_rules)
         features = width_of(self.spec.observation, self.num_players)
         size = self.spec.table.itemsize + features + self.spec.num_actions
         threads = min(STEP_THREADS, SHARED // size // 8 * 8)
@@ -359,9 +370,9 @@ class DeviceBatch(Fixed):
                 "device='cpu', or a smaller record"
             )
         self._block = {"block": threads, "shared": threads * size}
-        self._rules = cuda.to_device(np.array(self.rules.record))
+        self._rules = cuda.to_device(np.array(self.rules.record))  # [R]
         self.tables, tables = _array((n,), self.spec.table)
-        self.observation, seen = _array((n, features), np.dtype(np.uint8))
+        plain, seen = _array((n, features), np.dtype(np.uint8))
         self.mask, masks = _array((n, self.spec.num_actions), np.dtype(np.int8))
         self._words = tables, seen, masks
         self.seat = cuda.device_array(n, np.int8)
@@ -369,8 +380,13 @@ class DeviceBatch(Fixed):
         self.terminated = cuda.device_array(n, np.bool_)
         self.truncated = cuda.device_array(n, np.bool_)
         self._shown = (
-            self.seat, self.observation, self.mask, self.reward, self.terminated, self.truncated,
+            self.seat, plain, self.mask, self.reward, self.terminated, self.truncated,
         )  # fmt: skip
+        self.observation, self._told = plain, None
+        if self.observe_rules:
+            told = self.spec.rules_features(self.rules)
+            self.observation = cuda.device_array((n, features + told.shape[1]), np.uint8)
+            self._told = cuda.to_device(told)
         self._everyone = cuda.to_device(np.ones(n, dtype=np.bool_))
         self._no_dealers = cuda.to_device(np.full(n, -1, dtype=np.int8))
         self._legal = np.array([n, 0, 0])  # no table, not noted yet, its action
@@ -380,7 +396,9 @@ class DeviceBatch(Fixed):
         self._choices = np.uint64(0)
         blank = np.zeros(1, self.spec.table)
         blank["deck"], blank["phase"], blank["seat"] = np.arange(self.spec.pack.size), OVER, -1
-        self._launch("fill", self.tables, cuda.to_device(blank))
+        numbers, blank["pool"] = numbers_of(self.rules)
+        own = cuda.to_device(np.full(n, numbers, dtype=np.int32))
+        self._launch("fill", self.tables, cuda.to_device(blank), own)
         self.seed(seed)
 
     @property
@@ -421,6 +439,7 @@ class DeviceBatch(Fixed):
             self.seed(seed)
         arrays = self.tables, self._rules, self._no_dealers, self._everyone, *self._shown
         self._launch("begin", *arrays, self.restart)
+        self._tell()
         self._steps = 0
 
     def step(self, actions: Any) -> None:
@@ -444,6 +463,7 @@ class DeviceBatch(Fixed):
         self._launch("check", self.seat, self.mask, actions, self._everyone, self._illegal)
         arrays = *self._words, self._rules, actions, *self._shown
         self._launch("step", *arrays, self.restart, self._illegal, **self._block)
+        self._tell()
         self._steps += 1
         if self._steps % CHECK_EVERY == 0:
             self.check()
@@ -485,9 +505,19 @@ class DeviceBatch(Fixed):
             RulesError: There is no such seat.
         """
         chosen = cuda.to_device(arguments.seats(seats, self.num_players, self.num_tables))
-        out = cuda.device_array(self.observation.shape, np.uint8)
+        out = cuda.device_array(self._shown[1].shape, np.uint8)
         self._launch("observe", self.tables, self._rules, chosen, out)
-        return out
+        if self._told is None:
+            return out
+        shown = cuda.device_array(self.observation.shape, np.uint8)
+        self._launch("tell", self.tables, chosen, out, self._told, shown)
+        return shown
+
+    def _tell(self) -> None:
+        """Bring the observations with rules up to date."""
+        if self._told is not None:
+            seats, plain, *_ = self._shown
+            self._launch("tell", self.tables, seats, plain, self._told, self.observation)
 
     def to_cpu(self) -> Batch:
         """Return a copy on the CPU, which continues as this batch would.
@@ -500,7 +530,9 @@ class DeviceBatch(Fixed):
 
     def _to_cpu(self, part: slice) -> Batch:
         arrays = [array[part].copy_to_host() for array in (self.tables, *self._shown)]
-        settings = len(arrays[0]), self.num_players, self.rules, 0, self.restart
+        rules = self.rules.at(part) if isinstance(self.rules, RuleSets) else self.rules
+        options = self.restart, self.observe_rules
+        settings = len(arrays[0]), self.num_players, rules, 0, *options
         return again(self.game.module.__name__, settings, self._steps >= 0, tuple(arrays))
 
     def _actions(self, actions: Any) -> Any:

@@ -175,21 +175,30 @@ def _scaled(observation: Callable[[int], tuple[Part, ...]], num_players: int) ->
     return Reading(width(layout), np.arange(width(layout)), feature_scale(layout))
 
 
-def seat_layout(spec: GameSpec) -> SeatLayout:
+def seat_layout(spec: GameSpec, observe_rules: bool = False) -> SeatLayout:
     """Return where the numbers of the reading "seats" lie."""
-    return _layout(spec.observation, spec.max_players)
+    return _layout(spec.layout("observation", observe_rules), spec.max_players)
 
 
-READINGS: dict[str, Callable[[GameSpec, int], Reading]] = {
-    "float": lambda spec, num_players: _scaled(spec.observation, num_players),
-    "seats": lambda spec, num_players: _seats(spec.observation, spec.max_players, num_players),
+READINGS: dict[str, Callable[..., Reading]] = {
+    "float": lambda spec, num_players, observe_rules=False: _scaled(
+        spec.layout("observation", observe_rules), num_players
+    ),
+    "seats": lambda spec, num_players, observe_rules=False: _seats(
+        spec.layout("observation", observe_rules), spec.max_players, num_players
+    ),
 }
-"""How a game's observations can be read at a table of P seats."""
+"""How a game's observations can be read at a table of P seats, with the rules at their end or not.
+"""
 
 
-def reading_of(observation: str, spec: GameSpec, num_players: int) -> Reading | None:
+def reading_of(
+    observation: str, spec: GameSpec, num_players: int, observe_rules: bool = False
+) -> Reading | None:
     """Return how the option `observation` reads features at a table; None is as they are."""
-    return READINGS[observation](spec, num_players) if observation in READINGS else None
+    if observation not in READINGS:
+        return None
+    return READINGS[observation](spec, num_players, observe_rules)
 
 
 FEATURES = ("box", *READINGS)

@@ -1,6 +1,7 @@
 """The loops over many tables that every game gets: `bind` compiles them with the game's functions.
 
 A loop is a template. The names at the top stand for the game's own; `Game` binds the real ones.
+`rules` [R] are the rule sets of a batch, and each table says which of them it is played by.
 """
 
 from typing import Any
@@ -8,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from kille_env.core import rng
-from kille_env.core.jit import kernel
+from kille_env.core.jit import index, kernel
 from kille_env.core.machine import prefetch
-from kille_env.core.table import DEAL, OVER
+from kille_env.core.table import DEAL, OVER, draw_rules
 
 MOST_PASSED = 10_000
 """Matches without a decision after which no more are begun."""
@@ -28,6 +29,12 @@ SECRET_ACTIONS = np.zeros(0, dtype=np.bool_)
 
 
 @kernel
+def rules_of(table, rules):
+    """Return the rule set that a table is played by."""
+    return rules[index(table["rules"])]
+
+
+@kernel
 def seed_tables(tables, seeds, streams, which, num_players):
     """Give the chosen tables their generators: stream number `streams[i]` of seed `seeds[i]`."""
     for i in range(tables.shape[0]):
@@ -41,7 +48,8 @@ def begin_tables(tables, rules, dealers, which):
     """Begin a new match at the chosen tables."""
     for i in range(tables.shape[0]):
         if which[i]:
-            begin(tables[i], rules[0], np.int64(dealers[i]))
+            draw_rules(tables[i])
+            begin(tables[i], rules_of(tables[i], rules), np.int64(dealers[i]))
             tables[i]["stacked"] = 0
 
 
@@ -49,7 +57,7 @@ def open_tables(tables, rules, dealers, which, passes):
     """Begin a new match at the chosen tables and deal, see `_open`."""
     for i in range(tables.shape[0]):
         if which[i]:
-            _open(tables[i], rules[0], np.int64(dealers[i]), passes)
+            _open(tables[i], rules, np.int64(dealers[i]), passes)
 
 
 def _open(table, rules, dealer, passes):
@@ -57,9 +65,10 @@ def _open(table, rules, dealer, passes):
     # This is the only place that passes over such matches at a table that begins by itself; without
     # `passes` the table is over. After `MOST_PASSED` of them it is left so.
     for _ in range(MOST_PASSED):
-        begin(table, rules, dealer)
+        draw_rules(table)
+        begin(table, rules_of(table, rules), dealer)
         table["stacked"] = 0
-        _deal(table, rules, False)
+        _deal(table, rules_of(table, rules), False)
         if table["phase"] != OVER or not passes:
             return
 
@@ -68,7 +77,7 @@ def deal_tables(tables, rules, which, once):
     """Deal at the chosen tables until a decision, or the match's end (or one hand)."""
     for i in range(tables.shape[0]):
         if which[i]:
-            _deal(tables[i], rules[0], once)
+            _deal(tables[i], rules_of(tables[i], rules), once)
 
 
 def _deal(table, rules, once):
@@ -87,7 +96,7 @@ def show_tables(tables, rules, which, seats, observations, masks, rewards, termi
             rewards[i, :] = 0.0
             terminated[i] = tables[i]["phase"] == OVER and not tables[i]["truncated"]
             truncated[i] = tables[i]["phase"] == OVER and tables[i]["truncated"]
-            _show(tables[i], rules[0], i, seats, observations[i], masks[i])
+            _show(tables[i], rules_of(tables[i], rules), i, seats, observations[i], masks[i])
 
 
 def _show(table, rules, i, seats, observation, mask):
@@ -144,7 +153,7 @@ def step_tables(
             prefetch(tables, ahead)
         if which[i]:
             _step(
-                tables[i], rules[0], i, actions[i], seats, observations[i], masks[i], rewards[i],
+                tables[i], rules, i, actions[i], seats, observations[i], masks[i], rewards[i],
                 terminated, truncated, restart,
             )  # fmt: skip
         else:
@@ -162,11 +171,11 @@ def _step(
     # one.
     pays = waits or not SECRET_ACTIONS[action]
     if not waits:
-        apply(table, rules, action)
+        apply(table, rules_of(table, rules), action)
         if table["phase"] <= OVER:
             pays = True  # that the deal has ended is no secret
             table["stacked"] = 0
-            _deal(table, rules, False)
+            _deal(table, rules_of(table, rules), False)
     for seat in range(reward.shape[0]):
         # The record keeps units until a step shows them.
         reward[seat] = table["reward"][seat] if pays else 0.0
@@ -180,14 +189,15 @@ def _step(
         # After the rewards: antes of the new match are paid by its first step, and the rewards
         # that are shown now belong to the old match alone.
         _open(table, rules, -1, True)
-    _show(table, rules, i, seats, observation, mask)
+    # Asked for again, because a new match may have drawn other rules.
+    _show(table, rules_of(table, rules), i, seats, observation, mask)
 
 
 def apply_tables(tables, rules, actions, which):
     """Play one action at the chosen tables that wait for one, and deal nothing."""
     for i in range(tables.shape[0]):
         if which[i] and tables[i]["seat"] >= 0:
-            apply(tables[i], rules[0], actions[i])
+            apply(tables[i], rules_of(tables[i], rules), actions[i])
             if tables[i]["phase"] <= OVER:
                 tables[i]["stacked"] = 0
 
@@ -195,14 +205,14 @@ def apply_tables(tables, rules, actions, which):
 def view_tables(tables, rules, seats, out):
     """Write the features of one seat of each table by `view`, a kernel of the game."""
     for i in range(tables.shape[0]):
-        view(tables[i], rules[0], np.int64(seats[i]), out[i])
+        view(tables[i], rules_of(tables[i], rules), np.int64(seats[i]), out[i])
 
 
 def masks_of_all(tables, rules, out):
     """Write the mask of every seat of one table, [P, A]; return the seats with a 1 in it, bits."""
     able = 0
     for seat in range(out.shape[0]):
-        legal_actions(tables[0], rules[0], seat, out[seat])
+        legal_actions(tables[0], rules_of(tables[0], rules), seat, out[seat])
         for action in range(out.shape[1]):
             if out[seat, action]:
                 able |= 1 << seat
@@ -224,12 +234,12 @@ def resample_tables(tables, rules, seats, keys, cards):
             cards[i, card] = card
         # Between deals and after the end no hidden card matters any more.
         if table["phase"] > OVER:
-            resample(table, rules[0], np.int64(seats[i]), cards[i])
-            relabel(table, rules[0], cards[i])
+            resample(table, rules_of(table, rules), np.int64(seats[i]), cards[i])
+            relabel(table, rules_of(table, rules), cards[i])
 
 
 def relabel_tables(tables, rules, cards):
     """Replace card c by `cards[i, c]` everywhere in table i."""
     for i in range(tables.shape[0]):
         if tables[i]["phase"] > OVER:
-            relabel(tables[i], rules[0], cards[i])
+            relabel(tables[i], rules_of(tables[i], rules), cards[i])

@@ -15,9 +15,12 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from kille_env.core.pack import Pack
+from kille_env.core.rules import Rules as Rules
+from kille_env.core.rules import RuleSets as RuleSets
+from kille_env.core.rules import RulesLike as RulesLike
+from kille_env.core.rules import Value as Value
 from kille_env.errors import CardError, RulesError, did_you_mean, shortened
 
-Value = str | bool | int | None
 EPISODES = ("match", "deal")
 DEFAULT_EPISODE = "deal"
 """The default of the option `episode`, at all tables of the suite."""
@@ -303,6 +306,8 @@ class GameSpec:
 
     def left_out(self, rules: "Rules") -> tuple[int, ...]:
         """Return the cards of the pack that are not played with."""
+        if isinstance(rules, RuleSets):
+            rules.refuse()
         for switch in self.switches:
             if isinstance(switch, PackSwitch):
                 word = rules.number(switch.name)
@@ -315,8 +320,49 @@ class GameSpec:
         fields = [("episode", np.int64), *((switch.name, np.int64) for switch in self.switches)]
         return np.dtype((np.record, np.dtype(fields, align=True)))
 
+    @cached_property
+    def rules_parts(self) -> tuple[Part, ...]:
+        """Layout of the rules as features, see `kille_env.core.rules_part`."""
+        from kille_env.core.rules_part import rules_parts
+
+        return rules_parts(self)
+
+    def rules_features(self, rules: "Rules") -> np.ndarray:
+        """Return the features of rules, uint8 [1, K]; of `RuleSets` [R, K]."""
+        from kille_env.core.rules_part import rules_features
+
+        known, sets = self._features, rules.sets if isinstance(rules, RuleSets) else (rules,)
+        known.update({one: rules_features(self, one) for one in sets if one not in known})
+        return np.stack([known[one] for one in sets])
+
+    @cached_property
+    def _features(self) -> dict["Rules", np.ndarray]:
+        """The features of rules that were asked for."""
+        return {}
+
+    def layout(self, kind: str, observe_rules: bool = False) -> Callable[[int], tuple[Part, ...]]:
+        """Return the layout of a view for a number of seats, with the rules at its end or not.
+
+        Args:
+            kind: "observation", "information_state" or "full_state".
+            observe_rules: Whether the rules are a part of it.
+        """
+        return self._with_rules[kind] if observe_rules else getattr(self, kind)
+
+    @cached_property
+    def _with_rules(self) -> dict[str, Callable[[int], tuple[Part, ...]]]:
+        """The layouts with rules, each one object: readings are cached by it."""
+
+        def followed(layout: Callable[[int], tuple[Part, ...]]) -> Callable[[int], Any]:
+            return lambda num_players: lay_out(*layout(num_players), *self.rules_parts)
+
+        kinds = ("observation", "information_state", "full_state")
+        return {kind: followed(getattr(self, kind)) for kind in kinds}
+
     def most_players(self, rules: "Rules") -> int:
         """Return how many can sit: fewer where the rules leave cards out; 0 if nobody can."""
+        if isinstance(rules, RuleSets):
+            return min((self.most_players(one) for one in rules.sets), default=self.max_players)
         size = self.pack.size - len(self.left_out(rules))
         seats = range(self.min_players, self.max_players + 1)
         return max((n for n in seats if self.cards_needed(rules, n) <= size), default=0)
@@ -342,6 +388,8 @@ class GameSpec:
             )
         # Rules may leave out cards, or deal larger hands, so that fewer can sit.
         if rules and seats > most:
+            if isinstance(rules, RuleSets):
+                rules = next(one for one in rules.sets if self.most_players(one) == most)
             size = self.pack.size - len(self.left_out(rules))
             sit = f"seat at most {most}" if most else "nobody can play by them"
             raise RulesError(
@@ -351,15 +399,14 @@ class GameSpec:
             )
         return int(seats)
 
-    def resolve(
-        self, rules: "Rules | Mapping[str, Any] | str | None" = None, **more: Any
-    ) -> "Rules":
+    def resolve(self, rules: "RulesLike" = None, **more: Any) -> "Rules":
         """Return complete rules.
 
         Args:
             rules: A preset's name, a mapping of switches (with "preset" and "episode" if wanted),
                 rules that are resolved already, or None for the default preset. An episode is a
-                single deal unless they say otherwise.
+                single deal unless they say otherwise. A list of these, one for each table, or a
+                `RuleSpace` gives `RuleSets`.
             **more: Further switches; None means "as `rules` say", where None is no value of the
                 switch.
 
@@ -367,11 +414,22 @@ class GameSpec:
             RulesError: A preset, switch or value does not exist, or the rules are of another game;
                 the message says what is possible.
         """
+        if isinstance(rules, (list, tuple)):
+            if not rules:
+                raise RulesError("rules is an empty list, expected rules for each table")
+            return RuleSets.by_table(self.name, [self.resolve(one, **more) for one in rules])
+        if _is_space(rules):
+            self._check_game(rules)
+            return RuleSets(self.name, [self.resolve(one, **more) for one in rules.rules()])
         if isinstance(rules, Rules):
-            if rules.game != self.name:
-                raise RulesError(f"these are rules of {rules.game}, expected rules of {self.name}")
+            self._check_game(rules)
+            if more.get("episode", "") is None:
+                del more["episode"]
             if not more:
                 return rules
+            if isinstance(rules, RuleSets):
+                sets = [self.resolve(one, **more) for one in rules.sets]
+                return RuleSets(self.name, sets, rules.index)
             rules = rules.values
         if isinstance(rules, str):
             rules = {"preset": rules}
@@ -405,58 +463,16 @@ class GameSpec:
         resolved = {"preset": preset, "episode": episode, **values}
         return Rules(self.name, MappingProxyType(resolved), record)
 
+    def _check_game(self, rules: Any) -> None:
+        if rules.game != self.name:
+            raise RulesError(f"these are rules of {rules.game}, expected rules of {self.name}")
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Rules:
-    """Resolved rules of a game.
 
-    Attributes:
-        game: The game's name.
-        values: Every switch with its value, with "preset" and "episode" first.
-        record: The same for the kernels, shape [1].
-    """
-
-    game: str
-    values: Mapping[str, Value]
-    record: np.ndarray
-
-    def __eq__(self, other: object) -> bool:
-        """Two rules are equal if they play the same game in the same way, by any preset."""
-        return (
-            isinstance(other, Rules)
-            and self.game == other.game
-            and self.record.tobytes() == other.record.tobytes()
-        )
-
-    def __hash__(self) -> int:
-        """Agree with equality."""
-        return hash((self.game, self.record.tobytes()))
-
-    def __repr__(self) -> str:
-        switches = ", ".join(f"{name}={value}" for name, value in self.values.items())
-        return f"<Rules of {self.game}: {switches}>"
-
-    def __getitem__(self, name: str) -> Value:
-        """Return the value of a switch."""
-        return self.values[name]
-
-    def number(self, name: str) -> int:
-        """Return the value of a switch that is a whole number."""
-        return int(self.record[name][0])
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the values and the record: a read-only view of a mapping cannot be."""
-        return _rules_again, (self.game, dict(self.values), self.record)
-
-    def as_dict(self) -> dict[str, Value]:
-        """Return every switch with its value, as JSON can hold it."""
-        return dict(self.values)
+def _is_space(rules: Any) -> bool:
+    """Return whether rules are a `RuleSpace`."""
+    return callable(getattr(rules, "rules", None)) and hasattr(rules, "game")
 
 
 def _check_known(name: Any, known: Iterable[str], what: str) -> None:
     if not (isinstance(name, str) and name in known):
         raise RulesError(f"{what} {shortened(name)}. {did_you_mean(name, known)}")
-
-
-def _rules_again(game: str, values: dict[str, Value], record: np.ndarray) -> Rules:
-    return Rules(game, MappingProxyType(values), record)

@@ -10,6 +10,8 @@ from kille_env.core.jit import kernel
 
 DEAL, OVER = 0, 1
 """The first two phases of every game: cards are to be dealt (a chance node), the match is over."""
+_FOR_RULES = np.uint64(0x52756C6573)
+"""Keeps the random numbers of rule sets apart from the cards', which come from the same seed."""
 
 
 def table_dtype(max_players: int, pack_size: int, fields: Sequence[tuple[Any, ...]]) -> np.dtype:
@@ -25,6 +27,8 @@ def table_dtype(max_players: int, pack_size: int, fields: Sequence[tuple[Any, ..
         reward: [P] money that has moved and that no step has paid out yet
         matches: number of this match on this table, from 1
         deals: hands dealt in this match
+        rules: number of its rule set among those of the batch
+        pool: of how many rule sets each match draws one; 0 if the table keeps its own
         phase, seat: the phase and the seat to act, -1 if none
         num_players, dealer, truncated
         drawn, stacked, deck: cards drawn, how many of the first were given, the pack; cards that
@@ -37,6 +41,8 @@ def table_dtype(max_players: int, pack_size: int, fields: Sequence[tuple[Any, ..
         ("reward", np.float64, (max_players,)),
         ("matches", np.int32),
         ("deals", np.int32),
+        ("rules", np.int32),
+        ("pool", np.int32),
         ("phase", np.int8),
         ("seat", np.int8),
         ("num_players", np.int8),
@@ -47,6 +53,15 @@ def table_dtype(max_players: int, pack_size: int, fields: Sequence[tuple[Any, ..
         ("deck", np.int8, (pack_size,)),
     ]
     return np.dtype((np.record, np.dtype([*common, *fields], align=True)))
+
+
+@kernel
+def draw_rules(table):
+    """Draw the rule set of the match that begins next, where each match draws one."""
+    # By the seed and the match alone, so neither the cards nor the other tables change with it.
+    if table["pool"] > 1:
+        key = rng.derive(table["seed"] ^ _FOR_RULES, table["matches"] + 1)
+        table["rules"] = np.int64(key % np.uint64(table["pool"]))
 
 
 @kernel

@@ -184,7 +184,8 @@ class Decisions:
                 raise RulesError(f"nobody is to act at table {rows[seats.argmin()]}")
             keys = arguments.words("keys", keys, len(rows), "decisions")
         self._batch, self._history, self._rows, self.keys = batch, history, rows, keys
-        self.observation, self.mask = batch.observation[rows], batch.mask[rows]
+        shown = batch.arrays.shown  # without the rules, which the option `observe_rules` adds
+        self.observation, self.mask = shown.observation[rows], shown.mask[rows]
         self.seats = batch.seat[rows].astype(np.int64)
 
     @property
@@ -199,8 +200,21 @@ class Decisions:
 
     @property
     def rules(self) -> Rules:
-        """The rules."""
-        return self._batch.rules
+        """The rules, which are `RuleSets` where the tables of the decisions do not share one."""
+        return self._batch.shared_rules(self._rows)
+
+    @property
+    def rule_numbers(self) -> np.ndarray:
+        """[M] number of the rule set of each decision's table; see `rules_at`."""
+        return self._batch.tables["rules"][self._rows]
+
+    def rules_features(self) -> np.ndarray:
+        """Return the features of the rules of each decision's table, [M, K] uint8."""
+        return self._batch.rules_features[self.rule_numbers]
+
+    def rules_at(self, decision: int) -> Rules:
+        """Return the rules of a decision's table."""
+        return self._batch.rules_at(self._rows[decision])
 
     def __len__(self) -> int:
         """Return M, the number of decisions."""
@@ -231,7 +245,7 @@ class Decisions:
         seats = np.zeros(self._batch.num_tables, dtype=np.int64)
         # The batch looks at all tables, one seat each; the others' rows are dropped.
         seats[self._rows] = self.seats
-        return self._batch.information_state(seats)[self._rows]
+        return self._batch.plain_state("information_state", seats)[self._rows]
 
     def weigh(self, number: int, policy: Policy) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return whether the other seats acted earlier in the deal as a policy does.
@@ -309,7 +323,7 @@ class Decisions:
         then = np.empty(len(drawn), dtype=tables.dtype)
         np.take(tables, np.repeat(np.arange(len(tables)), number), out=then, mode="clip")
         seats = then["seat"].astype(np.int8)
-        game, rules = batch.game, batch.rules.record
+        game, rules = batch.game, self._batch.arrays.rules
         here = np.repeat(self._rows[decision], number)
         now, theirs = self._batch.tables, batch.tables
         early = then["drawn"] < now["drawn"][here]
@@ -322,7 +336,7 @@ class Decisions:
 
     def _observed(self, tables: np.ndarray, seats: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return observations [X, F] and masks [X, A] of seats at tables of another time."""
-        game, rules = self._batch.game, self._batch.rules.record
+        game, rules = self._batch.game, self._batch.arrays.rules
         observation = np.zeros((len(tables), self.observation.shape[1]), dtype=np.uint8)
         mask = np.zeros((len(tables), self.mask.shape[1]), dtype=np.int8)
         game.observe(tables, rules, seats, observation)
@@ -341,6 +355,12 @@ class Decisions:
         """Draw determinizations; return also the new places of the cards, which give them away."""
         each = numbers.shape[1]
         batch = self._batch.take(np.repeat(self._rows, each))
+        if not batch.rules.is_one and self.rules.is_one:  # which a search policy is made for
+            drawn = Batch(batch.game, batch.num_tables, batch.num_players, self.rules, 0)
+            tables = batch.tables.copy()
+            tables["rules"] = tables["pool"] = 0
+            drawn.place(tables)
+            batch = drawn
         # A search compares earnings up to the end; a table that restarts would go on beyond it.
         batch.restart = False
         steps = numbers.ravel().astype(np.uint64) + np.uint64(1)

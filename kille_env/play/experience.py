@@ -91,7 +91,8 @@ class Collector:
             raise KilleError("a Collector needs device='cpu'; on a GPU `collect` plays matches")
         self.batch = batch
         self._kind = arguments.one_of("observation", observation, FEATURES)
-        self._reading = reading_of(observation, batch.spec, batch.num_players)
+        rules = batch.observe_rules
+        self._reading = reading_of(observation, batch.spec, batch.num_players, rules)
         policies = policy if isinstance(policy, (list, tuple)) else [policy]
         everywhere = np.array(0) if seating is None else seating
         self._full_state = full_state
@@ -148,7 +149,10 @@ class Collector:
     def _player(self, policy: Any) -> Policy:
         game, seats = self.batch.spec.name, self.batch.num_players
         if _is_function(policy):
-            asked = Network(policy, observation=self._kind, returns="probabilities")
+            rules = self.batch.observe_rules
+            asked = Network(
+                policy, observation=self._kind, returns="probabilities", observe_rules=rules
+            )
             return asked.at_table(game, seats)
         return resolve(policy, game, seats, self.batch.rules)
 
@@ -236,7 +240,8 @@ class Collector:
     def _nothing(self) -> tuple[np.ndarray, ...]:
         """Return the columns of no decisions."""
         batch, numbers = self.batch, np.zeros(0, dtype=np.int64)
-        size = width(batch.spec.full_state(batch.num_players)) if self._full_state else 0
+        state = batch.spec.layout("full_state", batch.observe_rules)
+        size = width(state(batch.num_players)) if self._full_state else 0
         states = np.zeros((0, size), dtype=np.uint8)
         seen, mask = batch.observation[:0], batch.mask[:0]
         return seen, mask, numbers, np.zeros(0), numbers, numbers, numbers, states

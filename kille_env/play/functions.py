@@ -75,6 +75,7 @@ class Network(ObservationPolicy):
         observation: Kind of its inputs.
         returns: Kind of its outputs.
         features: Own features made of its inputs, or None.
+        observe_rules: Whether the rules stand behind each observation.
     """
 
     _door = "as_policy"
@@ -87,6 +88,7 @@ class Network(ObservationPolicy):
         observation: str | None = None,
         returns: str | None = None,
         features: Callable[..., Any] | None = None,
+        observe_rules: bool = False,
         name: str = "",
     ) -> None:
         """Take a function or module, and its kinds of inputs and outputs."""
@@ -112,17 +114,18 @@ class Network(ObservationPolicy):
         self.name = name or own.strip("<>")
         self.returns = one_of("returns", returns, RETURNS)
         self.observation = one_of("observation", observation, FEATURES)
-        self.features = Features.of(features)
+        self.features, self.observe_rules = Features.of(features), observe_rules
         self._reading: Reading | None = None
 
     def at_table(self, game: str, num_players: int) -> Self:
         """Return the policy for a table, which determines the scale of features."""
         settled, table = copy.copy(self), spec(game)
-        settled._reading = reading_of(self.observation, table, num_players)
+        shown = table.layout("observation", self.observe_rules)
+        settled._reading = reading_of(self.observation, table, num_players, self.observe_rules)
         # A module of another size fails here, with the table's name, and not in the middle of a
         # match.
         if self._is_module:  # asked once
-            observation = np.zeros((2, width(table.observation(num_players))), np.uint8)
+            observation = np.zeros((2, width(shown(num_players))), np.uint8)
             settled.returned(observation, np.ones((2, table.num_actions), np.int8))
         return settled
 

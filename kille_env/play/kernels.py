@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from kille_env.core.game import Game
-from kille_env.core.jit import bind, in_plain, kernel, loop
+from kille_env.core.jit import bind, in_plain, index, kernel, loop
 from kille_env.core.rng import derive, mix
 from kille_env.errors import PolicyError, illegal_choice, shortened
 from kille_env.play.streams import earn
@@ -60,6 +60,12 @@ class PolicyKernel:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return PolicyKernel, (self.choose, self.numbers, self.deterministic)
+
+
+def share_a_kernel(*kernels: PolicyKernel | None) -> bool:
+    """Return whether kernels are the same function, with as many numbers each."""
+    same = {(id(one.choose), one.numbers.shape) if one else None for one in kernels}
+    return len(same) == 1 and None not in same
 
 
 def bound_later(*_: Any) -> Any:
@@ -129,8 +135,8 @@ def play_on(
     """Play all tables until it is nowhere the turn of policy `number`.
 
     `which` and `actions` are played first where `given`, and are overwritten; `trail` is filled
-    with the actions at table 0. Returns the steps, at most `ROUND`; or -1 less the table of an
-    illegal action, before it is played.
+    with the actions at table 0; `numbers` are [1, K], or a row for each rule set. Returns the
+    steps, at most `ROUND`; or -1 less the table of an illegal action, before it is played.
     """
     size = seats.shape[0]
     for turn in range(trail.shape[0]):
@@ -150,7 +156,8 @@ def play_on(
                 continue
             if chosen:
                 uniform = uniform_of(decision_key(match[i], seat, decided[i, seat]))
-                actions[i] = choose(observations[i], masks[i], numbers, uniform)
+                own = index(tables[i]["rules"] if numbers.shape[0] > 1 else 0)
+                actions[i] = choose(observations[i], masks[i], numbers[own], uniform)
             decided[i, seat] += 1
         if waiting == 0:
             return turn

@@ -9,7 +9,7 @@ from typing import Any, TypedDict, get_args
 from kille_env.core.arguments import one_of as one_of
 from kille_env.core.arguments import option_names
 from kille_env.core.batch import Batch
-from kille_env.core.spec import Rules
+from kille_env.core.spec import RulesLike
 from kille_env.errors import RulesError, shortened
 from kille_env.play.policy import PlayerLike
 from kille_env.registry import spec
@@ -23,15 +23,19 @@ class TableOptions(TypedDict, total=False):
     """Options of many tables, as `kille_env.make_batch` takes them.
 
     Attributes:
-        rules: A preset's name, a mapping of switches, or resolved rules.
+        rules: A preset's name, a mapping of switches, or resolved rules; a list of these, one for
+            each table, or a `RuleSpace`.
         episode: "deal" or "match"; None is what `rules` say, or else "deal".
         seed: Seed of the tables and of the opponents' choices; an algorithm with a seed sets
             another one, and so does a reset with one.
+        observe_rules: Whether observations end with the features of their table's rules
+            (`kille_env.spec(game).rules_parts`), and so do information states and full states.
     """
 
-    rules: Rules | Mapping[str, Any] | str | None
+    rules: RulesLike
     episode: str | None
     seed: int | None
+    observe_rules: bool
 
 
 class SeatOptions(TableOptions, total=False):
@@ -78,7 +82,8 @@ def illegal_reward(given: Any, batch: Batch) -> float:
         RulesError: It is neither a finite number nor None.
     """
     if given is None:
-        return min(0.0, batch.spec.reward_range(batch.rules, batch.num_players)[0]) - 1.0
+        least = (batch.spec.reward_range(one, batch.num_players)[0] for one in batch.rule_sets)
+        return min(0.0, *least) - 1.0
     try:
         reward = math.nan if isinstance(given, (str, bytes, bool)) else float(given)
     except (TypeError, ValueError, OverflowError):

@@ -8,6 +8,7 @@ observation and mask alone; these derive from `ObservationPolicy`, and an object
 import copy
 import weakref
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
@@ -15,8 +16,9 @@ import numpy as np
 
 from kille_env.core.floats import Reading
 from kille_env.core.jit import kernel
-from kille_env.core.spec import Rules
+from kille_env.core.spec import Rules, RuleSets
 from kille_env.errors import PolicyError, shortened
+from kille_env.play.by_rules import PolicyByRules, told
 from kille_env.play.kernels import PolicyKernel, choices
 from kille_env.registry import Table, make_batch, policy_lookup, spec
 
@@ -41,6 +43,8 @@ class Policy(Protocol):
     - `tables`, a tuple of `kille_env.Table`: it was made for these and is refused at all others;
     - `remembers`, true if it needs the history of the deal (`Decisions.history`, `Decisions.weigh`
       and `Decisions.draw_with_past`);
+    - `observe_rules`, true if it reads the rules behind each observation, as environments with this
+      option show them;
     - `keyless`, true if its answers follow from the seat's view and from nothing random.
 
     Attributes:
@@ -93,6 +97,29 @@ class Observing(ObservationPolicy):
         if name == "policy" or name.startswith("__"):  # while it is copied or unpickled
             raise AttributeError(name)
         return getattr(self.policy, name)
+
+
+class ToldRules(ObservationPolicy):
+    """A policy that reads the rules behind each observation, told them where tables show none."""
+
+    def __init__(self, policy: Any, features: np.ndarray | None = None) -> None:
+        """Take a policy, and the features of the rules [K]; None where tables have their own."""
+        self.policy, self.name, self._features = policy, name_of(policy), features
+        self.tables = tables_of(policy)
+
+    def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
+        """Return the policy's answers at tables of one rule set."""
+        if self._features is None:
+            raise PolicyError(
+                f"{self.name!r} reads the rules of each table, which observations alone do not "
+                "say: ask it by decide(decisions), or seat it at a table of one rule set"
+            )
+        return self.policy.probabilities(told(observation, self._features), mask)
+
+    def decide(self, decisions: "Decisions") -> np.ndarray:
+        """Return the policy's answers at tables of any rules."""
+        shown = told(decisions.observation, decisions.rules_features())
+        return self.policy.probabilities(shown, decisions.mask)
 
 
 class Model(Protocol):
@@ -187,7 +214,10 @@ def resolve(
     *,
     trust: bool = False,
 ) -> Policy:
-    """Return a policy for a table."""
+    """Return a policy for a table, or for tables with rules of their own."""
+    if isinstance(rules, RuleSets):
+        find = partial(resolve, player, game, num_players, trust=trust)
+        return _by_rules(player, rules, find)
     if isinstance(player, str) and player == "uniform":
         return cast(Policy, UniformPolicy())
     if answers(player) and not isinstance(player, type):
@@ -208,12 +238,16 @@ def at_table(player: Any, game: str, num_players: int, rules: Rules) -> Policy:
     policy plays at a table of another kind unless it has an attribute `transferred` that is true,
     and one whose forms contradict each other is refused.
     """
+    if isinstance(rules, RuleSets):
+        return _by_rules(player, rules, partial(at_table, player, game, num_players))
     moved, tables = getattr(player, "transferred", False), tables_of(player)
     table = Table(game, num_players, rules, spec(game).version)
     if found := differences(tables, table):
         raise misfit(name_of(player), tables, found, tables[0].game == game)
     settle = getattr(player, "at_table", None)
     policy = as_decider(settle(game, num_players) if callable(settle) else player)
+    if getattr(policy, "observe_rules", False):
+        policy = ToldRules(policy, spec(game).rules_features(rules)[0])
     if (compiled := kernel_of(policy)) is not None:
         made = _said_tables(policy)
         if made and (game, num_players) not in {(one.game, one.num_players) for one in made}:
@@ -221,6 +255,18 @@ def at_table(player: Any, game: str, num_players: int, rules: Rules) -> Policy:
             raise misfit(name_of(policy), made, wrong, False)
         _check_once(policy, compiled, table)
     return let_transfer(policy) if moved else policy
+
+
+def _by_rules(player: Any, rules: RuleSets, find: Callable[[Rules], Policy]) -> Policy:
+    """Return the policy of tables with rules of their own; `find` returns that of one rule set."""
+    if isinstance(player, PolicyByRules) and player.rules == rules:
+        return player
+    first = find(rules.sets[0])
+    # A policy that was made for no table, or for any rules, is the same at all of them.
+    if not any(table.rules.is_one for table in tables_of(first)):
+        return ToldRules(first.policy) if isinstance(first, ToldRules) else first
+    policies = [first, *(find(one) for one in rules.sets[1:])]
+    return PolicyByRules(name_of(first), policies, rules)
 
 
 def kernel_of(policy: Any) -> PolicyKernel | None:

@@ -16,10 +16,12 @@ from kille_env.core import arguments
 from kille_env.core.batch import Batch
 from kille_env.core.game import Game
 from kille_env.core.jit import bind, index, kernel, loop
+from kille_env.core.loops import rules_of
 from kille_env.core.rng import GOLDEN, derive
+from kille_env.core.spec import Rules
 from kille_env.core.table import DEAL, OVER
 from kille_env.errors import IllegalActionError, PolicyError, illegal_choice
-from kille_env.play.kernels import PolicyKernel, bound_later
+from kille_env.play.kernels import PolicyKernel, bound_later, share_a_kernel
 from kille_env.play.policy import Policy, at_table, deterministic_kernel, name_of
 
 ILLEGAL = -2
@@ -107,8 +109,8 @@ def roll_out(
     for i in range(actions.shape[0]):
         _copy(source, origins[i], raw, 0)
         if not play_on(
-            tables[0], rules[0], actions[i], searchers[i], deals, numbers, observation, mask,
-            earned[i], fault,
+            tables[0], rules_of(tables[0], rules), actions[i], searchers[i], deals, numbers,
+            observation, mask, earned[i], fault,
         ):  # fmt: skip
             return i
     return -1
@@ -171,20 +173,21 @@ def weigh(
             cards[1, place] = tables[0]["deck"][place]
         for k in range(number):
             _copy(source, rows[m], raw, 0)
-            determinize(tables[0], rules[0], np.int64(seats[m]), keys[m, k], cards[0])
+            own = rules_of(tables[0], rules)
+            determinize(tables[0], own, np.int64(seats[m]), keys[m, k], cards[0])
             for x in range(first_step, end):
                 itself = x < begin
                 if not itself:
                     _copy(then, x, raw, 1)
                 table = tables[0 if itself else 1]
                 early = not itself and table["drawn"] < drawn
-                relabel(table, rules[0], cards[2 if early else 0])
+                relabel(table, own, cards[2 if early else 0])
                 if itself:
                     for place in range(cards.shape[1]):
                         cards[2, index(cards[1, place])] = table["deck"][place]
                 else:
                     agrees[x, k], legal[x, k] = agrees_with(
-                        table, rules[0], actions[x], numbers, observation, mask, fault
+                        table, own, actions[x], numbers, observation, mask, fault
                     )
                     if legal[x, k] == ILLEGAL:
                         return True
@@ -205,11 +208,9 @@ def as_words(tables: np.ndarray) -> np.ndarray:
     return tables.view(np.uint64).reshape(len(tables), tables.dtype.itemsize // 8)
 
 
-def _kernels_of(batch: Batch, policies: Sequence[Policy]) -> list[PolicyKernel]:
+def _kernels_of(batch: Batch, rules: Rules, policies: Sequence[Policy]) -> list[PolicyKernel]:
     """Return the deterministic kernels of policies, checked at the table of a batch."""
-    seated = [
-        at_table(policy, batch.spec.name, batch.num_players, batch.rules) for policy in policies
-    ]
+    seated = [at_table(policy, batch.spec.name, batch.num_players, rules) for policy in policies]
     # A stochastic policy would need the keys of its decisions, which these loops do not follow.
     kernels = [kernel for each in seated if (kernel := deterministic_kernel(each)) is not None]
     first = kernels[:1]
@@ -218,12 +219,6 @@ def _kernels_of(batch: Batch, policies: Sequence[Policy]) -> list[PolicyKernel]:
             f"{' and '.join(map(name_of, policies))} have no deterministic kernel in common"
         )
     return kernels
-
-
-def share_a_kernel(*kernels: PolicyKernel | None) -> bool:
-    """Return whether kernels are the same function, with as many numbers each."""
-    same = {(id(one.choose), one.numbers.shape) if one else None for one in kernels}
-    return len(same) == 1 and None not in same
 
 
 def earnings(
@@ -238,15 +233,15 @@ def earnings(
     origins = arguments.rows(origins, batch.num_tables)
     actions = arguments.actions(actions, len(origins))
     searchers = arguments.seats(searchers, batch.num_players, len(origins)).astype(np.int64)
-    kernels = _kernels_of(batch, policies)
+    kernels = _kernels_of(batch, batch.rules, policies)
     numbers = np.stack([one.numbers for one in kernels])
     roll, _ = _loops(batch.game, kernels[0].choose)
     work, fault = np.zeros(1, dtype=batch.tables.dtype), np.zeros(2, dtype=np.int64)
     mask = np.zeros(batch.mask.shape[1], dtype=np.int8)
     earned = np.zeros((len(actions), batch.num_players))
     illegal = roll(
-        as_words(batch.tables), origins, work, as_words(work), np.array(batch.rules.record),
-        actions, searchers, deals or 0, numbers, np.zeros(batch.observation.shape[1], np.uint8),
+        as_words(batch.tables), origins, work, as_words(work), batch.arrays.rules,
+        actions, searchers, deals or 0, numbers, np.zeros_like(batch.arrays.shown.observation[0]),
         mask, earned, fault,
     )  # fmt: skip
     if illegal >= 0:
@@ -271,7 +266,7 @@ def agreement(
     rows = arguments.rows(decisions[0], batch.num_tables)
     seats = arguments.seats(decisions[1], batch.num_players, len(rows)).astype(np.int64)
     own = arguments.words("keys", decisions[2], len(rows), "decisions")
-    (chosen_by,) = _kernels_of(batch, [policy])
+    (chosen_by,) = _kernels_of(batch, batch.shared_rules(rows), [policy])
     with np.errstate(over="ignore"):
         keys = own[:, None] + np.arange(1, number + 1, dtype=np.uint64) * GOLDEN
     which, then, actions = earlier
@@ -283,9 +278,9 @@ def agreement(
     illegal = weigh(
         as_words(batch.tables), rows, seats, keys, number,
         which.searchsorted(np.arange(len(rows) + 1)), as_words(then), actions, scratch,
-        as_words(scratch), np.array(batch.rules.record),
+        as_words(scratch), batch.arrays.rules,
         np.zeros((3, batch.spec.pack.size), dtype=np.int8), np.array(chosen_by.numbers),
-        np.zeros(batch.observation.shape[1], np.uint8), mask, agrees, legal, fault,
+        np.zeros_like(batch.arrays.shown.observation[0]), mask, agrees, legal, fault,
     )  # fmt: skip
     if illegal:
         raise illegal_choice(name_of(policy), int(fault[0]), np.flatnonzero(mask).tolist())

@@ -16,6 +16,7 @@ from kille_env.core import arguments
 from kille_env.core.arrays import Fixed
 from kille_env.core.batch import Batch
 from kille_env.errors import illegal_choice
+from kille_env.play.by_rules import stacked
 from kille_env.play.decisions import Decisions, History
 from kille_env.play.kernels import ROUND, begin_anew, bound, list_due, mark_due, play_on
 from kille_env.play.policy import at_table, decide, kernel_of, name_of, pick_actions
@@ -81,9 +82,8 @@ class SeatedPolicies(Fixed):
         self.compiled = bool(self._kernels) and unwatched
 
     def _find_kernels(self) -> dict[int, tuple[Any, np.ndarray]]:
-        kernels = [kernel_of(player) for player in self.players]
-        # Copies of their numbers, because a read-only array would be compiled for anew.
-        return {i: (one.choose, np.array(one.numbers)) for i, one in enumerate(kernels) if one}
+        kernels = [stacked(player, kernel_of) for player in self.players]
+        return {number: one for number, one in enumerate(kernels) if one}
 
     def __getstate__(self) -> dict[str, Any]:  # kernels cannot be pickled, and come with policies
         return {name: value for name, value in self.__dict__.items() if name != "_kernels"}

@@ -198,7 +198,7 @@ def _array(tensor: torch.Tensor) -> Any:
 def _reader(batch: DeviceBatch, observation: str) -> Callable[[torch.Tensor], torch.Tensor]:
     """Return a function that reads observations [M, F] uint8; see `reading_of`."""
     one_of("observation", observation, FEATURES)
-    reading = reading_of(observation, batch.spec, batch.num_players)
+    reading = reading_of(observation, batch.spec, batch.num_players, batch.observe_rules)
     if reading is None:
         return lambda seen: seen
     source, scale = (

@@ -177,11 +177,11 @@ class _Writer:
         return Record(
             format=FORMAT,
             game=batch.spec.name,
-            rules=batch.rules.as_dict(),
+            rules=batch.rules_at(table).as_dict(),
             num_players=batch.num_players,
             names=names,
             **match,
-            **batch.game.chance(batch.tables[table], batch.rules),
+            **batch.game.chance(batch.tables[table], batch.rules_at(table)),
             returns=returns(batch, table) if over else None,
             truncated=bool(batch.tables["truncated"][table]) if over else None,
         )

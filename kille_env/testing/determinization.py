@@ -20,7 +20,9 @@ from kille_env.registry import make_batch
 OWN_DRAWS = ("dealt", "drawn_cards")
 """Which of its cards a seat was dealt and which it got later, in games where nobody else knows."""
 
-PUBLIC_FIELDS = ("reward", "matches", "deals", "num_players", "dealer", "drawn", "truncated")
+PUBLIC_FIELDS = (
+    *("reward", "matches", "deals", "rules", "pool", "num_players", "dealer", "drawn", "truncated"),
+)
 
 
 def check_determinizations(

@@ -46,12 +46,13 @@ def signatures(game):
     seen, masks = array(types.uint8, 2), array(types.int8, 2)
     shown = small, seen, masks, array(types.float64, 2), flag, flag
     return {
-        "fill": (tables, tables),
+        "fill": (tables, tables, array(types.int32)),
         "seed": (tables, words, whole, flag, types.int64),
         "begin": (tables, rules, small, flag, *shown, types.boolean),
         "check": (small, masks, whole, flag, whole),
         "step": (words, words, words, rules, whole, *shown, types.boolean, whole),
         "observe": (tables, rules, small, seen),
+        "tell": (tables, small, seen, seen, seen),
         "choose": (masks, types.uint64, whole),
     }
 
@@ -66,7 +67,7 @@ GAMES = [  # the gate takes the game with the largest kernels
 @pytest.mark.parametrize(
     "kernel",
     [
-        *("step", "check", "observe", "choose", "seed", "fill"),
+        *("step", "check", "observe", "choose", "seed", "fill", "tell"),
         pytest.param("begin", marks=pytest.mark.slow),  # `step` begins matches, too
     ],
 )
