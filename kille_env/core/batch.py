@@ -204,7 +204,7 @@ class Batch(Fixed):
         if dealer is not None:
             dealers = arguments.seats(dealer, self.num_players, self.num_tables, "dealers")
         decks = self._decks(deck)
-        for rules in self.rule_sets if start else self.rule_sets[:1]:
+        for rules in self.rule_sets if isinstance(start, Mapping) else self.rule_sets[:1]:
             self.game.check_start(rules, self.num_players, start)
         if (decks or start) and isinstance(self.rules, RuleSets) and self.rules.index is None:
             raise RulesError(

@@ -418,9 +418,12 @@ class GameSpec:
             if not rules:
                 raise RulesError("rules is an empty list, expected rules for each table")
             return RuleSets.by_table(self.name, [self.resolve(one, **more) for one in rules])
-        if _is_space(rules):
-            self._check_game(rules)
-            return RuleSets(self.name, [self.resolve(one, **more) for one in rules.rules()])
+        if not isinstance(rules, (Rules, Mapping, str, type(None))):
+            from kille_env.core.rule_space import RuleSpace  # which imports this module
+
+            if isinstance(rules, RuleSpace):
+                self._check_game(rules)
+                return RuleSets(self.name, [self.resolve(one, **more) for one in rules.rules()])
         if isinstance(rules, Rules):
             self._check_game(rules)
             if more.get("episode", "") is None:
@@ -466,11 +469,6 @@ class GameSpec:
     def _check_game(self, rules: Any) -> None:
         if rules.game != self.name:
             raise RulesError(f"these are rules of {rules.game}, expected rules of {self.name}")
-
-
-def _is_space(rules: Any) -> bool:
-    """Return whether rules are a `RuleSpace`."""
-    return callable(getattr(rules, "rules", None)) and hasattr(rules, "game")
 
 
 def _check_known(name: Any, known: Iterable[str], what: str) -> None:

@@ -36,7 +36,7 @@ class PolicyByRules:
         return answers
 
 
-def told(policy: Any, observation: np.ndarray, features: np.ndarray) -> np.ndarray:
+def told(observation: np.ndarray, features: np.ndarray) -> np.ndarray:
     """Return observations [N, F] with features of rules behind them, [K] or [N, K]."""
     rows = np.broadcast_to(features, (len(observation), features.shape[-1]))
     return np.concatenate([observation, rows], axis=1)

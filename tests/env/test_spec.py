@@ -95,7 +95,8 @@ def test_every_value_reaches_the_kernels():
         ({"max_deals": 0}, "switch 'max_deals' is 0, expected a whole number from 1"),
         ({"max_redeals": -1}, "switch 'max_redeals' is -1, expected a whole number from 0"),
         ({"pots": 10**12}, "switch 'pots' is 1000000000000"),
-        (["svensk"], "a preset's name or a mapping, not \\['svensk'\\]"),
+        ({"svensk"}, "a preset's name or a mapping, not {'svensk'}"),
+        (["svensk", "swedish"], "no preset 'swedish'"),
         (5, "a preset's name or a mapping, not 5"),
     ],
 )

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from kille_agents import catalog
 from kille_agents.catalog import game_of
 from kille_env.core.spec import Rules
-from kille_env.errors import PolicyError
+from kille_env.errors import PolicyError, RulesError
 from kille_env.play.functions import is_from
 from kille_env.play.policy import (
     PlayerLike,
@@ -94,7 +94,8 @@ def _home(tables: Sequence[Table], num_players: int | None, episode: str | None)
     fits = (
         table
         for table in tables
-        if num_players in (None, table.num_players) and episode in (None, table.rules["episode"])
+        if num_players in (None, table.num_players)
+        and (not table.rules.is_one or episode in (None, table.rules["episode"]))
     )
     return next(fits, tables[0])
 
@@ -116,6 +117,13 @@ def _table(
         home = _home(tables, num_players, episode)
         if game in (None, home.game):
             game, num_players = home.game, num_players or home.num_players
+            if not home.rules.is_one:
+                if rules is None:
+                    raise RulesError(
+                        f"a player was made for {home}, so it has no table of its own: name the "
+                        "rules of the table where it is measured"
+                    )
+                return Table.of(game, num_players, switches, episode)
             kept = {"episode": home.rules["episode"]} if "preset" in switches else home.rules.values
             switches = {**kept, **switches}
     elif game is None and (models := [str(one) for one in players if str(one).endswith(".zip")]):
