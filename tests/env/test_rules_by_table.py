@@ -3,13 +3,13 @@
 import copy
 import pickle
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pytest
 
 import kille_env
+from kille_env.core.rule_space import RuleSpace
 from kille_env.core.spec import Rules, RuleSets
 from kille_env.errors import CardError, RulesError
 
@@ -17,14 +17,13 @@ SHOWN = ("seat", "observation", "mask", "reward", "terminated", "truncated")
 TABLES = 24
 
 
-@dataclass
-class Space:
-    """What a batch needs of a space of rules."""
+class Space(RuleSpace):
+    """A space with a given pool."""
 
-    game: str
-    pool: Sequence[Rules]
+    def __init__(self, game: str, pool: Sequence[Rules]) -> None:
+        self.game, self.pool = game, tuple(pool)
 
-    def rules(self) -> Sequence[Rules]:
+    def rules(self, region: str | None = None) -> tuple[Rules, ...]:
         return self.pool
 
 

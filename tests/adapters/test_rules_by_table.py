@@ -1,0 +1,262 @@
+"""Rules by table in every form: each table shows and earns what it does among equals."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from sb3_contrib import MaskablePPO
+
+import kille_env
+from env.test_rules_by_table import TABLES, Space, by_table, rule_sets
+from kille_env.adapters.text import TextPlayer, rules_prompt
+from kille_env.errors import KilleError, PolicyError
+from kille_env.play.functions import Network
+from kille_env.play.policy import at_table, resolve
+from kille_env.play.seats import SeatTables
+from kille_env.sb3 import SeatPPO, SeatVecEnv, SelfPlayVecEnv, save, settings
+
+GAME, SEATS = "krypkille", 2
+
+
+def choose(mask: np.ndarray, step: int) -> np.ndarray:
+    return (mask * np.random.default_rng(step).random(mask.shape)).argmax(axis=1)
+
+
+def seat_tables(rules: Any, opponents: Any) -> Callable[[int], list[np.ndarray]]:
+    tables = SeatTables(GAME, TABLES, SEATS, rules=rules, seed=3, seat=0, opponents=opponents)
+    tables.begin()
+
+    def step(number: int) -> list[np.ndarray]:
+        actions = choose(tables.mask(), number)
+        tables.step(actions)
+        shown = [tables.observation(), tables.mask(), tables.reward.copy(), tables.own.copy()]
+        over = tables.over.copy()
+        if over.any():
+            tables.begin(which=over)
+        return [*shown, over, tables.batch.tables["rules"].copy()]
+
+    return step
+
+
+def vector(rules: Any, opponents: Any) -> Callable[[int], list[np.ndarray]]:
+    env = kille_env.SeatVectorEnv(GAME, TABLES, SEATS, rules=rules, opponents=opponents, seed=3)
+    mask = [env.reset()[1]["action_mask"]]
+
+    def step(number: int) -> list[np.ndarray]:
+        seen, reward, terminated, _, infos = env.step(choose(mask[0], number))
+        mask[0] = infos["action_mask"]
+        return [seen, reward, terminated, mask[0], env.tables.batch.tables["rules"].copy()]
+
+    return step
+
+
+def self_play(rules: Any, _: Any) -> Callable[[int], list[np.ndarray]]:
+    env = SelfPlayVecEnv(GAME, TABLES, SEATS, rules=rules, seed=3)
+    env.reset()
+
+    def step(number: int) -> list[np.ndarray]:
+        played = env.play(choose(env.action_masks(), number))
+        shown = [env.observe(), env.action_masks(), played.rewards, played.ended]
+        return [*shown, env.batch.tables["rules"].copy()]
+
+    return step
+
+
+@pytest.mark.parametrize("opponents", ["rule_of_thumb", "uniform"])
+@pytest.mark.parametrize("form", [seat_tables, vector, self_play])
+def test_each_table_plays_as_among_tables_of_its_rules(form, opponents):
+    rules = by_table(GAME)
+    many, alone = form(rules, opponents), [form(one, opponents) for one in rule_sets(GAME)]
+    for number in range(25):
+        *shown, own = many(number)
+        for which, step in enumerate(alone):
+            for ours, theirs in zip(shown, step(number), strict=False):
+                # A table that has another number of matches behind it than its neighbor does not
+                # matter: cards follow from its own seed and match.
+                assert ours[own == which].tobytes() == theirs[own == which].tobytes()
+
+
+def test_opponents_are_asked_alike_by_kernel_and_by_answers():
+    space, found = Space(GAME, rule_sets(GAME)), []
+    for compiled in (True, False):
+        tables = SeatTables(GAME, TABLES, SEATS, rules=space, seed=3)
+        assert tables.players.compiled
+        tables.players.compiled = compiled
+        tables.begin()
+        for number in range(30):
+            tables.step(choose(tables.mask(), number))
+            tables.begin(which=tables.over.copy())
+            found.append((tables.observation().tobytes(), tables.reward.tobytes()))
+    assert found[:30] == found[30:]
+
+
+def test_collected_decisions_are_those_of_one_rule_set():
+    def collected(rules: Any) -> Any:
+        batch = kille_env.make_batch(GAME, TABLES, SEATS, rules=rules, seed=4)
+        return kille_env.collect(batch, "rule_of_thumb", observation="box")
+
+    many = collected(by_table(GAME))
+    for which, rules in enumerate(rule_sets(GAME)):
+        one = collected(rules)
+        mine = [np.isin(found.table % len(rule_sets(GAME)), which) for found in (many, one)]
+        for name in ("observation", "action", "reward", "table", "seat"):
+            ours, theirs = getattr(many, name)[mine[0]], getattr(one, name)[mine[1]]
+            assert sorted(map(bytes, ours)) == sorted(map(bytes, theirs)), name
+
+
+def test_records_and_prompts_have_the_rules_of_their_table():
+    asked = []
+
+    def answer(prompt: str) -> str:
+        asked.append(prompt)
+        return "Answer: 1"
+
+    rules = ["tiny", {"wrong_declarer_extra": 17}]
+    tables = SeatTables(GAME, 2, SEATS, rules=rules, opponents=TextPlayer(answer), seed=1)
+    tables.begin()
+    while not tables.over.all():
+        tables.step(tables.mask().argmax(axis=1), ~tables.over)
+    told = [rules_prompt(GAME, tables.batch.rules_at(table), SEATS) for table in range(2)]
+    assert {prompt.startswith(told[0]) for prompt in asked} == {True, False}
+    assert all(prompt.startswith(tuple(told)) for prompt in asked)
+    batch = kille_env.make_batch(GAME, 2, SEATS, rules=rules, restart=False)
+    recorder = kille_env.Recorder(batch)
+    recorder.reset(seed=[1, 2])
+    while (batch.seat >= 0).any():
+        recorder.step(batch.mask.argmax(axis=1))
+    for table in range(2):
+        record = recorder.record(table)
+        assert record["rules"] == batch.rules_at(table).as_dict()
+        assert len(list(kille_env.replay(record))) > 1
+
+
+def test_one_table_draws_rules_at_each_match():
+    env = kille_env.make(
+        GAME, SEATS, rules=Space(GAME, rule_sets(GAME)), observe_rules=True, seed=1
+    )
+    met = set()
+    for _ in range(12):
+        env.reset()
+        met.add(env.rules)
+        (features,) = env.game.spec.rules_features(env.rules)
+        for agent in env.agents:
+            seen = env.observe(agent)["observation"]
+            assert env.observation_space(agent)["observation"].contains(seen)
+            assert (seen[-len(features) :] == features).all()
+        assert env.state_space.contains(env.state())
+    assert len(met) > 2
+
+
+# Policies that read the rules
+
+
+class Reader:
+    """Reads the limit of the points: the first legal action where it is 50, else the last."""
+
+    name, observe_rules = "reader", True
+
+    def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
+        spec = kille_env.spec(GAME)
+        parts = {part.name: part for part in spec.layout("observation", True)(SEATS)}
+        assert observation.shape[1] == parts["rules.hand"].offset + 1
+        first = observation[:, parts["rules.limit"].offset] == 50
+        last = mask.shape[1] - 1 - mask[:, ::-1].argmax(axis=1)
+        return np.eye(mask.shape[1])[np.where(first, mask.argmax(axis=1), last)]
+
+
+@pytest.mark.parametrize("observe_rules", [False, True])
+def test_a_policy_that_reads_rules_is_told_them_everywhere(observe_rules):
+    rules = [{"limit": 50}, {"limit": 40}]
+    batch = kille_env.make_batch(
+        GAME, 2, SEATS, rules=rules, seed=2, restart=False, observe_rules=observe_rules
+    )
+    found = kille_env.collect(batch, Reader(), observation="box")
+    first = found.action == found.mask.argmax(axis=1)
+    last = found.action == found.mask.shape[1] - 1 - found.mask[:, ::-1].argmax(axis=1)
+    assert np.where(found.table == 0, first, last).all()
+    alone = resolve(Reader(), GAME, SEATS, kille_env.spec(GAME).resolve({"limit": 40}))
+    plain = batch.arrays.shown.observation
+    mask = np.ones_like(batch.mask)
+    assert (alone.probabilities(plain, mask).argmax(axis=1) == mask.shape[1] - 1).all()
+    many = at_table(Reader(), GAME, SEATS, batch.rules)
+    with pytest.raises(PolicyError, match="reads the rules of each table"):
+        many.probabilities(plain, mask)
+
+
+def test_a_function_of_an_environment_with_rules_gets_them():
+    widths = []
+
+    def even(observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
+        widths.append(observation.shape[1])
+        return mask / mask.sum(axis=1, keepdims=True)
+
+    batch = kille_env.make_batch(GAME, 4, SEATS, observe_rules=True, rules=["tiny", "small"] * 2)
+    found = kille_env.collect(batch, even, full_state=True)
+    assert {found.observation.shape[1], *widths} == {batch.observation.shape[1]}
+    assert found.full_state is not None and found.full_state.shape[1] > found.observation.shape[1]
+    network = Network(even, observation="float", returns="probabilities", observe_rules=True)
+    tables = SeatTables(GAME, 4, SEATS, opponents=network, seed=1)
+    tables.begin()
+    tables.step(tables.mask().argmax(axis=1))
+    assert set(widths) == {batch.observation.shape[1]}
+
+
+def learned(env: Any) -> SeatPPO:
+    return SeatPPO(**{**settings(env), "n_steps": 4, "batch_size": 32, "n_epochs": 1}).learn(64)
+
+
+@pytest.mark.parametrize("observation", ["float", "seats"])
+def test_a_model_of_many_rules_plays_by_any_and_is_told_them(observation, tmp_path):
+    space = Space(GAME, rule_sets(GAME))
+    env = SelfPlayVecEnv(
+        GAME, 16, SEATS, rules=space, observe_rules=True, observation=observation, seed=1
+    )
+    model = learned(env)
+    file = save(model, tmp_path / "model")
+    rules = kille_env.spec(GAME).resolve({"limit": 33})
+    read = resolve(str(file), GAME, SEATS, rules, trust=True)
+    live = resolve(model, GAME, SEATS, rules)
+    batch = kille_env.make_batch(GAME, 8, SEATS, rules=rules, seed=1)
+    batch.reset()
+    shown = batch.observation.copy(), batch.mask.copy()
+    told = SelfPlayVecEnv(
+        GAME, 8, SEATS, rules=rules, observe_rules=True, observation=observation, seed=1
+    )
+    seen = told.reset()
+    assert read.probabilities(*shown).tobytes() == live.probabilities(*shown).tobytes()
+    assert np.allclose(
+        model.policy.get_distribution(model.policy.obs_to_tensor(seen)[0], shown[1])
+        .distribution.probs.detach()
+        .numpy(),
+        live.probabilities(*shown),
+        atol=1e-5,
+    )
+
+
+def test_a_model_and_an_environment_of_the_other_kind_are_refused(tmp_path):
+    for told in (True, False):
+        model = learned(SelfPlayVecEnv(GAME, 16, SEATS, observe_rules=told))
+        other = SelfPlayVecEnv(GAME, 16, SEATS, observe_rules=not told)
+        model.env = other
+        with pytest.raises(PolicyError, match=f"learned with observe_rules={told}, and its env"):
+            save(model, tmp_path / "model")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_model_plays_the_other_seats_of_tables_with_rules_of_their_own():
+    space = Space(GAME, rule_sets(GAME))
+    env = SeatVecEnv(GAME, 16, SEATS, rules=space, observe_rules=True, opponents="self")
+    model = MaskablePPO("MlpPolicy", env, n_steps=8, batch_size=32)
+    env.follow(model)
+    model.learn(256)
+
+
+def test_lists_are_shared_out_among_kinds_of_tables():
+    env = SelfPlayVecEnv(GAME, 4, (2, 3), observation="seats", rules=["tiny", {}, "tiny", "small"])
+    assert [str(kind.batch.rules_at(1)["preset"]) for kind in env._kinds] == [
+        "reconstructed",
+        "small",
+    ]
+    with pytest.raises(KilleError, match="rules has 3 rule sets for 2 tables"):
+        SelfPlayVecEnv(GAME, 4, (2, 3), observation="seats", rules=["tiny"] * 3)
