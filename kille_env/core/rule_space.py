@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from kille_env.core import arguments, keys
+from kille_env.core.rules import RulePool
 from kille_env.core.spec import GameSpec, Rules, Switch, is_whole
 from kille_env.errors import RulesError, did_you_mean, shortened
 
@@ -28,7 +29,7 @@ KEY = np.uint64(51)
 """Key of the sample of a space."""
 
 
-class RuleSpace:
+class RuleSpace(RulePool):
     """Rules of one game in which some switches vary.
 
     Example:

@@ -10,6 +10,10 @@ import numpy as np
 from kille_env.errors import RulesError
 
 Value = str | bool | int | None
+EPISODES = ("match", "deal")
+DEFAULT_EPISODE = "deal"
+"""The default of the option `episode`, at all tables of the suite."""
+SINGLE_DEAL = EPISODES.index("deal")  # the number in a rules record's `episode`
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -137,7 +141,21 @@ class RuleSets(Rules):
         return RuleSets, (self.game, self.sets, self.index)
 
 
-RulesLike = Rules | Mapping[str, Any] | str | Sequence[Any] | None
+class RulePool:
+    """Base of what gives each match rules drawn from a pool, `kille_env.core.rule_space.RuleSpace`.
+
+    Attributes:
+        game: Name of the game.
+    """
+
+    game: str
+
+    def rules(self) -> Sequence[Rules]:
+        """Return the rule sets of the pool, all different."""
+        raise NotImplementedError
+
+
+RulesLike = Rules | Mapping[str, Any] | str | Sequence[Any] | RulePool | None
 """What `GameSpec.resolve` takes."""
 
 

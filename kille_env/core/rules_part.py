@@ -9,11 +9,14 @@ The layout comes from the switches of a game, so it is the same for all of its r
 - the pack: one feature for each type of card, 1 if it is played with.
 """
 
+from collections.abc import Sequence
 from math import log2
 
 import numpy as np
 
-from kille_env.core.spec import EPISODES, GameSpec, PackSwitch, Part, Rules, Switch, lay_out
+from kille_env.core.parts import Part, lay_out
+from kille_env.core.rules import EPISODES, Rules
+from kille_env.core.switches import PackSwitch, Switch
 
 EXACT, STEPS, LARGEST = 100, 8, 240
 """Largest number that is told exactly; steps of the logarithm for a doubling, and its largest."""
@@ -21,16 +24,16 @@ NARROW = 255
 """Widest range of a number that is told exactly."""
 
 
-def rules_parts(spec: GameSpec) -> tuple[Part, ...]:
+def rules_parts(switches: Sequence[Switch]) -> tuple[Part, ...]:
     """Return the layout of the rules, a part or more for each switch, by themselves."""
     episode = Part("rules.episode", len(EPISODES), f"{', '.join(EPISODES)} (one-hot)")
-    return lay_out(episode, *(part for switch in spec.switches for part in _parts(switch)))
+    return lay_out(episode, *(part for switch in switches for part in _parts(switch)))
 
 
-def rules_features(spec: GameSpec, rules: Rules) -> np.ndarray:
+def rules_features(switches: Sequence[Switch], rules: Rules) -> np.ndarray:
     """Return the features of rules, uint8 [K]."""
     features = [int(rules["episode"] == episode) for episode in EPISODES]
-    for switch in spec.switches:
+    for switch in switches:
         features += _features(switch, rules.number(switch.name))
     return np.array(features, dtype=np.uint8)
 

@@ -4,211 +4,31 @@ Shapes use one alphabet throughout the suite: `[N]` tables, `[P]` seats, `[A]` a
 features.
 """
 
-from collections import namedtuple
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from enum import IntEnum
+from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, TypeGuard
+from typing import Any
 
 import numpy as np
 
 from kille_env.core.pack import Pack
-from kille_env.core.rules import Rules as Rules
-from kille_env.core.rules import RuleSets as RuleSets
-from kille_env.core.rules import RulesLike as RulesLike
+from kille_env.core.parts import Part as Part
+from kille_env.core.parts import feature_scale as feature_scale
+from kille_env.core.parts import lay_out as lay_out
+from kille_env.core.parts import offsets as offsets
+from kille_env.core.parts import width as width
+from kille_env.core.rules import DEFAULT_EPISODE as DEFAULT_EPISODE
+from kille_env.core.rules import EPISODES as EPISODES
+from kille_env.core.rules import SINGLE_DEAL as SINGLE_DEAL
+from kille_env.core.rules import RulePool, Rules, RuleSets, RulesLike
 from kille_env.core.rules import Value as Value
-from kille_env.errors import CardError, RulesError, did_you_mean, shortened
-
-EPISODES = ("match", "deal")
-DEFAULT_EPISODE = "deal"
-"""The default of the option `episode`, at all tables of the suite."""
-SINGLE_DEAL = EPISODES.index("deal")  # the number in a rules record's `episode`
-
-
-def is_whole(value: Any) -> TypeGuard[int | np.integer]:
-    """Return whether a value is a whole number of Python or NumPy; True and False are not."""
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-
-
-@dataclass(frozen=True)
-class Switch:
-    """One rule that can be set.
-
-    Attributes:
-        name: Its key in `rules`.
-        meaning: Its effect, in a line.
-        default: Its value by preset (the first of them for a preset that is not named), or one
-            value for all.
-        values: The choices; empty for a whole number.
-        minimum, maximum: Least and largest whole number.
-        even: Whether the whole number must be even.
-        nullable: Whether None ("as the game ends by itself") is a value too.
-        decision: Its number in the register of decisions of the game's page.
-        pays: Whether only the payment of a hand reads it: tables that differ in it alone are the
-            same up to there, so a tree of one serves all.
-    """
-
-    name: str
-    meaning: str
-    default: Value | Mapping[str, Value]
-    values: tuple[str | bool, ...] = ()
-    minimum: int = 0
-    even: bool = False
-    nullable: bool = False
-    decision: str = ""
-    maximum: int = 1_000_000_000
-    pays: bool = False
-
-    def value_for(self, preset: str) -> Value:
-        """Return the value that a preset gives it."""
-        if not isinstance(self.default, Mapping):
-            return self.default
-        return self.default.get(preset, next(iter(self.default.values())))
-
-    def plain(self, value: Any) -> Value:
-        """Return a possible value as rules keep it: a number of NumPy becomes one of Python."""
-        return value.item() if isinstance(value, np.generic) else value
-
-    def encode(self, value: Any) -> int:
-        """Return the number that stands for `value` in the kernels' record.
-
-        Raises:
-            RulesError: The value is impossible; the message says what is possible.
-        """
-        # -1 is none of the numbers that a switch can have.
-        if value is None and self.nullable:
-            return -1
-        if self.values:
-            for code, known in enumerate(self.values):
-                # The type too: 1 == True in Python, but a switch takes one or the other.
-                if isinstance(value, type(known)) and value == known:
-                    return int(known) if isinstance(known, bool) else code
-        elif (
-            is_whole(value)
-            and self.minimum <= value <= self.maximum
-            and not (self.even and value % 2)
-        ):
-            return int(value)
-        raise RulesError(f"switch {self.name!r} is {shortened(value)}, expected {self.possible()}")
-
-    def possible(self) -> str:
-        """Return the possible values as text."""
-        if self.values:
-            words = [str(v).lower() if isinstance(v, bool) else repr(v) for v in self.values]
-            return " or ".join(words)
-        kind = "an even whole number" if self.even else "a whole number"
-        least = self.minimum + (self.minimum % 2 if self.even else 0)
-        most = f" to {self.maximum}" if self.maximum < Switch.maximum else ""
-        return f"{kind} from {least}{most}" + (" or null" if self.nullable else "")
-
-
-@dataclass(frozen=True)
-class PackSwitch(Switch):
-    """The switch for the cards that are played with.
-
-    A value is codes of cards, each of which is there in all its copies: "BL+L4+L8"; None is the
-    whole pack. Kernels read the set of the cards that are left out: bit c stands for card c.
-
-    Attributes:
-        pack: The whole pack.
-    """
-
-    pack: Pack = field(kw_only=True)
-
-    def plain(self, value: Any) -> Value:
-        """Return the codes in the order of the pack; None if that is all of it."""
-        known = self._codes(value)
-        return None if known == list(self.pack.codes) else "+".join(known)
-
-    def encode(self, value: Any) -> int:
-        """Return the set of the cards that are left out; see `Switch.encode`."""
-        known = self._codes(value)
-        cards = range(self.pack.size)
-        return sum(1 << card for card in cards if self.pack.code(card) not in known)
-
-    def possible(self) -> str:
-        """Return the possible values as text."""
-        return "codes of cards joined by +, each once, or null for the whole pack"
-
-    def _codes(self, value: Any) -> list[str]:
-        """Return the codes that a value names, in the order of the pack."""
-        if value is None:
-            return list(self.pack.codes)
-        said = f"switch {self.name!r} is {shortened(value)}, expected {self.possible()}"
-        if not isinstance(value, str):
-            raise RulesError(said)
-        codes = value.split("+")
-        try:
-            kinds = sorted(map(self.pack.parse, codes))
-        except CardError as error:
-            raise RulesError(f"{said}: {error}") from None
-        if len(set(kinds)) < len(kinds):
-            raise RulesError(said)
-        return [self.pack.codes[kind] for kind in kinds]
-
-
-@dataclass(frozen=True)
-class Part:
-    """A named stretch of a vector of features.
-
-    Attributes:
-        name: Its name, the key in `parts` views and in the docs.
-        size: Number of features.
-        meaning: Their meaning, in a line.
-        high: Largest value (the least is 0).
-        offset: Index of its first feature; filled in by `lay_out`.
-    """
-
-    name: str
-    size: int
-    meaning: str
-    high: int = 1
-    offset: int = 0
-
-    @property
-    def slice(self) -> slice:
-        """Where the part lies."""
-        return slice(self.offset, self.offset + self.size)
-
-
-def lay_out(*parts: Part) -> tuple[Part, ...]:
-    """Return the parts one behind the other, with their offsets."""
-    placed, offset = [], 0
-    for part in parts:
-        placed.append(replace(part, offset=offset))
-        offset += part.size
-    return tuple(placed)
-
-
-def offsets(layout: Callable[[int], tuple[Part, ...]]) -> Any:
-    """Return where the parts of a layout begin, by name, as a constant for kernels.
-
-    Two numbers for each part: it begins at the first, plus the second for each seat of the table.
-    `kille_env.cards.features` has what reads them.
-    """
-    one, two = layout(1), layout(2)
-    # Offsets are linear in the number of seats, so those for one and for two seats fix the line.
-    begins = [(2 * a.offset - b.offset, b.offset - a.offset) for a, b in zip(one, two, strict=True)]
-    names = [part.name for part in one]
-    return namedtuple("Offsets", names)(*begins)  # pyright: ignore[reportUntypedNamedTuple]
-
-
-def member_names(members: type[IntEnum]) -> tuple[str, ...]:
-    """Return the names of an enum's members: values of a switch, phases or actions of a game."""
-    return tuple(member.name.lower() for member in members)
-
-
-def width(parts: tuple[Part, ...]) -> int:
-    """Return the number of features of a layout."""
-    return parts[-1].offset + parts[-1].size
-
-
-def feature_scale(parts: tuple[Part, ...]) -> np.ndarray:
-    """Return the factors that scale a layout's features to between 0 and 1, [F] float32."""
-    return np.concatenate([np.full(part.size, 1.0 / part.high, np.float32) for part in parts])
-
+from kille_env.core.rules_part import rules_features, rules_parts
+from kille_env.core.switches import PackSwitch as PackSwitch
+from kille_env.core.switches import Switch as Switch
+from kille_env.core.switches import is_whole as is_whole
+from kille_env.core.switches import member_names as member_names
+from kille_env.errors import RulesError, did_you_mean, shortened
 
 MOST_SHOWN = 12
 """Actions that a spec prints, at most."""
@@ -323,16 +143,12 @@ class GameSpec:
     @cached_property
     def rules_parts(self) -> tuple[Part, ...]:
         """Layout of the rules as features, see `kille_env.core.rules_part`."""
-        from kille_env.core.rules_part import rules_parts
-
-        return rules_parts(self)
+        return rules_parts(self.switches)
 
     def rules_features(self, rules: "Rules") -> np.ndarray:
         """Return the features of rules, uint8 [1, K]; of `RuleSets` [R, K]."""
-        from kille_env.core.rules_part import rules_features
-
         known, sets = self._features, rules.sets if isinstance(rules, RuleSets) else (rules,)
-        known.update({one: rules_features(self, one) for one in sets if one not in known})
+        known.update({one: rules_features(self.switches, one) for one in sets if one not in known})
         return np.stack([known[one] for one in sets])
 
     @cached_property
@@ -418,12 +234,9 @@ class GameSpec:
             if not rules:
                 raise RulesError("rules is an empty list, expected rules for each table")
             return RuleSets.by_table(self.name, [self.resolve(one, **more) for one in rules])
-        if not isinstance(rules, (Rules, Mapping, str, type(None))):
-            from kille_env.core.rule_space import RuleSpace  # which imports this module
-
-            if isinstance(rules, RuleSpace):
-                self._check_game(rules)
-                return RuleSets(self.name, [self.resolve(one, **more) for one in rules.rules()])
+        if isinstance(rules, RulePool):
+            self._check_game(rules)
+            return RuleSets(self.name, [self.resolve(one, **more) for one in rules.rules()])
         if isinstance(rules, Rules):
             self._check_game(rules)
             if more.get("episode", "") is None:

@@ -9,21 +9,20 @@ import numpy as np
 import pytest
 
 import kille_env
-from kille_env.core.rule_space import RuleSpace
-from kille_env.core.spec import Rules, RuleSets
+from kille_env.core.rules import RulePool, Rules, RuleSets
 from kille_env.errors import CardError, RulesError
 
 SHOWN = ("seat", "observation", "mask", "reward", "terminated", "truncated")
 TABLES = 24
 
 
-class Space(RuleSpace):
+class Space(RulePool):
     """A space with a given pool."""
 
     def __init__(self, game: str, pool: Sequence[Rules]) -> None:
         self.game, self.pool = game, tuple(pool)
 
-    def rules(self, region: str | None = None) -> tuple[Rules, ...]:
+    def rules(self) -> tuple[Rules, ...]:
         return self.pool
 
 
