@@ -351,7 +351,7 @@ for name in ("one_game", "other_game"):
     tables = np.zeros(1, batch.tables.dtype)
     tables["num_players"], tables["phase"], tables["hand"], tables["dealer"] = 2, 2, 7, 1
     out = np.zeros((1, 2), np.int8)
-    batch.game.mask(tables, np.array(batch.rules.record)[None], np.zeros(1, np.int8), out)
+    batch.game.mask(tables, batch.arrays.rules, np.zeros(1, np.int8), out)
     shown.append(out[0].tolist())
     for player in players if name == "one_game" else ():
         batch.arrays.tables[:] = tables
