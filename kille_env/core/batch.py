@@ -259,8 +259,6 @@ class Batch(Fixed):
         first, tables, rules = not self._began, self.arrays.tables, self.arrays.rules
         name = self.spec.name if deal else f"{self.spec.name} (per hand)"
         with announce_compilation(name) if first and not in_plain() else nullcontext():
-            # A step takes longest to compile, so a child compiles it while this process compiles
-            # the reset.
             decided = chosen
             # With anything given, begin and deal are separate calls; else one kernel does both.
             if start or decks or not deal:
