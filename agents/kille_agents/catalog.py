@@ -26,7 +26,7 @@ from kille_agents.trained import TRAINED, trained
 from kille_env.core.spec import Rules
 from kille_env.errors import PolicyError, did_you_mean, shortened
 from kille_env.play import policy as policies
-from kille_env.play.functions import Network
+from kille_env.play.functions import FunctionPolicy
 from kille_env.play.policy import PlayerLike, Policy, UniformPolicy, answers, at_table
 from kille_env.registry import Table
 from kille_env.words.text import listed
@@ -158,7 +158,7 @@ def as_policy(
                 f"{shortened(policy)} says itself how it is asked and called; observation, "
                 "returns, features and name are for functions and torch modules"
             )
-        player = Network(policy, name=name, observe_rules=bool(observe_rules), **asked)  # type: ignore[arg-type]
+        player = FunctionPolicy(policy, name=name, observe_rules=bool(observe_rules), **asked)  # type: ignore[arg-type]
     # A name can stand for another policy at each table, and a class is called with the seats and
     # rules.
     elif table is None and isinstance(policy, (str, Path, type)):
@@ -272,10 +272,10 @@ def _load_model(name: str, num_players: int, rules: Rules, trust: bool) -> Polic
 
 def _tables_of_model(name: str, table: Table | None) -> tuple[Table, ...]:
     from kille_agents.sb3 import read_plain
-    from kille_env.adapters.sb3_asking import read_asking
+    from kille_env.adapters.sb3_policy import read_inputs
 
-    asking = read_asking(read_plain(Path(name)), Path(name))
-    return () if asking is None else asking.tables
+    inputs = read_inputs(read_plain(Path(name)), Path(name))
+    return () if inputs is None else inputs.tables
 
 
 KINDS = (

@@ -18,7 +18,7 @@ from kille_agents.perceptron import Layer
 from kille_env.core.floats import READINGS, seat_layout
 from kille_env.core.spec import Rules, width
 from kille_env.errors import PolicyError, shortened
-from kille_env.play.functions import Network, is_from
+from kille_env.play.functions import FunctionPolicy, is_from
 from kille_env.play.policy import at_table
 from kille_env.registry import Table, make_batch, spec
 
@@ -93,7 +93,7 @@ def save_policy(
         if is_from("stable_baselines3.common.base_class", "BaseAlgorithm", policy):
             policy = player_of(policy)
         if observation is not None or returns is not None:
-            policy = Network(policy, observation=observation, returns=returns)
+            policy = FunctionPolicy(policy, observation=observation, returns=returns)
         given = None if game is None else Table.of(game, num_players, rules, episode)
         network = _exported(policy, given, Path(folder).resolve().name)
     return save_network(network, Path(folder)).parent
@@ -101,9 +101,9 @@ def save_policy(
 
 def _exported(policy: Any, table: Table | None, name: str) -> NetworkPolicy:
     """Return a torch module or a model of Stable-Baselines3 as a policy of a table."""
-    asking = getattr(policy, "asking", None)
+    inputs = getattr(policy, "inputs", None)
     is_module = is_from("torch.nn", "Module", getattr(policy, "function", None))
-    if asking is None and not is_module:
+    if inputs is None and not is_module:
         raise PolicyError(
             f"{shortened(policy)} is no network; expected a torch module with observation= and "
             "returns=, what as_policy makes of one, or a model of Stable-Baselines3. A function "
@@ -125,15 +125,15 @@ def _exported(policy: Any, table: Table | None, name: str) -> NetworkPolicy:
         table = homes.pop()
     settled: Any = at_table(policy, table.game, table.num_players, table.rules)
     returns = "values" if policy.returns == "values" else "logits"
-    if asking is None:
+    if inputs is None:
         layers, activations = perceptron_of(policy.function)
         kind, near_seats = policy.observation, None
         made = {"by": f"torch module {type(policy.function).__name__}"}
     else:
         model = policy.model
         layers, activations, near_seats = _of_model(model)
-        kind = asking.observation
-        if asking.normalization is not None:
+        kind = inputs.observation
+        if inputs.normalization is not None:
             raise PolicyError(
                 f"{policy.name} learned in a VecNormalize, which no policy folder keeps: save the "
                 "model with kille_env.sb3.save"
@@ -263,7 +263,7 @@ def _on_features(
     return made.astype(np.float32), (bias + added).astype(np.float32)
 
 
-def _checked(network: NetworkPolicy, original: Network) -> NetworkPolicy:
+def _checked(network: NetworkPolicy, original: FunctionPolicy) -> NetworkPolicy:
     """Return a policy if it answers as its original does."""
     seen, mask = _decisions(network.metadata.tables[0])
     returned = original.returned(seen, mask)

@@ -31,7 +31,7 @@ from typing import Any
 
 from kille_env.core.spec import Rules
 from kille_env.errors import KilleError, PolicyError, did_you_mean, shortened
-from kille_env.play.functions import EXPECTED, Network, is_from
+from kille_env.play.functions import EXPECTED, FunctionPolicy, is_from
 from kille_env.play.policy import Policy, answers, as_decider
 
 _A_PLAYER = (
@@ -92,7 +92,7 @@ def player_of(thing: Any) -> Policy | None:
             else _on_counts(thing.probabilities, name)
         )
     if is_from("stable_baselines3.common.base_class", "BaseAlgorithm", thing):
-        from kille_env.adapters.sb3_asking import SB3Policy  # needs torch
+        from kille_env.adapters.sb3_policy import SB3Policy  # needs torch
 
         return SB3Policy(thing, name)
     if is_from("torch.nn", "Module", thing):
@@ -107,9 +107,9 @@ def player_of(thing: Any) -> Policy | None:
     return _on_counts(thing) if callable(thing) else None
 
 
-def _on_counts(function: Callable[..., Any], name: str = "") -> Network:
+def _on_counts(function: Callable[..., Any], name: str = "") -> FunctionPolicy:
     """Return a function that keeps to the protocol: probabilities on the features themselves."""
-    return Network(function, observation="box", returns="probabilities", name=name)
+    return FunctionPolicy(function, observation="box", returns="probabilities", name=name)
 
 
 def _takes_arguments(make: Callable[..., Any]) -> bool:

@@ -58,7 +58,7 @@ class OpenSpielPlayer:
 
     def decide(self, decisions: Decisions) -> np.ndarray:
         """Return the probability of each action, [M, A]; see `kille_env.play.policy.Policy`."""
-        chances = np.zeros(decisions.mask.shape)
+        probabilities = np.zeros(decisions.mask.shape)
         # A determinization, not the table: a policy that looks at hidden cards looks at made-up
         # ones.
         tables = decisions.draw(1).tables
@@ -68,8 +68,8 @@ class OpenSpielPlayer:
         for row in range(len(tables)):
             state = state_at(self._games[table], tables[row : row + 1])
             for action, chance in self._ask(state).items():
-                chances[row, action] = chance
-        return chances
+                probabilities[row, action] = chance
+        return probabilities
 
     def _ask(self, state: KilleState) -> dict[int, float]:
         """Return the probability of actions at a state."""

@@ -16,8 +16,8 @@ with needs("train"):
     from stable_baselines3 import A2C, DQN, PPO
     from stable_baselines3.common.base_class import BaseAlgorithm
 
-    from kille_env.adapters.sb3_asking import SB3Policy, asking_at, read_asking
-    from kille_env.play.own import Features
+    from kille_env.adapters.sb3_policy import SB3Policy, inputs_at, read_inputs
+    from kille_env.play.user_functions import Features
 
 ALGORITHMS: dict[str, type[BaseAlgorithm]] = {
     algorithm.__name__: algorithm for algorithm in (MaskablePPO, PPO, A2C, TRPO, DQN, QRDQN)
@@ -32,7 +32,7 @@ def load_sb3(path: Path, table: Table, *, trust: bool) -> SB3Policy:
             "If you know where it comes from, load it with --trust (trust=True)"
         )
     data = read_plain(path)
-    name, asking = algorithm_of(path, data), read_asking(data, path)
+    name, inputs = algorithm_of(path, data), read_inputs(data, path)
     try:
         # A buffer of its own is of no use here, and its class need not exist here.
         plain = {"rollout_buffer_class": None, "rollout_buffer_kwargs": {}}
@@ -42,11 +42,11 @@ def load_sb3(path: Path, table: Table, *, trust: bool) -> SB3Policy:
             f"{path} cannot be loaded as a model of {name}: "
             f"{type(error).__name__}: {' '.join(str(error).split())}"
         ) from error
-    if asking is None:
-        asking = asking_at(model, table)
-    if isinstance(asking.features, str):
-        asking = replace(asking, features=Features(find_object(asking.features)))
-    return SB3Policy(model, path.stem, asking)
+    if inputs is None:
+        inputs = inputs_at(model, table)
+    if isinstance(inputs.features, str):
+        inputs = replace(inputs, features=Features(find_object(inputs.features)))
+    return SB3Policy(model, path.stem, inputs)
 
 
 def read_plain(path: Path) -> dict[str, Any]:

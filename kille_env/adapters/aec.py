@@ -35,7 +35,7 @@ from kille_env.play.options import (
     reset_options,
 )
 from kille_env.play.options import illegal_reward as reward_of_illegal
-from kille_env.play.own import Function, check_reward_function, paid
+from kille_env.play.user_functions import Function, check_reward_function, paid
 from kille_env.records import Record, Recorder
 from kille_env.registry import Table, make_batch
 

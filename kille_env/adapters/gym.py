@@ -22,8 +22,8 @@ from kille_env.play.options import (
     check_names,
     reset_options,
 )
-from kille_env.play.own import Function
 from kille_env.play.seats import SeatTables
+from kille_env.play.user_functions import Function
 from kille_env.records import Record
 from kille_env.registry import Table
 
@@ -84,7 +84,7 @@ class OneSeat:
 
     def _picture(self, table: int) -> tuple[list[float], int, int]:
         tables = self.tables
-        return tables.returns[table].tolist(), table, int(tables.own[table])
+        return tables.returns[table].tolist(), table, int(tables.own_seat[table])
 
     def _repr_html_(self) -> str:
         earned, _, viewer = self._picture(0)
@@ -189,12 +189,12 @@ class KilleEnv(OneSeat, gymnasium.Env[Any, Any]):
         tables = self.tables
         info: dict[str, Any] = {
             "action_mask": tables.mask()[0],
-            "seat": int(tables.own[0]),
+            "seat": int(tables.own_seat[0]),
             "skipped": int(tables.skipped[0]),
             "skipped_units": float(tables.skipped_units[0]),
         }
         if self._full_state:
-            info["full_state"] = tables.batch.full_state(tables.own)[0]
+            info["full_state"] = tables.batch.full_state(tables.own_seat)[0]
         if tables.over[0]:
             info["returns"] = tables.returns[0].copy()
             info["illegal_action"] = bool(tables.forfeited[0])

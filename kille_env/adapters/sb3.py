@@ -37,7 +37,7 @@ with needs("train"):
     from gymnasium import spaces
     from stable_baselines3.common.vec_env import VecEnv
 
-from kille_env.adapters.sb3_asking import LivePolicy
+from kille_env.adapters.sb3_policy import LivePolicy
 from kille_env.adapters.spaces import Observations
 from kille_env.core import arguments
 from kille_env.core.batch import Batch
@@ -50,8 +50,8 @@ from kille_env.play.options import (
     check_names,
     reset_options,
 )
-from kille_env.play.own import Function, check_reward_function, paid
 from kille_env.play.seats import SeatTables, each_opponent
+from kille_env.play.user_functions import Function, check_reward_function, paid
 from kille_env.registry import Table, make_batch, spec
 
 RESET_OPTIONS = ("deck", "dealer", "start")
@@ -569,6 +569,6 @@ class SeatVecEnv(TableVecEnv):
             terminal_observation=self._at_the_end(self._observations, tables.observation(ended)),
             truncated=tables.truncated[ended].tolist(),
             illegal_action=tables.forfeited[ended].tolist(),
-            seat=tables.own[ended].tolist(),
+            seat=tables.own_seat[ended].tolist(),
             returns=tables.returns[ended],
         )

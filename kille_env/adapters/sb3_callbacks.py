@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from kille_env.adapters.sb3_asking import save
+from kille_env.adapters.sb3_policy import save
 from kille_env.core.arguments import whole
 from kille_env.errors import KilleError
 from kille_env.extras import needs

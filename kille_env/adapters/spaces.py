@@ -9,7 +9,7 @@ from gymnasium import spaces
 from kille_env.core.floats import OBSERVATION, reading_of
 from kille_env.core.spec import GameSpec, Part
 from kille_env.play.options import one_of
-from kille_env.play.own import Features
+from kille_env.play.user_functions import Features
 
 
 def feature_space(parts: tuple[Part, ...]) -> spaces.Box:

@@ -19,7 +19,7 @@ from kille_env.adapters.gym import OneSeat
 from kille_env.core import arguments
 from kille_env.errors import RulesError, shortened
 from kille_env.play.options import SeatOptions, check_names, one_of, reset_options
-from kille_env.play.own import Function
+from kille_env.play.user_functions import Function
 
 RESET_OPTIONS = ("deck", "dealer", "start", "seat", "reset_mask")
 AUTORESET_MODES = tuple(mode.value for mode in AutoresetMode)
@@ -165,12 +165,12 @@ class SeatVectorEnv(OneSeat, VectorEnv[Any, Any, Any]):
         tables = self.tables
         told = {
             "action_mask": tables.mask(),
-            "seat": tables.own.copy(),
+            "seat": tables.own_seat.copy(),
             "skipped": tables.skipped.copy(),
             "skipped_units": tables.skipped_units.copy(),
         }
         if self._full_state:
-            told["full_state"] = tables.batch.full_state(tables.own)
+            told["full_state"] = tables.batch.full_state(tables.own_seat)
         # Gymnasium marks the tables that an info is about by a second one with an underscore.
         told |= {f"_{key}": about.copy() for key in told}
         ended = about & tables.over

@@ -20,7 +20,7 @@ from kille_env.core.batch import Batch
 from kille_env.core.floats import FEATURES, reading_of
 from kille_env.core.spec import width
 from kille_env.errors import KilleError, RulesError
-from kille_env.play.functions import Network
+from kille_env.play.functions import FunctionPolicy
 from kille_env.play.policy import PlayerLike, Policy, answers, pick_actions, resolve
 from kille_env.play.seating import SeatedPolicies
 from kille_env.play.streams import END, SeatStreams, Transitions
@@ -150,7 +150,7 @@ class Collector:
         game, seats = self.batch.spec.name, self.batch.num_players
         if _is_function(policy):
             rules = self.batch.observe_rules
-            asked = Network(
+            asked = FunctionPolicy(
                 policy, observation=self._kind, returns="probabilities", observe_rules=rules
             )
             return asked.at_table(game, seats)

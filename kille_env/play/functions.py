@@ -27,7 +27,6 @@ from kille_env.core.floats import FEATURES, READINGS, Reading, reading_of
 from kille_env.core.spec import width
 from kille_env.errors import PolicyError, shortened
 from kille_env.play.options import one_of
-from kille_env.play.own import Features
 from kille_env.play.policy import (
     ObservationPolicy,
     as_numbers,
@@ -36,6 +35,7 @@ from kille_env.play.policy import (
     read,
     tables_of,
 )
+from kille_env.play.user_functions import Features
 from kille_env.registry import Table, spec
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ CLOSE = 1e-4
 """Distance from 1 within which the sum of a softmax in single precision lies."""
 
 
-class Network(ObservationPolicy):
+class FunctionPolicy(ObservationPolicy):
     """A function or torch module as a policy, with its kinds of inputs and outputs.
 
     Usable wherever a player is. A module is called with observations [N, F], in its own
@@ -251,7 +251,7 @@ def are_probabilities(rows: np.ndarray) -> bool:
     )
 
 
-class LiveOpponent(Network):
+class LiveOpponent(FunctionPolicy):
     """A policy that asks a function, usually the network that is learning.
 
     It plays wherever a policy does: as `opponents=` of every form with one seat, in `evaluate`, in

@@ -24,7 +24,7 @@ from kille_env.errors import IllegalActionError, PolicyError, illegal_choice
 from kille_env.play.kernels import PolicyKernel, bound_later, share_a_kernel
 from kille_env.play.policy import Policy, at_table, deterministic_kernel, name_of
 
-ILLEGAL = -2
+ILLEGAL_CHOICE = -2
 """Stands for a number of actions where the policy's is not legal."""
 
 
@@ -52,7 +52,7 @@ def _only_action(mask):
     return only
 
 
-def play_on(table, rules, action, searcher, deals, numbers, observation, mask, earned, fault):
+def play_to_end(table, rules, action, searcher, deals, numbers, observation, mask, earned, fault):
     """Play a table to its end from an action, fill in `earned`, and return whether all was legal.
 
     An illegal action is written to `fault` with its origin: 0 the base, 1 the others, -1 the
@@ -102,13 +102,13 @@ def roll_out(
     source, origins, tables, raw, rules, actions, searchers, deals, numbers, observation, mask,
     earned, fault,
 ):  # fmt: skip
-    """Play copies of tables of `source` by `play_on`; return the first illegal entry, or -1.
+    """Play copies of tables of `source` by `play_to_end`; return the first illegal entry, or -1.
 
     `origins` [n] are the tables to copy; `raw` holds the words of `tables`, one to work with.
     """
     for i in range(actions.shape[0]):
         _copy(source, origins[i], raw, 0)
-        if not play_on(
+        if not play_to_end(
             tables[0], rules_of(tables[0], rules), actions[i], searchers[i], deals, numbers,
             observation, mask, earned[i], fault,
         ):  # fmt: skip
@@ -128,7 +128,7 @@ def determinize(table, rules, seat, key, cards):
 def agrees_with(table, rules, action, numbers, observation, mask, fault):
     """Return whether the policy chooses an action, and the number of legal ones.
 
-    An illegal choice is written to `fault`, and the number is `ILLEGAL`.
+    An illegal choice is written to `fault`, and the number is `ILLEGAL_CHOICE`.
     """
     seat = np.int64(table["seat"])
     legal_actions(table, rules, seat, mask)
@@ -143,7 +143,7 @@ def agrees_with(table, rules, action, numbers, observation, mask, fault):
     chosen = np.int64(choose(observation, mask, numbers, 0.0))
     if not 0 <= chosen < mask.shape[0] or mask[chosen] == 0:
         fault[0] = chosen
-        return False, np.int64(ILLEGAL)
+        return False, np.int64(ILLEGAL_CHOICE)
     return chosen == action, possible
 
 
@@ -189,7 +189,7 @@ def weigh(
                     agrees[x, k], legal[x, k] = agrees_with(
                         table, own, actions[x], numbers, observation, mask, fault
                     )
-                    if legal[x, k] == ILLEGAL:
+                    if legal[x, k] == ILLEGAL_CHOICE:
                         return True
     return False
 
@@ -198,7 +198,7 @@ def weigh(
 def _loops(game: Game, policy: Callable[..., Any]) -> tuple[Callable[..., Any], ...]:
     """Return `roll_out` and `weigh` for a game and the kernel of a policy."""
     functions = {name: getattr(game.module, name) for name in KERNELS} | {"choose": policy}
-    parts = (play_on, determinize, agrees_with)
+    parts = (play_to_end, determinize, agrees_with)
     functions |= {part.__name__: bind(part, functions) for part in parts}
     return loop(roll_out, functions), loop(weigh, functions)
 

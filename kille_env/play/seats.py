@@ -28,10 +28,10 @@ from kille_env.play.options import (
     illegal_reward,
     one_of,
 )
-from kille_env.play.own import check_reward_function, paid
 from kille_env.play.policy import PlayerLike, Policy, resolve
 from kille_env.play.seating import SeatedPolicies
 from kille_env.play.streams import collect_credit
+from kille_env.play.user_functions import check_reward_function, paid
 from kille_env.records import Recorder
 from kille_env.registry import Table, make_batch
 
@@ -42,7 +42,7 @@ FOR_SEATS = np.uint64(0x5EA7)
 
 ACCOUNT = np.dtype(
     [
-        ("own", np.int64),
+        ("own_seat", np.int64),
         ("decisions", np.int64),
         ("skipped", np.int64),
         ("skipped_units", np.float64),
@@ -74,7 +74,7 @@ def sit_down(tables, chosen, passed, where, distances, seating, accounts, credit
         account, table, own = accounts[i], tables[i], where
         if passed:
             account["skipped"] += 1
-            account["skipped_units"] += collect_credit(credit, i, account["own"])
+            account["skipped_units"] += collect_credit(credit, i, account["own_seat"])
         else:
             account["skipped"], account["skipped_units"] = 0, 0.0
         most = max(most, account["skipped"])
@@ -84,7 +84,7 @@ def sit_down(tables, chosen, passed, where, distances, seating, accounts, credit
             own = (np.int64(first) + np.int64(table["matches"])) % num_players
         elif where == RANDOM:
             own = np.int64(mix(table["match_key"] ^ FOR_SEATS) % np.uint64(num_players))
-        account["own"] = own
+        account["own_seat"] = own
         seat_players(own, distances, seating[i])
         account["over"] = account["forfeited"] = False
         account["earned"] = 0.0
@@ -124,7 +124,7 @@ def judge(seats, masks, actions, chosen, lenient, accounts):
 @kernel
 def _is_stopped(seat, account):
     """Return whether a match is not over, and yet it is not the outside's turn."""
-    return not account["over"] and seat != account["own"]
+    return not account["over"] and seat != account["own_seat"]
 
 
 @kernel
@@ -137,7 +137,7 @@ def pay(seats, terminated, truncated, chosen, lost, accounts, credit):
         ended = seats[i] < 0 and not wrong
         account["skipped"], account["skipped_units"] = 0, 0.0
         account["decisions"] += 1
-        account["reward"] = lost if wrong else collect_credit(credit, i, account["own"])
+        account["reward"] = lost if wrong else collect_credit(credit, i, account["own_seat"])
         account["earned"] += account["reward"]
         account["forfeited"] = wrong
         account["terminated"] = wrong or (ended and terminated[i])
@@ -202,7 +202,7 @@ class SeatTables(Fixed):
         recorder: Recorder of the match, None where there are many tables.
         rules: The rules.
         illegal_reward: Reward for an illegal action if `illegal="lose"`.
-        own: [N] the caller's seat.
+        own_seat: [N] the caller's seat.
         over: [N] bool, which matches have ended and wait for `begin`.
         reward: [N] float64, what the seat has earned by its last decision, or what the option
             `reward` makes of a match that it ended.
@@ -248,7 +248,7 @@ class SeatTables(Fixed):
         self._shown = read_only(self._accounts)
         self.returns = self.players.returns
 
-    own, over, forfeited = _field("own"), _field("over"), _field("forfeited")
+    own_seat, over, forfeited = _field("own_seat"), _field("over"), _field("forfeited")
     reward, earned = _field("reward"), _field("earned")
     terminated, truncated = _field("terminated"), _field("truncated")
     decisions, skipped = _field("decisions"), _field("skipped")
@@ -321,7 +321,7 @@ class SeatTables(Fixed):
         """Deal the next matches where one has ended without a decision of the seat."""
         if deck is not None:
             raise CardError(
-                f"with the given deck seat {self.own[passed][0]} has nothing to decide; give "
+                f"with the given deck seat {self.own_seat[passed][0]} has nothing to decide; give "
                 "it another seat, dealer or deck"
             )
         (self.recorder or self.batch).reset(which=passed, **options)
@@ -400,7 +400,7 @@ class SeatTables(Fixed):
         if self._reward is not None:
             self._accounts["reward"][chosen] = 0.0
             rows = np.flatnonzero(chosen & self._accounts["over"])
-            own, units = self._accounts["own"][rows], self.returns[rows]
+            own, units = self._accounts["own_seat"][rows], self.returns[rows]
             lost_by = self._accounts["forfeited"][rows]
             units[lost_by, own[lost_by]] = self._accounts["earned"][rows][lost_by]
             if len(rows):
@@ -413,7 +413,7 @@ class SeatTables(Fixed):
         seen = self.batch.observation.copy()
         ended = self.batch.seat < 0
         if np.count_nonzero(ended):  # much faster than any() at a single table
-            seen[ended] = self.batch.observe(self._accounts["own"])[ended]
+            seen[ended] = self.batch.observe(self._accounts["own_seat"])[ended]
         return seen if which is None else seen[self._chosen(which)]
 
     def mask(self) -> np.ndarray:

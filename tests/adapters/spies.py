@@ -40,7 +40,7 @@ class SeatSpy:
 
         def spying_step(actions: Any, which: np.ndarray | None = None) -> None:
             step(actions, which)
-            self.due += batch.reward[np.arange(tables.num_tables), tables.own]
+            self.due += batch.reward[np.arange(tables.num_tables), tables.own_seat]
             self.total += batch.reward
 
         def spying_reset(*args: Any, which: np.ndarray | None = None, **kwargs: Any) -> None:

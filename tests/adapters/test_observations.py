@@ -104,7 +104,7 @@ def test_a_model_of_scaled_features_is_told_the_table_first() -> None:
     stable_baselines()
     from stable_baselines3 import PPO
 
-    from kille_env.adapters.sb3_asking import SB3Policy
+    from kille_env.adapters.sb3_policy import SB3Policy
     from kille_env.errors import PolicyError
 
     env = KilleEnv("byteskille", 3, observation="float")

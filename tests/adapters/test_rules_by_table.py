@@ -11,7 +11,7 @@ import kille_env
 from env.test_rules_by_table import TABLES, Space, by_table, rule_sets
 from kille_env.adapters.text import TextPlayer, rules_prompt
 from kille_env.errors import KilleError, PolicyError
-from kille_env.play.functions import Network
+from kille_env.play.functions import FunctionPolicy
 from kille_env.play.policy import at_table, resolve
 from kille_env.play.seats import SeatTables
 from kille_env.sb3 import SeatPPO, SeatVecEnv, SelfPlayVecEnv, save, settings
@@ -30,7 +30,7 @@ def seat_tables(rules: Any, opponents: Any) -> Callable[[int], list[np.ndarray]]
     def step(number: int) -> list[np.ndarray]:
         actions = choose(tables.mask(), number)
         tables.step(actions)
-        shown = [tables.observation(), tables.mask(), tables.reward.copy(), tables.own.copy()]
+        shown = [tables.observation(), tables.mask(), tables.reward.copy(), tables.own_seat.copy()]
         over = tables.over.copy()
         if over.any():
             tables.begin(which=over)
@@ -195,7 +195,7 @@ def test_a_function_of_an_environment_with_rules_gets_them():
     found = kille_env.collect(batch, even, full_state=True)
     assert {found.observation.shape[1], *widths} == {batch.observation.shape[1]}
     assert found.full_state is not None and found.full_state.shape[1] > found.observation.shape[1]
-    network = Network(even, observation="float", returns="probabilities", observe_rules=True)
+    network = FunctionPolicy(even, observation="float", returns="probabilities", observe_rules=True)
     tables = SeatTables(GAME, 4, SEATS, opponents=network, seed=1)
     tables.begin()
     tables.step(tables.mask().argmax(axis=1))

@@ -206,7 +206,7 @@ def test_the_learners_live_policy_plays_the_others(monkeypatch: pytest.MonkeyPat
         asked.append(len(observation))
         return scores(model, observation)
 
-    monkeypatch.setattr("kille_env.adapters.sb3_asking.scores", counted)
+    monkeypatch.setattr("kille_env.adapters.sb3_policy.scores", counted)
     venv = SeatVecEnv("byteskille", 16, 3, seed=5, opponents="self")
     model = learner(venv)
     venv.follow(model)

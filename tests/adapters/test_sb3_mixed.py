@@ -9,8 +9,8 @@ pytest.importorskip("sb3_contrib")
 
 from adapters.sb3_tables import self_play
 from adapters.spies import random_legal
-from kille_env.adapters.sb3_asking import SB3Policy
 from kille_env.adapters.sb3_extractor import SeatExtractor
+from kille_env.adapters.sb3_policy import SB3Policy
 from kille_env.errors import KilleError, RulesError
 from kille_env.play.policy import let_transfer, resolve
 from kille_env.registry import spec

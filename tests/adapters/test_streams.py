@@ -39,7 +39,7 @@ def play(tables: SeatTables, steps: int, seed: int = 0) -> list[Any]:
     for _ in range(steps):
         tables.step(random_legal(tables.mask(), rng))
         ended = tables.over.copy()
-        seen.append((tables.reward.tolist(), tables.terminated.tolist(), tables.own.tolist()))
+        seen.append((tables.reward.tolist(), tables.terminated.tolist(), tables.own_seat.tolist()))
         if ended.any():
             tables.begin(which=ended)
         seen.append((tables.observation().tobytes(), tables.mask().tobytes()))
@@ -64,7 +64,7 @@ def test_rewards_are_the_tables_own(
         sums += tables.reward
         ended = tables.over.copy()
         if ended.any():
-            results = spy.total[np.arange(tables.num_tables), tables.own]
+            results = spy.total[np.arange(tables.num_tables), tables.own_seat]
             assert sums[ended] == pytest.approx(results[ended], abs=1e-9)
             assert tables.returns[ended] == pytest.approx(spy.total[ended], abs=1e-9)
             assert np.array_equal(ended, tables.terminated | tables.truncated)
@@ -81,9 +81,9 @@ def test_every_decision_belongs_to_the_seat(scale: Callable[..., int]) -> None:
     tables.begin()
     rng = np.random.default_rng(1)
     for _ in range(scale(100, 10)):
-        assert np.array_equal(tables.batch.seat, tables.own)
-        assert np.array_equal(tables.observation(), tables.batch.observe(tables.own))
-        assert np.array_equal(tables.mask(), tables.batch.legal_actions(tables.own))
+        assert np.array_equal(tables.batch.seat, tables.own_seat)
+        assert np.array_equal(tables.observation(), tables.batch.observe(tables.own_seat))
+        assert np.array_equal(tables.mask(), tables.batch.legal_actions(tables.own_seat))
         tables.step(random_legal(tables.mask(), rng))
         if tables.over.any():
             tables.begin(which=tables.over.copy())
@@ -97,9 +97,9 @@ def test_the_seat_rotates_with_the_matches(scale: Callable[..., int]) -> None:
         tables.step(random_legal(tables.mask(), rng))
         ended = tables.over.copy()
         if ended.any():
-            before, number = tables.own.copy(), tables.batch.tables["matches"].copy()
+            before, number = tables.own_seat.copy(), tables.batch.tables["matches"].copy()
             tables.begin(which=ended)
-            moved = (tables.own - before) % 4
+            moved = (tables.own_seat - before) % 4
             assert np.array_equal(moved, (tables.batch.tables["matches"] - number) % 4)
             assert (tables.batch.tables["matches"] - number)[ended] == pytest.approx(
                 1 + tables.skipped[ended]
@@ -216,7 +216,7 @@ def test_results_do_not_depend_on_other_tables() -> None:
         whole.step(whole.mask().argmax(axis=1))
         part.step(part.mask().argmax(axis=1))
         assert np.array_equal(whole.reward[:5], part.reward)
-        assert np.array_equal(whole.own[:5], part.own)
+        assert np.array_equal(whole.own_seat[:5], part.own_seat)
         for tables in (whole, part):
             if tables.over.any():
                 tables.begin(which=tables.over.copy())
@@ -250,7 +250,7 @@ def test_an_illegal_action_is_refused_before_anything_is_played() -> None:
     for wrong in (9, 10, -1):
         with pytest.raises(IllegalActionError, match=r"table 1, seat \d.*Legal: 0 \(stand\)"):
             tables.step(np.array([0, wrong, 0]))
-    for name in ("own", "decisions", "reward", "earned", "returns"):
+    for name in ("own_seat", "decisions", "reward", "earned", "returns"):
         assert np.array_equal(getattr(tables, name), getattr(before, name)), name
     assert tables.batch.tables.tobytes() == before.batch.tables.tobytes()
 

@@ -17,7 +17,7 @@ from kille_agents.catalog import load_policy
 from kille_agents.export import NAMES
 from kille_env.core.spec import width
 from kille_env.errors import PolicyError
-from kille_env.play.functions import Network
+from kille_env.play.functions import FunctionPolicy
 from kille_env.registry import Table, spec
 
 GAME = spec("byteskille")
@@ -36,7 +36,7 @@ def perceptron(*between: nn.Module) -> nn.Sequential:
 def kept(module: nn.Module, folder: Path, returns: str = "logits", reads: str = "float") -> Any:
     asked: Any = {"observation": reads, "returns": returns}
     save_policy(module, folder, "byteskille", 3, **asked)
-    original = Network(module, **asked).at_table("byteskille", 3)
+    original = FunctionPolicy(module, **asked).at_table("byteskille", 3)
     return original, load_policy(folder, "byteskille", 3, TABLE.rules)
 
 

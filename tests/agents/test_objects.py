@@ -13,7 +13,7 @@ from kille_agents import as_policy
 from kille_agents.catalog import load_policy
 from kille_env.core.spec import width
 from kille_env.errors import PolicyError
-from kille_env.play.functions import Network
+from kille_env.play.functions import FunctionPolicy
 from kille_env.play.policy import check_probabilities, resolve
 
 GAME = kille_env.spec("knack")
@@ -143,7 +143,7 @@ class TestTorchModules:
             torch.nn.Linear(FEATURES, GAME.num_actions), torch.nn.Dropout()
         )
         module[1].eval()
-        Network(module, observation="box", returns="logits").probabilities(*decisions)
+        FunctionPolicy(module, observation="box", returns="logits").probabilities(*decisions)
         assert module.training and not module[1].training
 
     def test_what_does_not_fit_a_table_is_refused_at_once(self, torch):
@@ -152,7 +152,7 @@ class TestTorchModules:
             (torch.nn.Linear(FEATURES, 3), r"returned logits of shape \(2, 3\), expected"),
             (torch.nn.LSTM(FEATURES, GAME.num_actions), "returned a tuple"),
         ):
-            network = Network(module, observation="box", returns="logits")
+            network = FunctionPolicy(module, observation="box", returns="logits")
             with pytest.raises(PolicyError, match=words):
                 as_policy(network, "knack", 3, RULES)
 
@@ -194,7 +194,7 @@ class TestTorchModules:
             torch.nn.BatchNorm1d(FEATURES), torch.nn.Linear(FEATURES, GAME.num_actions)
         )
         before = {name: value.clone() for name, value in module.state_dict().items()}
-        player = Network(module, observation="float", returns="values")
+        player = FunctionPolicy(module, observation="float", returns="values")
         as_policy(player, "knack", 3, RULES).probabilities(*decisions)
         assert all(before[name].equal(value) for name, value in module.state_dict().items())
 
@@ -202,9 +202,15 @@ class TestTorchModules:
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: Network(first_legal), r"as_policy is told how its function is asked.*returns="),
-        (lambda: Network(first_legal, observation="float"), "is told how its function is asked"),
-        (lambda: Network(7, observation="box", returns="logits"), "asks a function"),  # type: ignore
+        (
+            lambda: FunctionPolicy(first_legal),
+            r"as_policy is told how its function is asked.*returns=",
+        ),
+        (
+            lambda: FunctionPolicy(first_legal, observation="float"),
+            "is told how its function is asked",
+        ),
+        (lambda: FunctionPolicy(7, observation="box", returns="logits"), "asks a function"),  # type: ignore
         (
             lambda: as_policy("uniform", "knack", 3, RULES, observation="box"),
             "'uniform' says itself how it is asked",

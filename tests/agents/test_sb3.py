@@ -16,7 +16,7 @@ from env.players import decisions as shown
 from kille_agents import as_policy
 from kille_agents.catalog import load_policy
 from kille_env.adapters.gym import KilleEnv
-from kille_env.adapters.sb3_asking import RECORD, Asking
+from kille_env.adapters.sb3_policy import RECORD, ModelInputs
 from kille_env.errors import PolicyError
 from kille_env.play.policy import check_probabilities
 from kille_env.registry import spec
@@ -90,7 +90,7 @@ def test_what_is_no_model_is_refused(tmp_path):
 )
 def test_an_archive_that_is_only_half_a_model_is_refused(tmp_path, data, message):
     if isinstance(data, dict):
-        data = {RECORD: Asking("box", ()).as_dict(), **data}
+        data = {RECORD: ModelInputs("box", ()).as_dict(), **data}
     with zipfile.ZipFile(tmp_path / "model.zip", "w") as archive:
         archive.writestr("data", json.dumps(data))
     with pytest.raises(PolicyError, match=message):

@@ -21,7 +21,7 @@ from kille_agents.network import NetworkMetadata, NetworkPolicy, save_network
 from kille_env import LiveOpponent
 from kille_env.core.floats import READINGS
 from kille_env.core.spec import feature_scale
-from kille_env.play.functions import Network
+from kille_env.play.functions import FunctionPolicy
 from kille_env.registry import Table, spec
 from kille_env.sb3 import SeatPPO, SeatVecEnv, SelfPlayVecEnv, save
 from kille_training.solving.policies import policy_of, strategies_of
@@ -162,7 +162,7 @@ def made_module(
     module: Any, read: Any = lambda seen, mask: seen, ends: Any = None, **options: Any
 ) -> tuple[Any, Any]:
     """Return a network of PyTorch; `ends` is a layer after its logits."""
-    handed = Network(torch.nn.Sequential(module, ends) if ends else module, **options)
+    handed = FunctionPolicy(torch.nn.Sequential(module, ends) if ends else module, **options)
     return handed, lambda seen, mask: softmax(module_logits(module, read(seen, mask)), mask)
 
 
@@ -268,7 +268,7 @@ SCALED: dict[str, Any] = {"observation": "float", "read": lambda seen, mask: see
 LOGITS: dict[str, Any] = {"returns": "logits"}
 WAYS: dict[str, Any] = {
     "function": lambda _: (even, even),
-    "function on floats": lambda _: (Network(linear, observation="float", **LOGITS), even),
+    "function on floats": lambda _: (FunctionPolicy(linear, observation="float", **LOGITS), even),
     "live opponent": lambda _: (
         LiveOpponent(linear, observation="float", returns="values"),
         lambda seen, mask: best(scaled_logits(seen, mask), mask),

@@ -55,7 +55,7 @@ INEXACT = [
     for name, table in TABLES.items()
     if table.game != "byteskille" or table.rules["episode"] == "match"
 ]
-"""Tables without an exact tree. `is_exact` says the same, but compiles games to sample deals."""
+"""Tables without an exact tree. `has_exact_tree` says the same, but compiles games."""
 
 
 @pytest.fixture(autouse=True)

@@ -16,7 +16,7 @@ from kille_env.pictures.frame import frame
 from kille_env.records import check_record, read_records, replay, write_records
 from kille_env.registry import list_games, load_game
 from kille_training.evaluation import replay as page_of
-from kille_training.evaluation.replay import Asked, Numbered, replay_page, review
+from kille_training.evaluation.replay import ComparedPolicies, Numbered, replay_page, review
 from kille_training.evaluation.worth import worth
 from kille_training.names import FIRST_NAMES
 from reference.matches import match
@@ -174,7 +174,7 @@ def test_a_name_in_a_record_is_never_loaded_as_a_player():
     _, data = paged(record)
     assert "evil.zip" not in data["matches"][0]["asked"]
     with pytest.raises(PolicyError, match="nobody"):
-        paged(record, asked=Asked(["nobody"]))
+        paged(record, compared=ComparedPolicies(["nobody"]))
 
 
 # The command

@@ -14,7 +14,7 @@ import torch
 import kille_training as kt
 from kille_agents import save_policy
 from kille_env.core.spec import width
-from kille_env.play.functions import Network
+from kille_env.play.functions import FunctionPolicy
 from kille_env.registry import spec
 
 BLOCKED = """
@@ -43,7 +43,7 @@ def test_an_own_network_is_measured_where_torch_is_not_installed(tmp_path: Path)
     torch.manual_seed(0)
     game = spec("byteskille")
     features, actions = width(game.observation(2)), game.num_actions
-    network = Network(torch.nn.Linear(features, actions), **ASKED)
+    network = FunctionPolicy(torch.nn.Linear(features, actions), **ASKED)
     folder = save_policy(network, tmp_path / "mine", "byteskille", **TABLE)
     runs = tmp_path / "runs"
     play = (

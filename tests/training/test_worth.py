@@ -14,7 +14,7 @@ from kille_env.play.policy import UniformPolicy
 from kille_env.play.seating import SeatedPolicies
 from kille_env.records import Recorder
 from kille_env.registry import load_game
-from kille_training.evaluation.replay import Asked, Numbered, replay_page, review
+from kille_training.evaluation.replay import ComparedPolicies, Numbered, replay_page, review
 from kille_training.evaluation.worth import worth
 
 GAME = load_game("byteskille")
@@ -193,7 +193,9 @@ def test_a_solution_of_your_own_reviews_the_matches_of_its_table(game, tmp_path)
             asked += 1
     assert asked > 20 and lost / asked < 20 * max(solution.nash_conv, 1e-4)
     page = replay_page(
-        [Numbered(1, records[0])], source="m.jsonl", asked=Asked([str(tmp_path / "solved")])
+        [Numbered(1, records[0])],
+        source="m.jsonl",
+        compared=ComparedPolicies([str(tmp_path / "solved")]),
     )
     assert b"worth" in page.lower()
 

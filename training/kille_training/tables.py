@@ -83,9 +83,9 @@ def homes_of(player: PlayerLike, table: Table | None = None) -> tuple[Table, ...
     if isinstance(player, (str, Path)):
         return catalog.tables_of(player, table)
     if is_from("stable_baselines3.common.base_class", "BaseAlgorithm", player):
-        from kille_env.adapters.sb3_asking import asking_of
+        from kille_env.adapters.sb3_policy import inputs_of
 
-        return asking_of(player).tables
+        return inputs_of(player).tables
     return tables_of(player)
 
 

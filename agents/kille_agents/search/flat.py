@@ -150,14 +150,14 @@ class FlatSearch:
                 "with other rules"
             )
         mask = decisions.mask
-        chances = np.array(self.base.probabilities(decisions.observation, mask), np.float64)
-        check_probabilities(self.base.name, chances, mask)
+        probabilities = np.array(self.base.probabilities(decisions.observation, mask), np.float64)
+        check_probabilities(self.base.name, probabilities, mask)
         # Where one action is legal there is nothing to search.
         free = np.flatnonzero(mask.sum(axis=1) > 1)
         for part in self._parts(mask[free]):
             rows = free[part]
-            chances[rows] = self._think(decisions.select(rows), chances[rows])
-        return chances
+            probabilities[rows] = self._think(decisions.select(rows), probabilities[rows])
+        return probabilities
 
     def _parts(self, mask: np.ndarray) -> list[np.ndarray]:
         """Split decisions so that no more than `tables` tables are played at once."""
@@ -176,16 +176,16 @@ class FlatSearch:
         actions = np.maximum(mask.sum(axis=1, dtype=np.int64), drawn)
         return self.determinizations * actions
 
-    def _think(self, decisions: Decisions, chances: np.ndarray) -> np.ndarray:
+    def _think(self, decisions: Decisions, probabilities: np.ndarray) -> np.ndarray:
         """Return the probability of each action at decisions with a choice, [m, A]."""
-        better, error = _compare(self._values(decisions), chances)
+        better, error = _compare(self._values(decisions), probabilities)
         # At a margin of 0, rounding errors alone must not move it away from the base.
         sure = better > np.maximum(self.margin * error, DUST)
         sure &= decisions.mask != 0
         best = np.where(sure, better, -np.inf).argmax(axis=1)
         leaves = sure.any(axis=1)
-        chosen = chances.copy()
-        chosen[leaves] = np.arange(chances.shape[1]) == best[leaves, None]
+        chosen = probabilities.copy()
+        chosen[leaves] = np.arange(probabilities.shape[1]) == best[leaves, None]
         return chosen
 
     def _values(self, decisions: Decisions) -> np.ndarray:
@@ -217,12 +217,12 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
-def _compare(values: np.ndarray, chances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _compare(values: np.ndarray, probabilities: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return by how much actions beat the base, [m, A], and the standard errors of that."""
-    base = np.einsum("mka,ma->mk", values, chances)
+    base = np.einsum("mka,ma->mk", values, probabilities)
     # The difference in each determinization, not of the means: all actions share the cards, so
     # most of the variance cancels.
     better = values - base[:, :, None]
     number = values.shape[1]
-    spread = better.std(axis=1, ddof=1) if number > 1 else np.zeros(chances.shape)
+    spread = better.std(axis=1, ddof=1) if number > 1 else np.zeros(probabilities.shape)
     return better.mean(axis=1), spread / np.sqrt(number)

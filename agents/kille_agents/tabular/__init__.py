@@ -39,7 +39,7 @@ def save_tabular(policy: TabularPolicy | TabularMatchPolicy, path: Path) -> Path
         # By columns, which are much alike: that packs six times better.
         arrays = {
             "observations": np.asfortranarray(policy.observations),
-            "probabilities": np.asfortranarray(policy.chances),
+            "probabilities": np.asfortranarray(policy.action_probabilities),
         }
         about = {"format": deals.FORMAT}
     return write_arrays(path, {**about, **asdict(policy.metadata)}, arrays)

@@ -19,7 +19,7 @@ class TabularPolicy(ObservationPolicy):
         metadata: Its tables, and the way it was made.
         name: What tables and reports call it.
         observations: [K, F] uint8, sorted.
-        chances: [K, A] float64, the probabilities there.
+        action_probabilities: [K, A] float64, the probabilities there.
     """
 
     def __init__(
@@ -53,11 +53,11 @@ class TabularPolicy(ObservationPolicy):
                 f"a tabular policy is observations [K, F] of uint8 and probabilities [K, A], got "
                 f"{observations.dtype} {observations.shape} and {probabilities.shape}"
             )
-        chances = np.asarray(probabilities, dtype=np.float64)
-        check_probabilities(name, chances, np.ones(chances.shape, dtype=np.int8))
+        probabilities = np.asarray(probabilities, dtype=np.float64)
+        check_probabilities(name, probabilities, np.ones(probabilities.shape, dtype=np.int8))
         # Sorted, so that two files of one policy are the same bytes.
         order = Index(observations, name, "").order
-        self.observations, self.chances = observations[order], chances[order]
+        self.observations, self.action_probabilities = observations[order], probabilities[order]
         self._index = Index(self.observations, name, "the single deal")
 
     @property
@@ -73,9 +73,9 @@ class TabularPolicy(ObservationPolicy):
         Raises:
             PolicyError: An observation is unknown, or the policy plays an illegal action.
         """
-        width, actions = self.observations.shape[1], self.chances.shape[1]
+        width, actions = self.observations.shape[1], self.action_probabilities.shape[1]
         check_shapes(self.name, observation, mask, width, actions)
-        chances, choice = mask.astype(np.float64), mask.sum(axis=1) > 1
-        chances[choice] = self.chances[self._index.find(observation[choice])]
-        check_probabilities(self.name, chances, mask)
-        return chances
+        probabilities, choice = mask.astype(np.float64), mask.sum(axis=1) > 1
+        probabilities[choice] = self.action_probabilities[self._index.find(observation[choice])]
+        check_probabilities(self.name, probabilities, mask)
+        return probabilities

@@ -132,12 +132,15 @@ class TabularMatchPolicy(ObservationPolicy):
             PolicyError: An observation is not of this match, or the policy plays an illegal action.
         """
         check_shapes(self.name, observation, mask, self.width, self.actions)
-        a, chances = self.arrays, np.zeros(mask.shape)
+        a, probabilities = self.arrays, np.zeros(mask.shape)
         buying = observation[:, self._phase_buying] != 0
         stands = observation[:, self._standing_columns]
         bought = a["buys"][self._buy_index.find(stands[buying])]
         # Buying in happens between hands, so its rows have no hand.
-        chances[buying, Action.BUY], chances[buying, Action.DECLINE] = bought, 1.0 - bought
+        probabilities[buying, Action.BUY], probabilities[buying, Action.DECLINE] = (
+            bought,
+            1.0 - bought,
+        )
 
         playing = np.flatnonzero(~buying)
         states = a["states"][self._standing_index.find(stands[playing])]
@@ -148,9 +151,9 @@ class TabularMatchPolicy(ObservationPolicy):
         first = a["begins"][states] + self._offset[rows]
         number = first[:, None] + np.cumsum(legal, axis=1) - 1
         inside = np.clip(number, 0, len(a["played"]) - 1)
-        chances[playing] = np.where(legal, a["played"][inside], 0.0)
-        check_probabilities(self.name, chances, mask)
-        return chances
+        probabilities[playing] = np.where(legal, a["played"][inside], 0.0)
+        check_probabilities(self.name, probabilities, mask)
+        return probabilities
 
 
 def _of_hands(rows: np.ndarray, hands: np.ndarray) -> np.ndarray:

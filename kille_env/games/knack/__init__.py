@@ -2,7 +2,7 @@
 
 Source: the Swedish article on Knack after Öberg, *Nyaste Spelbok* (1858), Lindskog, *Ny och
 fullständig svensk spelbok* (1847), and Melbye, *Nye och fuldstændig Dansk Spille-Bog* (1786). Where
-it is silent or unclear, a switch or a documented default decides; the numbers D-N01 to D-N12 are
+it is silent or unclear, a switch or a documented default decides; the numbers D-N01 to D-N13 are
 explained on the game's page.
 
 The record of a table and what happens are in `rules`, who sees what in `observe`, what a seat deems

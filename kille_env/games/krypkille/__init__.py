@@ -3,7 +3,7 @@
 Source: an English description of the game from the forests of Värmland. Its table of outcomes is
 lost; ours (preset `reconstructed`) is the smallest that fits what else is known, and another
 (`blog2010`) is that of a sister game. Every number of it is a switch (D-R01). The other numbers,
-D-R02 to D-R09, are explained on the game's page. Beyond them:
+D-R02 to D-R10, are explained on the game's page. Beyond them:
 
 - A player who cannot discard anything (`max_discards` 0, or an empty talon) is asked all the same,
   with one answer.

@@ -1,7 +1,7 @@
 """Kungsholmskille: five cards, four tricks, and the lowest last card wins the pot, if it is shown.
 
 Source: the Swedish rules of Kungsholmens Kungliga Kille Klubb. Where they are silent, a switch or a
-documented default decides; the numbers D-K01 to D-K12 are explained on the game's page. Beyond
+documented default decides; the numbers D-K01 to D-K13 are explained on the game's page. Beyond
 them:
 
 - A forehand who may not fold is still asked, with one answer.

@@ -280,7 +280,7 @@ class Store(Locked):
             self.entrants[number] = replace(each, out=reason)
 
     @property
-    def absent(self) -> tuple[int, ...]:
+    def out(self) -> tuple[int, ...]:
         """Numbers of disqualified entrants."""
         return tuple(each.number for each in self.entrants if each.out is not None)
 
@@ -298,10 +298,10 @@ class Store(Locked):
         ends = [(0, 0), *((min(a, deals), min(b, deals)) for a, b in played), (deals, deals)]
         for (_, begin), (stop, _) in pairwise(ends):
             for shard in cut(Shard(cohort, schedule, begin, stop - begin), size):
-                absent = self.absent  # anew: an entrant may have failed since the last shard
-                if not schedule.can_play(absent):
+                out = self.out  # anew: an entrant may have failed since the last shard
+                if not schedule.can_play(out):
                     return
-                yield replace(shard, without=absent)
+                yield replace(shard, without=out)
 
     def keep(self, shard: Shard, lineups: Lineups, earned: np.ndarray) -> None:
         """Add the result of a shard, units [K, P, P]; `write_if_due` writes it later."""

@@ -130,7 +130,7 @@ class Tournament:
 
     def _plan(self, total: int, left: int) -> str:
         """Return a sentence with the numbers of entrants, deals, lineups and observations."""
-        chosen, out = self.settings.matchmaking, len(self.store.absent)
+        chosen, out = self.settings.matchmaking, len(self.store.out)
         noun = self.settings.table.episode
         lineups = counted(round(total / chosen.deals), "lineup", "lineups")
         if chosen.format == "random":
@@ -148,7 +148,7 @@ class Tournament:
 
     def _put_out(self, failed: Failed, announce: Callable[[str], None]) -> None:
         name = self.store.entrants[failed.whose].name
-        if failed.whose not in self.store.absent:  # several processes may play with it at once
+        if failed.whose not in self.store.out:  # several processes may play with it at once
             announce(printable(f"{name} is out: {failed.reason}"))
         self.store.put_out(failed.whose, failed.reason)
 

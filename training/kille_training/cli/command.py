@@ -105,7 +105,8 @@ def parse_rules(words: Sequence[str]) -> dict[str, Any]:
         if not equals:
             name, text = "preset", word
         if name in rules:
-            raise RulesError(f"the switch {name!r} is given twice: {rules[name]!r} and {text!r}")
+            kind = "the preset" if name == "preset" else f"the switch {name!r}"
+            raise RulesError(f"{kind} is given twice: {rules[name]!r} and {text!r}")
         try:
             value = parse_json(text)
         except ValueError:

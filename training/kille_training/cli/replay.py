@@ -80,13 +80,13 @@ def _page(
     policies: str | None,
     trust: bool,
 ) -> bytes:
-    from kille_training.evaluation.replay import Asked, Numbered, replay_page
+    from kille_training.evaluation.replay import ComparedPolicies, Numbered, replay_page
 
     names = None if policies is None else command.names(policies)
     return replay_page(
         [Numbered(line, record) for line, record in numbered],
         source=printable(file.name),
-        asked=Asked(names, trust),
+        compared=ComparedPolicies(names, trust),
     )
 
 

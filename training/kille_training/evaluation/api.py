@@ -8,14 +8,14 @@ from kille_agents.greedy import PLAYS, with_action_selection
 from kille_agents.identity import UNSTEADY, remarked
 from kille_env.core import arguments
 from kille_env.errors import ConfigError, PolicyError
-from kille_env.play.own import check_reward_function
 from kille_env.play.policy import PlayerLike
+from kille_env.play.user_functions import check_reward_function
 from kille_training.evaluation.duplicate import payoff_table, profile_rows
 from kille_training.evaluation.profiles import profile_of, seated
 from kille_training.evaluation.results import Evaluation
 from kille_training.labels import EARNED, OWN_REWARD, SEED, score_of
 from kille_training.progress import Progress, part_of, shown
-from kille_training.solving.size import is_exact
+from kille_training.solving.size import has_exact_tree
 from kille_training.tables import RulesLike
 
 BOTH = "both"
@@ -107,7 +107,7 @@ def evaluate(
         if exact:
             raise ConfigError("NashConv is in units: leave out reward=")
         exact = False
-    if exact is None and not unsteady and is_exact(num_players, resolved):
+    if exact is None and not unsteady and has_exact_tree(num_players, resolved):
         from kille_training.solving.policies import can_be_asked  # loads trees and solvers
 
         exact = all(can_be_asked(each) for each in policies[:size])

@@ -23,9 +23,9 @@ from kille_env.core.keys import deal_seeds
 from kille_env.core.spec import Rules
 from kille_env.errors import ConfigError, KilleError
 from kille_env.play.decisions import Decisions
-from kille_env.play.own import Function, paid
 from kille_env.play.policy import Policy, deterministic_kernel
 from kille_env.play.seating import SeatedPolicies, play_out
+from kille_env.play.user_functions import Function, paid
 from kille_env.registry import make_batch
 from kille_training.labels import most_apart
 from kille_training.progress import ignore

@@ -23,7 +23,7 @@ from kille_training.solving.policies import (
     policy_of,
     strategies_of,
 )
-from kille_training.solving.size import OWN
+from kille_training.solving.size import MATCH_GAME
 from kille_training.solving.stages import DealStages, Stage
 from kille_training.solving.trees.sequence_game import payoffs_of
 from kille_training.solving.trees.values import NashConv, best_response, infoset_reach, losses
@@ -118,9 +118,10 @@ def _row(name: str, play: str, found: NashConv, num_players: int, rules: Rules) 
 
 def match_row(policy: Policy, num_players: int, rules: Rules) -> ExactNashConv:
     """Measure a policy over whole matches; see `exact_rows`."""
-    if rules.game != OWN:
+    if rules.game != MATCH_GAME:
         raise KilleError(
-            f"whole matches have exact trees in {OWN} only; measure single deals of {rules.game}"
+            f"whole matches have exact trees in {MATCH_GAME} only; measure single deals of "
+            f"{rules.game}"
         )
     from kille_training.solving.byteskille.match_solving import match_nash_conv, match_strategy_of
     from kille_training.solving.byteskille.matches import build_match

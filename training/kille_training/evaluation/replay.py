@@ -45,7 +45,7 @@ _PATH = re.compile(r"[\w./\\:-]*[/\\_:.][\w./\\:-]*")
 ALWAYS_ASKED, SOLUTION = "rule_of_thumb", "byteskille/solved"
 
 
-class Asked(NamedTuple):
+class ComparedPolicies(NamedTuple):
     """Policies that a page compares with the recorded actions.
 
     Attributes:
@@ -73,7 +73,11 @@ class Numbered(NamedTuple):
 
 
 def replay_page(
-    matches: Sequence[Numbered], *, source: str, asked: Asked | None = None, back: str = ""
+    matches: Sequence[Numbered],
+    *,
+    source: str,
+    compared: ComparedPolicies | None = None,
+    back: str = "",
 ) -> bytes:
     """Return the page of matches."""
     moments = sum(1 + len(deal["actions"]) for _, record in matches for deal in record["deals"])
@@ -82,7 +86,7 @@ def replay_page(
             f"these matches have {moments:,} moments, and a page holds at most "
             f"{MOST_MOMENTS:,}; choose one with --match 1"
         )
-    page = _Page(asked or Asked())
+    page = _Page(compared or ComparedPolicies())
     for number, record in matches:
         page.add(number, record)
     if not page.moments:
@@ -186,9 +190,9 @@ class _Reviewer:
 class _Page:
     """The content of a page."""
 
-    def __init__(self, asked: Asked) -> None:
+    def __init__(self, compared: ComparedPolicies) -> None:
         self.moments: list[dict[str, Any]] = []
-        self._asked = asked
+        self._compared = compared
         self._players: dict[Any, tuple[dict[str, Policy], TabularPolicy | None]] = {}
         self._cards: dict[str, str] = {}
         self._matches: list[dict[str, Any]] = []
@@ -219,7 +223,7 @@ class _Page:
         """Return the policies to compare with at a table, and the solution among them."""
         key = (num_players, rules)
         if key not in self._players:
-            players, policy = self._asked.at(rules.game, num_players, rules), None
+            players, policy = self._compared.at(rules.game, num_players, rules), None
             if not is_solved(num_players, rules):  # the suite's own is known by itself
                 solved = (each for each in players.values() if isinstance(each, TabularPolicy))
                 policy = next(solved, None)

@@ -28,7 +28,7 @@ from kille_training.learn.runs import SEED_PREFIX, Run
 from kille_training.learn.settings import TrainSettings
 from kille_training.results import TextTable
 from kille_training.settings import FolderName, List, Seed, TableSettings, build, plain, settings
-from kille_training.solving.size import is_exact
+from kille_training.solving.size import has_exact_tree
 from kille_training.statistics.aggregate import bootstrap, interquartile_mean
 
 _WITHOUT = {"fraga": "off"}
@@ -75,7 +75,7 @@ def table_named(name: str) -> Table:
 def measured_exactly(name: str) -> bool:
     """Return whether NashConv can be computed exactly at a table."""
     table = table_named(name)
-    return is_exact(table.num_players, table.rules)
+    return has_exact_tree(table.num_players, table.rules)
 
 
 @settings

@@ -19,7 +19,7 @@ from kille_training.learn.method import Learned
 from kille_training.learn.runs import GrowingCSV, Run, TensorBoard, unfinished, warn
 from kille_training.learn.settings import TrainSettings
 from kille_training.progress import Progress
-from kille_training.solving.size import is_exact
+from kille_training.solving.size import has_exact_tree
 
 TEXTS = {"against": str, "play": known_play}
 
@@ -44,7 +44,7 @@ class Measurements:
         self.measurements, self.exact, self.deal = measurements_of(run), exact_of(run), None
         if not settings.measure.exact:
             return
-        if is_exact(settings.table.num_players, self.rules):
+        if has_exact_tree(settings.table.num_players, self.rules):
             from kille_training.solving.grow import build_deal  # grows a tree
 
             self.deal = build_deal(settings.table.num_players, self.rules)

@@ -28,7 +28,7 @@ class Network(nn.Module):
     def __init__(self, table: Table, layers: Sequence[int], outputs: int | None = None) -> None:
         """Begin with PyTorch's random weights."""
         super().__init__()
-        self.table, self.units, self.spec = table, tuple(layers), spec(table.game)
+        self.table, self.widths, self.spec = table, tuple(layers), spec(table.game)
         scale = feature_scale(self.spec.observation(table.num_players))
         self.scale = torch.as_tensor(scale)
         sizes = [len(scale), *layers, outputs or self.spec.num_actions]
@@ -70,9 +70,9 @@ class Network(nn.Module):
             weights[f"{kind}.{number}"] = values.detach().numpy().copy()
         weights["weight.0"] *= self.scale.numpy()
         for kind in ("weight", "bias"):
-            weights[f"{kind}.{len(self.units)}"] /= temperature
+            weights[f"{kind}.{len(self.widths)}"] /= temperature
         made = {**made, "with": versions()}
-        return NetworkPolicy.of(self.table, weights, self.units, "relu", made, name)
+        return NetworkPolicy.of(self.table, weights, self.widths, "relu", made, name)
 
 
 class Distinct(NamedTuple):

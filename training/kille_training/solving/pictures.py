@@ -15,7 +15,7 @@ from kille_env.registry import load_game
 from kille_training.labels import position_names
 from kille_training.pages.page import NO_DATA, PAPER, SERIES, SHARES, SOFT, WIDE
 from kille_training.pages.plots import DASHED, STYLE, as_svg, logarithmic
-from kille_training.solving.size import OWN
+from kille_training.solving.size import MATCH_GAME
 from kille_training.solving.solution import DealProgress, Solution
 from kille_training.solving.stages import Stage
 from kille_training.solving.trees.values import infoset_reach
@@ -49,7 +49,7 @@ def swaps_of(strategy: np.ndarray, stage: Stage) -> SwapMap:
 
     If a seat may ask, the probability of a swap is conditional on not asking.
     """
-    game, seats = load_game(OWN).spec, stage.num_players
+    game, seats = load_game(MATCH_GAME).spec, stage.num_players
     action = {text: index for index, text in enumerate(game.actions)}
     part = {part.name: part.slice for part in game.observation(seats)}
     weight = infoset_reach(stage.tree, strategy)
@@ -113,7 +113,7 @@ def write_pictures(solution: Solution, folder: Path) -> None:
     strategy, stage = solution.first_hand
     again = load_game(stage.rules.game).spec.redeals(stage.rules, stage.num_players)
     hands = again + 1 if stage.again.any() else 1
-    if solution.settings.game == OWN:
+    if solution.settings.game == MATCH_GAME:
         write_whole(folder / "swaps.svg", swap_heat_map(swaps_of(strategy, stage)).encode())
     if solution.progress:
         curves = curves_of(solution.progress, hands)

@@ -13,7 +13,7 @@ from kille_env.registry import load_game
 MEMORY_LIMIT = 6 * 2**30
 """Default memory limit of a tree in bytes."""
 SAMPLE = 4096  # deals from which the size of a tree is estimated
-OWN = "byteskille"
+MATCH_GAME = "byteskille"
 """The game with solvable matches."""
 MOST_STAGES = 1000
 """Number of redeals from which a deal is refused: each is a stage to solve."""
@@ -23,7 +23,7 @@ class TreeTooLargeError(KilleError):
     """Raised if a tree would exceed the memory limit."""
 
 
-def is_exact(num_players: int, rules: Rules) -> bool:
+def has_exact_tree(num_players: int, rules: Rules) -> bool:
     """Return whether a table has an exact tree that fits into memory; see `check_deal`."""
     try:
         check_deal(num_players, rules)
@@ -59,23 +59,22 @@ def count_ends(num_players: int, rules: Rules) -> float:
     game = load_game(rules.game)
     batch = Batch(game, SAMPLE, num_players, rules, seed=0, restart=False)
     batch.reset(dealer=num_players - 1)
-    rng, each = np.random.default_rng(0), np.arange(SAMPLE)
+    rng, deals = np.random.default_rng(0), np.arange(SAMPLE)
     kinds = np.arange(game.spec.pack.size) // game.spec.pack.copies
     kinds = np.delete(kinds, list(game.spec.left_out(rules)))
-    forgets = len(own_cards(rules, num_players)) > 0
+    any_order = len(own_cards(rules, num_players)) > 0
     left = np.tile(np.bincount(kinds, minlength=len(game.spec.pack.codes)), (SAMPLE, 1))
     drawn = np.full(SAMPLE, game.spec.pack.size - len(kinds))
-    ends, waiting = np.ones(SAMPLE), np.ones((SAMPLE, num_players + 1))
+    ends, ways = np.ones(SAMPLE), np.ones((SAMPLE, num_players + 1))
     hand = batch.tables["deals"].copy()
     while True:
-        drawn = _draw(batch, drawn, left, waiting, forgets)
+        drawn = _count_draws(batch, drawn, left, ways, any_order)
         playing = (batch.tables["phase"] != OVER) & (batch.tables["deals"] == hand)
         if not playing.any():
             return float(ends.mean())
-        seat = batch.seat
-        for who in (seat, np.full(SAMPLE, num_players)):  # its own cards, and those in no hand
-            ends *= np.where(playing, waiting[each, who], 1.0)
-            waiting[each[playing], who[playing]] = 1.0
+        for holder in (batch.seat, np.full(SAMPLE, num_players)):  # cards of the seat, of no seat
+            ends *= np.where(playing, ways[deals, holder], 1.0)
+            ways[deals[playing], holder[playing]] = 1.0
         ends *= np.where(playing, batch.mask.sum(axis=1), 1.0)
         actions = (rng.random(batch.mask.shape) * batch.mask).argmax(axis=1)
         batch.step(actions, which=playing)
@@ -92,35 +91,37 @@ def own_cards(rules: Rules, num_players: int) -> np.ndarray:
     return np.array([place for part in both for place in range(part.start, part.stop)], np.int64)
 
 
-def _draw(
-    batch: Batch, drawn: np.ndarray, left: np.ndarray, waiting: np.ndarray, forgets: bool
+def _count_draws(
+    batch: Batch, drawn: np.ndarray, left: np.ndarray, ways: np.ndarray, any_order: bool
 ) -> np.ndarray:
-    """Count the ways to draw cards, by receiving seat."""
+    """Multiply `ways` [N, P + 1] by those to draw the new cards; return the cards drawn, [N]."""
+    # A hand is a set of cards where a state forgets their order, so its orders are one way.
     tables, seats = batch.tables, batch.num_players
-    now = np.minimum(tables["drawn"].astype(np.int64), tables["deck"].shape[1])
+    cards, copies = np.arange(batch.spec.pack.size), batch.spec.pack.copies
+    drawn_now = np.minimum(tables["drawn"].astype(np.int64), len(cards))
     hands = tables["hand"][:, :seats] if tables["hand"].ndim == 2 else None
-    same = np.zeros((len(now), seats + 1, left.shape[1]))
-    if forgets and hands is not None:
-        at, copies = np.arange(batch.spec.pack.size), batch.spec.pack.copies
-        new = (at >= drawn[:, None]) & (at < now[:, None])
-        fresh = np.zeros(new.shape, dtype=np.bool_)
-        np.put_along_axis(fresh, tables["deck"].astype(np.int64), new, axis=1)
-        held = (hands[..., None] >> at.astype(np.uint64) & np.uint64(1) != 0) & ~fresh[:, None]
-        same[:, :seats] = held.reshape(len(now), seats, -1, copies).sum(axis=3)
-    held = same.sum(axis=2)
-    for position in range(int(drawn.min()), int(now.max())):
-        (some,) = np.nonzero((position >= drawn) & (position < now))
-        card = tables["deck"][some, position].astype(np.int64)
-        kind, holder = card // batch.spec.pack.copies, np.full(len(some), seats)
+    of_kind = np.zeros((len(drawn), seats + 1, left.shape[1]))  # a holder's cards of each kind
+    if any_order and hands is not None:
+        new_places = (cards >= drawn[:, None]) & (cards < drawn_now[:, None])
+        new = np.zeros(new_places.shape, dtype=np.bool_)
+        np.put_along_axis(new, tables["deck"].astype(np.int64), new_places, axis=1)
+        old = (hands[..., None] >> cards.astype(np.uint64) & np.uint64(1) != 0) & ~new[:, None]
+        of_kind[:, :seats] = old.reshape(len(drawn), seats, -1, copies).sum(axis=3)
+    in_hand = of_kind.sum(axis=2)
+    for place in range(int(drawn.min()), int(drawn_now.max())):
+        (rows,) = np.nonzero((place >= drawn) & (place < drawn_now))
+        card = tables["deck"][rows, place].astype(np.int64)
+        kind, holder = card // copies, np.full(len(rows), seats)
         if hands is not None and hands.dtype == np.uint64:
-            inside = hands[some] >> card.astype(np.uint64)[:, None] & np.uint64(1) != 0
-            holder = np.where(inside.any(axis=1), inside.argmax(axis=1), seats)
-        held[some, holder] += holder < seats
-        same[some, holder, kind] += holder < seats
-        orders = np.where(holder < seats, held[some, holder] / same[some, holder, kind].clip(1), 1)
-        waiting[some, holder] *= left[some].sum(axis=1) / left[some, kind] / orders
-        left[some, kind] -= 1
-    return now
+            held = hands[rows] >> card.astype(np.uint64)[:, None] & np.uint64(1) != 0
+            holder = np.where(held.any(axis=1), held.argmax(axis=1), seats)
+        in_hand[rows, holder] += holder < seats
+        of_kind[rows, holder, kind] += holder < seats
+        orders = in_hand[rows, holder] / of_kind[rows, holder, kind].clip(1)
+        orders = np.where(holder < seats, orders, 1)
+        ways[rows, holder] *= left[rows].sum(axis=1) / left[rows, kind] / orders
+        left[rows, kind] -= 1
+    return drawn_now
 
 
 def _end_bytes(num_players: int) -> int:
@@ -132,7 +133,7 @@ def too_large(
     game: str, seats: int, ends: str, needed: float, memory_limit: int
 ) -> TreeTooLargeError:
     """Return the error of a tree that is too large, with ways to make it smaller."""
-    if game == OWN:
+    if game == MATCH_GAME:
         smaller = f"2 to 4 seats fit into {MEMORY_LIMIT >> 30} GiB"
     elif "tiny" in load_game(game).spec.presets:
         smaller = "The rules tiny and small fit with 2 seats, some with 3"

@@ -25,7 +25,7 @@ from kille_env.files import make_folder, read_json, write_whole
 from kille_env.registry import Table, spec
 from kille_training.labels import episode_noun, position_names
 from kille_training.results import Result, TextTable
-from kille_training.solving.size import MEMORY_LIMIT, OWN, check_deal
+from kille_training.solving.size import MATCH_GAME, MEMORY_LIMIT, check_deal
 from kille_training.solving.stages import Stage
 from kille_training.solving.trees.cfr import VARIANTS
 
@@ -123,18 +123,20 @@ def settings_of(
             "num_players",
             f"{game} is played by {found.min_players} to {found.max_players}, got {num_players}",
         ) from None
-    if game != OWN and resolved["episode"] == "match":
-        raise SolveError("episode", f"only {OWN} is solved as a whole pot; solve a single deal")
+    if game != MATCH_GAME and resolved["episode"] == "match":
+        raise SolveError(
+            "episode", f"only {MATCH_GAME} is solved as a whole pot; solve a single deal"
+        )
     check_deal(seats, found.resolve(resolved, episode="deal"), memory_limit)
     if target is None:
         target = 1e-9 if seats <= 3 else 1e-7  # a larger tree takes more time
-        if game != OWN:
+        if game != MATCH_GAME:
             target = MIXED_TARGETS[seats > 2]
         if resolved["episode"] == "match":
             target = MATCH_TARGET * resolved.number("stake") * seats
     iterations = ITERATIONS if iterations is None else iterations
     if method is None:
-        method = METHOD if game == OWN else MIXED_METHOD
+        method = METHOD if game == MATCH_GAME else MIXED_METHOD
     if method not in VARIANTS:
         raise SolveError("method", f"expected one of {', '.join(VARIANTS)}, got {method}")
     if not isinstance(target, (int, float)) or not 0.0 < target < float("inf"):

@@ -46,9 +46,9 @@ from kille_env.core.floats import OBSERVATION, reading_of
 from kille_env.errors import KilleError, PolicyError, shortened
 from kille_env.files import make_folder, write_whole
 from kille_env.play.decisions import Decisions
-from kille_env.play.functions import Network
-from kille_env.play.own import Features
+from kille_env.play.functions import FunctionPolicy
 from kille_env.play.policy import ObservationPolicy, UniformPolicy, at_table, with_uniform
+from kille_env.play.user_functions import Features
 from kille_env.registry import Table, spec
 
 RECORD, FORMAT = "kille_env", "kille-sb3 3"
@@ -71,7 +71,7 @@ BY_HAND = (
 
 
 @dataclass(frozen=True)
-class Asking:
+class ModelInputs:
     """How a model is asked and where it learned: as its environment or its file says.
 
     The normalization is the wrapper itself where it is at hand, so that changes are followed. The
@@ -178,7 +178,7 @@ class Normalization:
         return min((float(part.count) for part in self.parts.values()), default=0.0)
 
 
-def asking_of(model: Any) -> Asking:
+def inputs_of(model: Any) -> ModelInputs:
     """Return how a model is asked, as its own environment asks it, or refuse it with a remedy."""
     name = type(model).__name__
     meaning_of(model)  # refuses a model without scores of actions
@@ -205,14 +205,14 @@ def asking_of(model: Any) -> Asking:
             "environments that are made alike"
         )
     tables = tuple(dict.fromkeys(table for one in shown for table in one.tables))
-    asking = replace(shown[0], tables=tables, normalization=normalization)
+    inputs = replace(shown[0], tables=tables, normalization=normalization)
     for table in tables:
-        check_space(name, model, asking, table.game, table.num_players)
-    _check_as_it_learned(model, asking, kept)
-    return asking
+        check_space(name, model, inputs, table.game, table.num_players)
+    _check_as_it_learned(model, inputs, kept)
+    return inputs
 
 
-def _shown_by(name: str, env: Any) -> Asking:
+def _shown_by(name: str, env: Any) -> ModelInputs:
     """Return the observations, features and tables of an environment of ours."""
     while isinstance(env, gymnasium.Wrapper):
         if type(env) not in PASS_ON_ONE:
@@ -228,7 +228,7 @@ def _shown_by(name: str, env: Any) -> Asking:
         )
     tables = getattr(env, "kinds", None) or (env.table,)
     features, rules = getattr(env, "features", None), getattr(env, "observe_rules", False)
-    return Asking(env.observation, tables, features=features, observe_rules=rules)
+    return ModelInputs(env.observation, tables, features=features, observe_rules=rules)
 
 
 def _unknown(name: str, wrapper: Any) -> str:
@@ -238,18 +238,18 @@ def _unknown(name: str, wrapper: Any) -> str:
     )
 
 
-def _record_of(model: Any) -> Asking | None:
+def _record_of(model: Any) -> ModelInputs | None:
     """Return how a model was asked when it was saved, if it has learned nothing since."""
     kept = getattr(model, RECORD, None)
     # A model that has learned since may have done so in another environment.
     if not isinstance(kept, dict) or kept.get("num_timesteps") != model.num_timesteps:
         return None
-    return Asking.read(kept)
+    return ModelInputs.read(kept)
 
 
-def _check_as_it_learned(model: Any, asking: Asking, kept: Asking | None) -> None:
+def _check_as_it_learned(model: Any, inputs: ModelInputs, kept: ModelInputs | None) -> None:
     """Refuse an environment that asks a loaded model otherwise than the one that it learned in."""
-    name, now = type(model).__name__, asking.normalization
+    name, now = type(model).__name__, inputs.normalization
     least = 0.0
     if kept is not None and kept.normalization is not None:
         least = Normalization.of(kept.normalization).count
@@ -261,10 +261,10 @@ def _check_as_it_learned(model: Any, asking: Asking, kept: Asking | None) -> Non
             "not have: measure the file that kille_env.sb3.save wrote, or load the model with "
             f"them, {name}.load(path, env=VecNormalize.load(statistics, venv))"
         )
-    if kept is not None and kept.as_dict()["features"] != _place(asking.features):
+    if kept is not None and kept.as_dict()["features"] != _place(inputs.features):
         raise PolicyError(
             f"the {name} learned with features={kept.features}, and its environment here has "
-            f"features={_place(asking.features)}; make it with the same ones"
+            f"features={_place(inputs.features)}; make it with the same ones"
         )
 
 
@@ -272,10 +272,10 @@ def _place(features: Features | str | None) -> str | None:
     return features.place if isinstance(features, Features) else features
 
 
-def check_space(name: str, model: Any, asking: Asking, game: str, num_players: int) -> None:
+def check_space(name: str, model: Any, inputs: ModelInputs, game: str, num_players: int) -> None:
     """Refuse a table at which a model would be shown other observations than it reads."""
     table = spec(game)
-    kind, features, rules = asking.observation, asking.features, asking.observe_rules
+    kind, features, rules = inputs.observation, inputs.features, inputs.observe_rules
     shown, other = (
         _shapes(Observations(kind, table, num_players, features=own, observe_rules=told).space)
         for told, own in ((rules, features), (not rules, None))
@@ -305,39 +305,39 @@ def _in_words(shapes: dict[str, Any]) -> str:
     )
 
 
-def asking_at(model: Any, table: Table) -> Asking:
+def inputs_at(model: Any, table: Table) -> ModelInputs:
     """Return how a model of the library's own file is asked at the table that is named with it.
 
     Its space has to be one that the table shows, and what it saw last has to be features of that
     table, which normalized or otherwise changed observations are not.
     """
     game, name = spec(table.game), type(model).__name__
-    asking, last = None, last_observations(model)
+    inputs, last = None, last_observations(model)
     for kind, rules in product(OBSERVATION, (False, True)):
         space = Observations(kind, game, table.num_players, observe_rules=rules).space
         if space == model.observation_space and model.action_space.n == game.num_actions:
-            asking = Asking(kind, (table,), observe_rules=rules)
-    if asking is None:
+            inputs = ModelInputs(kind, (table,), observe_rules=rules)
+    if inputs is None:
         raise PolicyError(
             f"the {name} reads other observations than {table} shows, or has other actions: name "
             "the table at which it learned, or save it with kille_env.sb3.save where it learned"
         )
-    if last is None or saw_normalized(model) or not _from_table(asking, table, last):
+    if last is None or saw_normalized(model) or not _from_table(inputs, table, last):
         raise PolicyError(
             f"the file does not show that its {name} saw the observations of {table} as they are: "
             "load it in the environment that it learned in, wrappers included, and save it with "
             "kille_env.sb3.save(model, path)"
         )
-    return asking
+    return inputs
 
 
-def _from_table(asking: Asking, table: Table, seen: Any) -> bool:
+def _from_table(inputs: ModelInputs, table: Table, seen: Any) -> bool:
     """Return whether observations are features of a table, whole numbers by their scale."""
     game, seats = spec(table.game), table.num_players
-    reading = reading_of(asking.observation, game, seats, asking.observe_rules)
+    reading = reading_of(inputs.observation, game, seats, inputs.observe_rules)
     if reading is None:
-        features = seen["observation"] if asking.observation == "dict" else seen
-        layout = game.layout("observation", asking.observe_rules)
+        features = seen["observation"] if inputs.observation == "dict" else seen
+        layout = game.layout("observation", inputs.observe_rules)
         return bool((features <= feature_space(layout(seats)).high).all())
     scale = reading.scale
     features = seen / np.where(scale > 0.0, scale, 1.0)
@@ -347,35 +347,35 @@ def _from_table(asking: Asking, table: Table, seen: Any) -> bool:
     return bool(fits.all())
 
 
-class SB3Policy(Network):
+class SB3Policy(FunctionPolicy):
     """A model's distribution over the legal actions, or its action of the highest value.
 
     Of a model that knows no masks the share of illegal actions is spread over the legal ones in
     proportion. Exploring is not part of the policy.
     """
 
-    def __init__(self, model: Any, name: str = "sb3", asking: Asking | None = None) -> None:
-        """Wrap a model, which may go on learning; without `asking` its environment says how."""
+    def __init__(self, model: Any, name: str = "sb3", inputs: ModelInputs | None = None) -> None:
+        """Wrap a model, which may go on learning; without `inputs` its environment says how."""
         self.model = model
-        self.asking = asking or asking_of(model)
-        shown = self.asking.observation
+        self.inputs = inputs or inputs_of(model)
+        shown = self.inputs.observation
         super().__init__(
-            partial(self.asking.scores, model),
+            partial(self.inputs.scores, model),
             observation="box" if shown == "dict" else shown,
             returns=meaning_of(model),
-            features=cast("Features | None", self.asking.features),
-            observe_rules=self.asking.observe_rules,
+            features=cast("Features | None", self.inputs.features),
+            observe_rules=self.inputs.observe_rules,
             name=name,
         )
 
     @property
     def tables(self) -> tuple[Table, ...]:
         """The tables at which the model learned."""
-        return self.asking.tables
+        return self.inputs.tables
 
     def at_table(self, game: str, num_players: int) -> Self:
         """Return the policy as it plays at a table, where it knows how to read features."""
-        check_space(self.name, self.model, self.asking, game, num_players)
+        check_space(self.name, self.model, self.inputs, game, num_players)
         return super().at_table(game, num_players)
 
 
@@ -452,7 +452,7 @@ def save(model: Any, path: str | Path) -> Path:
     """
     if not hasattr(model, "get_env"):
         raise PolicyError(f"a model of Stable-Baselines3 is saved, got {shortened(model)}")
-    record = {**asking_of(model).as_dict(), "num_timesteps": model.num_timesteps}
+    record = {**inputs_of(model).as_dict(), "num_timesteps": model.num_timesteps}
     # The library saves every attribute of a model, so the record needs no file of its own.
     setattr(model, RECORD, record)
     content = BytesIO()  # `model.save` would write a file in place, not whole or not at all
@@ -464,13 +464,13 @@ def save(model: Any, path: str | Path) -> Path:
     return file
 
 
-def read_asking(data: dict[str, Any], path: Path) -> Asking | None:
+def read_inputs(data: dict[str, Any], path: Path) -> ModelInputs | None:
     """Return how a saved model is asked, by the plain data of its file; None if it says nothing."""
     record = data.get(RECORD)
     if record is None or record.get("num_timesteps") != data.get("num_timesteps"):
         return None  # or what it says is of an earlier time
     try:
-        return Asking.read(record)
+        return ModelInputs.read(record)
     except Exception as error:  # what is broken may be so in any way
         raise PolicyError(
             f"{path} says how its model is asked in a way that cannot be read: "
