@@ -19,7 +19,7 @@ from kille_training.cli import command
 )  # fmt: skip
 @click.option(
     "--deals", type=click.IntRange(min=2), default=20_000, show_default=True,
-    help="Duplicate deals.",
+    help="Deals, each played once from every seat.",
 )  # fmt: skip
 @click.option(
     "--tables", metavar="SET",

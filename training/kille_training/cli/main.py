@@ -81,7 +81,7 @@ class LazyGroup(click.Group):
 )
 @click.version_option(kille_env.__version__, prog_name="kille")
 def kille() -> None:
-    """Games of the Swedish Kille deck: play, train, measure, record."""
+    """Swedish card games: play, train, measure, record."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
