@@ -132,6 +132,10 @@ test-oldest: ## run quick tests with the lowest declared version of every depend
 test-pythons: ## run quick tests with each Python from 3.11 on that is found, or those in PYTHONS
 	$(PYTHON) tests/environments.py pythons $(PYTHONS)
 
+.PHONY: test-base
+test-base: ## try every command and public name with what pip install . brings, without extras
+	$(PYTHON) tests/environments.py base
+
 .PHONY: test-wheel
 test-wheel: wheel ## use the wheel with each Python from 3.11 on: bare, newest and oldest versions
 	$(PYTHON) tests/environments.py wheel $(PYTHONS)

@@ -22,9 +22,10 @@ BENCHES = {
     **dict.fromkeys(("seats", "cost", "solve"), "learning"),
     "tournament": "tournament",
     "peers": "peers",
+    "web": "web",
 }
 """Benchmarks, and their modules of `speed`, imported on use."""
-SLOW = ("seats", "cost", "solve", "tournament")
+SLOW = ("seats", "cost", "solve", "tournament", "web")
 
 
 def measured(name: str, game: str, players: int, repeats: int) -> list[Row]:

@@ -3,6 +3,7 @@
     python tests/environments.py libraries [GROUP ...]   # all groups of `GROUPS`, or some
     python tests/environments.py oldest [ARGUMENT ...]   # of pytest
     python tests/environments.py pythons [PYTHON ...]    # each from 3.11 on that is found, or some
+    python tests/environments.py base                    # what `pip install .` brings: no extra
     python tests/environments.py wheel [PYTHON ...]      # the wheel in dist/: bare, newest, oldest
 
 An environment is made once, and again when pyproject.toml or constraints.txt has changed.
@@ -50,10 +51,9 @@ QUICK = (
 def main() -> int:
     """Run what the command line asks for; returns the exit status."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("what", choices=("libraries", "oldest", "pythons", "wheel"))
+    parser.add_argument("what", choices=list(RUNS))
     what, rest = parser.parse_known_args()
-    runs = {"libraries": libraries, "oldest": oldest, "pythons": pythons, "wheel": wheel}
-    return runs[what.what](rest)
+    return RUNS[what.what](rest)
 
 
 def libraries(groups: Sequence[str]) -> int:
@@ -95,8 +95,13 @@ def pythons(asked: Sequence[str]) -> int:
     return bool(failed)
 
 
+def base(_: Sequence[str]) -> int:
+    """Use what `pip install .` brings."""
+    return smoke(ROOT / ".venv-base", sys.executable, str(ROOT))
+
+
 def wheel(asked: Sequence[str]) -> int:
-    """Use the wheel in dist/ as somebody would who has nothing else: `tests/smoke.py`."""
+    """Use the wheel in dist/."""
     built = sorted((ROOT / "dist").glob("*.whl"))
     if not built:
         sys.exit("there is no wheel in dist/: build one with `make wheel`")
@@ -104,14 +109,23 @@ def wheel(asked: Sequence[str]) -> int:
     for found, name in interpreters(asked):
         for what, needed in (("bare", [bare]), ("newest", [train]), ("oldest", [train, *lowest()])):
             folder = ROOT / ".venv-wheel" / f"{found}-{what}"
-            shutil.rmtree(folder, ignore_errors=True)  # the wheel may be another one
-            python = environment(folder, name, *needed)
-            with tempfile.TemporaryDirectory() as elsewhere:
-                smoke = [python, "-P", "-W", "default", str(ROOT / "tests" / "smoke.py")]
-                status = subprocess.call(smoke, cwd=elsewhere)
-            failed += [f"{found}, {what}"] if status else []
+            failed += [f"{found}, {what}"] if smoke(folder, name, *needed) else []
     print(f"the wheel failed on: {', '.join(failed) or 'none'}")
     return bool(failed)
+
+
+RUNS = {
+    "libraries": libraries, "oldest": oldest, "pythons": pythons, "base": base, "wheel": wheel,
+}  # fmt: skip
+
+
+def smoke(folder: Path, interpreter: str, *requirements: str) -> int:
+    """Run `tests/smoke.py` in a new environment that has nothing else; return its exit status."""
+    shutil.rmtree(folder, ignore_errors=True)  # the sources may be others
+    python = environment(folder, interpreter, *requirements, tools=())
+    with tempfile.TemporaryDirectory() as elsewhere:
+        program = [python, "-P", "-W", "default", str(ROOT / "tests" / "smoke.py")]
+        return subprocess.call(program, cwd=elsewhere)
 
 
 def interpreters(asked: Sequence[str]) -> list[tuple[str, str]]:
@@ -143,7 +157,9 @@ def works(python: str) -> bool:
     )
 
 
-def environment(folder: Path, interpreter: str, *requirements: str) -> str:
+def environment(
+    folder: Path, interpreter: str, *requirements: str, tools: Sequence[str] = TOOLS
+) -> str:
     """Make an environment with this package, and torch at its pinned version if it trains."""
     python, made = str(folder / "bin" / "python"), folder / ".made"
     wanted = [ROOT / "pyproject.toml", ROOT / "constraints.txt"]
@@ -157,7 +173,7 @@ def environment(folder: Path, interpreter: str, *requirements: str) -> str:
     if pinned_torch:
         run([*install, torch])  # by itself, so that nothing brings another build
     editable = ["--editable"] if requirements[0].startswith(".") else []
-    run([*install, *pinned_torch, *editable, *requirements, *TOOLS])
+    run([*install, *pinned_torch, *editable, *requirements, *tools])
     made.touch()
     return python
 

@@ -3,6 +3,7 @@
 python -P tests/smoke.py
 """
 
+import importlib
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -12,6 +13,31 @@ import gymnasium
 from pettingzoo.test import api_test
 
 import kille_env
+from kille_env.extras import EXTRAS
+from kille_training.cli.main import COMMANDS
+
+QUICK = ("byteskille", "--players", "2")
+CALLS = {
+    "games": (("games",), ("games", "knack", "--manual"), ("games", "knack", "--json")),
+    "players": (("players", "knack"), ("players", "knack/trained")),
+    "play": (("play", *QUICK), ("play", *QUICK, "--opponents", "byteskille/trained")),
+    "record": (("record", *QUICK, "rule_of_thumb", "search", "--out", "matches.jsonl"),),
+    "replay": (("replay", "matches.jsonl"), ("replay", "matches.jsonl", "--check")),
+}
+"""Calls of the commands that need no extra."""
+NEED = {
+    "play --web": ("web", ("play", *QUICK, "--web")),
+    "replay --html": ("measure", ("replay", "matches.jsonl", "--html", "page.html")),
+    "evaluate": ("measure", ("evaluate", "uniform", "--deals", "2", "--players", "2")),
+    "solve": ("measure", ("solve", *QUICK, "--set", "iterations=1")),
+    "compare": ("measure", ("compare", "rule_of_thumb", "uniform", "--set", "most=10")),
+    "tournament": ("measure", ("tournament", "byteskille", "--set", "matchmaking.deals=1")),
+    "train": ("train", ("train", "demo")),
+    "best-response": ("train", ("best-response", "uniform")),
+    "benchmark": ("train", ("benchmark", "exact")),
+}
+"""Extra and call of the others."""
+PUBLIC = ("kille_env", "kille_agents", "kille_training")
 
 
 def play() -> None:
@@ -23,8 +49,39 @@ def play() -> None:
         batch.reset()
         for _ in range(20):
             batch.step(batch.mask.argmax(axis=1))
-    kille = [str(Path(sys.executable).parent / "kille"), "games"]
-    print(subprocess.check_output(kille, text=True))
+
+
+def commands() -> None:
+    """Try each command: it works, or names the extra that it needs."""
+    untried = set(COMMANDS) - set(CALLS) - set(NEED)
+    assert not untried, f"no call of {', '.join(untried)}"
+    for calls in CALLS.values():
+        for words in calls:
+            status, said = kille(words)
+            assert status == 0, said
+    for what, (extra, words) in NEED.items():
+        if not all(map(find_spec, EXTRAS[extra].values())):
+            status, said = kille(words)
+            assert status == 1 and f'pip install ".[{extra}]"' in said, f"{what}: {said}"
+
+
+def kille(words: tuple[str, ...]) -> tuple[int, str]:
+    """Return the exit status of a command that reads the end of its input, and its output."""
+    print("kille", *words, flush=True)
+    program = [str(Path(sys.executable).parent / "kille"), *words]
+    done = subprocess.run(program, input="", capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout + done.stderr
+
+
+def public_names() -> None:
+    """Try each public name: it is there, or names the extra that it needs."""
+    for module in map(importlib.import_module, PUBLIC):
+        for name in module.__all__:
+            try:
+                getattr(module, name)
+            except ModuleNotFoundError as error:
+                assert 'pip install ".[' in str(error), f"{module.__name__}.{name}: {error}"
+                print(f"{module.__name__}.{name} needs an extra")
 
 
 def train_and_measure() -> None:
@@ -49,6 +106,8 @@ def main() -> None:
     checkout = Path(__file__).resolve().parents[1]
     assert checkout not in Path(kille_env.__file__).parents, "this is the checkout, not the wheel"
     play()
+    public_names()
+    commands()
     trains = find_spec("torch") is not None
     if trains:
         train_and_measure()

@@ -1,5 +1,6 @@
 """`kille replay`: describe recorded matches, check them, or show them on a page."""
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -7,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kille_env.errors import RecordError
-from kille_env.words.text import counted, printable
+from kille_env.extras import needs
+from kille_env.words.text import counted, labels, listed, printable, signed
 from kille_training.cli import command
+from kille_training.labels import episode_noun
 
 if TYPE_CHECKING:
     from kille_env.records import Record, Replay
@@ -80,7 +83,8 @@ def _page(
     policies: str | None,
     trust: bool,
 ) -> bytes:
-    from kille_training.evaluation.replay import ComparedPolicies, Numbered, replay_page
+    with needs("measure"):
+        from kille_training.evaluation.replay import ComparedPolicies, Numbered, replay_page
 
     names = None if policies is None else command.names(policies)
     return replay_page(
@@ -104,7 +108,6 @@ def _write(page: Path, made: bytes, file: Path, matches: int, as_json: bool) -> 
 def _tell(file: Path, numbered: "list[tuple[int, Record]]", check: bool, as_json: bool) -> None:
     from kille_env.records import describe
     from kille_env.records import replay as play_again
-    from kille_training.evaluation.replay import match_lines
 
     games: list[tuple[int, Replay]] = []
     lines: list[str] = []
@@ -114,7 +117,7 @@ def _tell(file: Path, numbered: "list[tuple[int, Record]]", check: bool, as_json
         else:
             game, told = describe(record)
             games.append((line, game))
-            lines += match_lines(record, game, told, line)
+            lines += _match_lines(record, game, told, line)
     differences = [
         f"line {line}, {difference}" for line, game in games for difference in game.differences
     ]
@@ -127,6 +130,37 @@ def _tell(file: Path, numbered: "list[tuple[int, Record]]", check: bool, as_json
     command.report(result, lines, as_json)
     if check and differences:
         raise click.exceptions.Exit(1)
+
+
+def _match_lines(record: "Record", game: "Replay", told: list[str], number: int) -> list[str]:
+    """Return a match as text: its seats, the lines of `describe`, and its end."""
+    num_players = record["num_players"]
+    who = labels(record.get("names"), num_players)
+    rules = f"preset {game.rules['preset']}, episode {game.rules['episode']}"
+    unit = episode_noun(game.rules["episode"])
+    lines = [f"{unit.capitalize()} {number}: {record['game']}, {num_players} players, {rules}"]
+    if record.get("names"):
+        lines.append(f"Seats: {', '.join(f'{seat} {name}' for seat, name in enumerate(who))}")
+    for text in told:
+        if text.startswith("Deal "):
+            lines.append("")
+        lines.append(text)
+    lines.append("")
+    if game.returns is None:
+        lines.append(_stop(game, who))
+    else:
+        money = [f"{name} {signed(units)}" for name, units in zip(who, game.returns, strict=True)]
+        lines.append(f"End of the {unit}: {', '.join(money)}.")
+    lines += [f"The record differs: {difference}" for difference in game.differences]
+    return [printable(line) for line in (*lines, "")]
+
+
+def _stop(game: "Replay", who: Sequence[str]) -> str:
+    """Return a sentence about the end of a record that stops within its match."""
+    if game.steps and game.steps[-1].action is None:
+        step = game.steps[-1]
+        return f"Here the record stops: {who[step.seat]} is to decide ({listed(step.legal, 'or')})."
+    return "Here the record stops."
 
 
 def _for_programs(line: int, game: "Replay") -> dict[str, Any]:

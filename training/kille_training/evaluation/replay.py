@@ -28,7 +28,7 @@ from kille_env.play.policy import Policy
 from kille_env.play.seating import SeatedPolicies
 from kille_env.records import Record, Replay, check_record, replay
 from kille_env.registry import load_game
-from kille_env.words.text import labels, listed, printable, signed
+from kille_env.words.text import labels, listed, printable
 from kille_env.words.view import View
 from kille_training.evaluation.worth import is_solved, worth
 from kille_training.labels import episode_noun
@@ -367,34 +367,3 @@ def _policy(script: str, styles: str) -> str:
 
 
 # Matches as text
-
-
-def match_lines(record: Record, game: Replay, told: list[str], number: int) -> list[str]:
-    """Return a match as text: its seats, the lines of `describe`, and its end."""
-    num_players = record["num_players"]
-    who = labels(record.get("names"), num_players)
-    rules = f"preset {game.rules['preset']}, episode {game.rules['episode']}"
-    unit = episode_noun(game.rules["episode"])
-    lines = [f"{unit.capitalize()} {number}: {record['game']}, {num_players} players, {rules}"]
-    if record.get("names"):
-        lines.append(f"Seats: {', '.join(f'{seat} {name}' for seat, name in enumerate(who))}")
-    for text in told:
-        if text.startswith("Deal "):
-            lines.append("")
-        lines.append(text)
-    lines.append("")
-    if game.returns is None:
-        lines.append(_stop(game, who))
-    else:
-        money = [f"{name} {signed(units)}" for name, units in zip(who, game.returns, strict=True)]
-        lines.append(f"End of the {unit}: {', '.join(money)}.")
-    lines += [f"The record differs: {difference}" for difference in game.differences]
-    return [printable(line) for line in (*lines, "")]
-
-
-def _stop(game: Replay, who: Sequence[str]) -> str:
-    """Return a sentence about the end of a record that stops within its match."""
-    if game.steps and game.steps[-1].action is None:
-        step = game.steps[-1]
-        return f"Here the record stops: {who[step.seat]} is to decide ({listed(step.legal, 'or')})."
-    return "Here the record stops."

@@ -35,7 +35,6 @@ MOST_FRAMES = 2000
 """Maximum number of frames kept for reopened pages."""
 MOST_MATCHES = 200
 """Maximum number of kept records, the newest."""
-PREPARING = ("the cards", "the moves", "your opponents", "the hints")
 SEED_BITS = 53
 _log = logging.getLogger(__name__)
 
@@ -106,7 +105,6 @@ class Table:
         epoch: Number of the match: a page restarts when it grows.
         seen: Number of the last frame shown by the page.
         asked: Question, choices and hint for the person; None while others act.
-        preparing: Step of a game's first start, None once it is ready.
         over: Whether the last match has ended and no other has begun.
         failed: Error of a player that ended the match, "" if there is none.
         news: One event per open stream, set when there may be something to send.
@@ -118,7 +116,6 @@ class Table:
         self.frames: list[dict[str, Any]] = []
         self.epoch = self.seen = self._number = 0
         self.asked: dict[str, Any] | None = None
-        self.preparing: int | None = 0
         self.failed = ""
         self.news: set[asyncio.Event] = set()
         self._keep, self._opponents = keep, opponents
@@ -207,11 +204,9 @@ class Table:
             "over": self.over,
             "out": self._out,
             "failed": self.failed,
-            "preparing": None if self.preparing is None else [
-                self.preparing + 1, len(PREPARING), PREPARING[self.preparing],
-            ],
+            "preparing": not self.frames and not self.failed,
             "results": self._results,
-        }  # fmt: skip
+        }
 
     @property
     def standing(self) -> str:
@@ -266,11 +261,6 @@ class Table:
         order = self.order
         by_seat: list[Policy | None] = [None, *self._opponents]
         try:
-            for number, step in enumerate(_preparations(order, self._opponents)):
-                self.preparing = number
-                self.tell()
-                await in_thread(step)
-            self.preparing = None
             self._older = [record for record in kept if record["returns"] is not None]
             seed = order.seed  # or that of the last match, which tells how many there have been
             if kept and is_whole(kept[-1]["seed"]):
@@ -424,35 +414,6 @@ def _question(sitting: Sitting) -> dict[str, Any]:
         "choices": choices(batch, names),
         "hint": question.advise(),
     }
-
-
-def _preparations(order: Order, opponents: list[Policy]) -> list[Callable[[], Any]]:
-    """Return the steps to compile a game's kernels before its first match."""
-    made: list[Sitting] = []
-
-    def moves() -> None:
-        sitting = made[0]
-        while not sitting.waits and not sitting.over:
-            sitting.play()
-
-    def deal() -> None:
-        made.append(Sitting(order.game, order.rules, [None, *opponents], seed=0))
-        made[0].begin()
-
-    def opponent() -> None:
-        moves()
-        for _ in range(8):
-            if made[0].waits:
-                made[0].act(int(np.flatnonzero(made[0].batch.mask[0])[0]))
-            elif not made[0].over:
-                made[0].play()
-
-    def hints() -> None:
-        moves()
-        if made[0].waits:
-            made[0].question().advise()
-
-    return [deal, moves, opponent, hints]
 
 
 async def in_thread(do: Callable[[], Any]) -> Any:

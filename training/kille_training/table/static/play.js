@@ -50,7 +50,7 @@
       table.show(past.at(-1));
     }
     queue.push(...waiting);
-    if (news.preparing) prepare(...news.preparing);
+    if (news.preparing) table.say("Setting the table …", "The first start of a game may take a minute.");
     if (!showing) run();
   }
 
@@ -58,15 +58,6 @@
     const answer = await fetch(path, {method: "POST", headers: {"Content-Type": "application/json"}, body: JSON.stringify(body)}).catch(() => null);
     if (answer && !answer.ok) $("hint").textContent = (await answer.json()).error;
     return Boolean(answer?.ok);
-  }
-
-  function prepare(number, count, what) {
-    table.say(`Preparing ${document.title}: ${what}, ${number} of ${count}.`, "Once, 10 to 60 seconds.");
-    const seats = Number(document.body.dataset.seats);
-    if (table.names.length !== seats) table.sit(Array.from({length: seats}, (_, seat) => (seat ? " " : "You")), 0);
-    const seat = {cards: [["hand", null, "", false]], status: "", chips: "", present: true, tricks: null};
-    const frame = {title: "", seats: Array(seats).fill(seat), piles: [], strip: [], calls: [], moves: [], lines: [], verdict: "", turn: -1, dealer: -1};
-    table.show(frame, {event: [$("event").firstChild.textContent, $("event").lastChild.textContent]});
   }
 
   /* Beats. */
