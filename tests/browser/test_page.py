@@ -247,26 +247,19 @@ def test_no_beat_is_too_short_to_be_read(
     assert min(gap for gap in gaps if gap > 1) >= 249  # a frame may write its line twice at once
 
 
-def test_a_cold_start_shows_what_is_prepared(
-    open_page: OpenPage, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    compiled = threading.Event()
-    monkeypatch.setattr(online, "_preparations", lambda *_: [compiled.wait])
+def test_a_cold_start_can_be_read(open_page: OpenPage, monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled, sit_down = threading.Event(), online.Sitting
+    monkeypatch.setattr(online, "Sitting", lambda *a, **k: compiled.wait() and sit_down(*a, **k))
     page = open_page("phone")
     with serving() as site:
         open_table(page, site, game="knack", players=4)
-        expect(page.locator("#event")).to_contain_text("Preparing Knack: the cards, 1 of 4.")
-        paint = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
-        print(f"first text after {page.evaluate(paint):.0f} ms")
-        assert page.locator("#seats .seat").count() == 3 and faults(page) == []
+        expect(page.locator("#event")).to_contain_text("Setting the table …")
+        assert faults(page) == []
         page.locator("#rules").click()
         expect(page.locator("#sheet")).to_contain_text("The dealer pays for each trick.")
         page.keyboard.press("Escape")
         compiled.set()
         assert phase(page) == "asked"
-        open_table(page, site, game="knack", players=4)
-        assert phase(page) == "asked"
-        print(f"first question of a warm start: {page.evaluate('performance.now()'):.0f} ms")
 
 
 def test_a_lost_connection_is_said_and_mended(open_page: OpenPage, tmp_path: Path) -> None:

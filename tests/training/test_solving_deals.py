@@ -360,7 +360,7 @@ def test_what_one_observation_says_of_several_sets_is_their_mean() -> None:
     deal = DealStages((stage,))
     table = policy_of([strategy], deal)
     again = policy_of([strategy_of(table, stage)], deal)
-    np.testing.assert_allclose(again.chances, table.chances, atol=1e-12)
+    np.testing.assert_allclose(again.action_probabilities, table.action_probabilities, atol=1e-12)
     # Threshold players look at the observation only, so nothing of them is lost.
     threshold = strategy_of(ByteskilleRuleOfThumb(3, stage.rules), stage)
     kept = strategy_of(policy_of([threshold], deal), stage)
@@ -389,13 +389,16 @@ def test_broken_tables_are_refused(tmp_path: Path) -> None:
         ({"format": "other"}, "its format is 'other'"),
     ):
         about = {"format": FORMAT, **asdict(table.metadata), **changed}
-        arrays = {"observations": table.observations, "probabilities": table.chances}
+        arrays = {"observations": table.observations, "probabilities": table.action_probabilities}
         write_arrays(path, about, arrays)
         with pytest.raises(PolicyError, match=told):
             load_tabular(path)
     for chances, told in (
-        (np.full(table.chances.shape, np.nan), "a value that is no probability"),
-        (np.full(table.chances.shape, "often"), "probabilities is no array of numbers"),
+        (np.full(table.action_probabilities.shape, np.nan), "a value that is no probability"),
+        (
+            np.full(table.action_probabilities.shape, "often"),
+            "probabilities is no array of numbers",
+        ),
     ):
         arrays = {"observations": table.observations, "probabilities": chances}
         write_arrays(path, {"format": FORMAT, **asdict(table.metadata)}, arrays)
@@ -406,7 +409,11 @@ def test_broken_tables_are_refused(tmp_path: Path) -> None:
         load_tabular(path)
     twice = np.concatenate([table.observations, table.observations[:1]])
     with pytest.raises(PolicyError, match="twice"):
-        TabularPolicy(table.metadata, twice, np.concatenate([table.chances, table.chances[:1]]))
+        TabularPolicy(
+            table.metadata,
+            twice,
+            np.concatenate([table.action_probabilities, table.action_probabilities[:1]]),
+        )
     with pytest.raises(PolicyError, match="1 of 1 decisions cannot occur in the single deal"):
         table.probabilities(1 - table.observations[:1] // 255, np.ones((1, 10), dtype=np.int8))
 

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import threading
-import time
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -76,19 +75,18 @@ def test_a_match_is_played_over_the_stream(table):
 
 
 def test_a_cold_start_shows_the_table_before_anything_is_compiled(monkeypatch):
-    """Rules, cards and what is being prepared are there while nothing of the game runs yet."""
-    compiled = threading.Event()
-    monkeypatch.setattr(online, "_preparations", lambda *_: [compiled.wait])
+    """Rules and cards are there while nothing of the game runs yet."""
+    compiled, sit_down = threading.Event(), online.Sitting
+    monkeypatch.setattr(online, "Sitting", lambda *a, **k: compiled.wait() and sit_down(*a, **k))
     with at_home() as (_, browser):
-        began = time.perf_counter()
         browser.post("/new", json={"game": "knack", "players": 3, "seed": 1})
         page = browser.get("/table").text
         first = next(news(browser))
-        print(f"first text after {time.perf_counter() - began:.2f} s")
         assert "Opening the table" in page and "The dealer pays for each trick" in page
-        assert (first["preparing"], first["asked"]) == ([1, 4, "the cards"], None)
+        assert (first["preparing"], first["asked"]) == (True, None)
         compiled.set()
-        assert next(state["asked"] for state in news(browser) if state["asked"])
+        asked = next(state for state in news(browser) if state["asked"])
+        assert asked["frames"] and not asked["preparing"]
 
 
 def test_an_order_that_is_refused_leaves_the_table_alone():

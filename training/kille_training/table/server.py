@@ -192,7 +192,6 @@ class House:
         return page(
             "table.html.j2",
             title=game.title,
-            seats=len(order.opponents) + 1,
             cards=Markup(symbols(game.pack.codes)),
             names=both_names(game.pack),
             told=faces(game.pack, rules),

@@ -1,16 +1,18 @@
 """Play matches between a person and players: the match behind the terminal and the page."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from kille_env.core.single import ONE_TABLE
+from kille_agents.rules_of_thumb import RULES_OF_THUMB, rule_of_thumb
+from kille_env.core.game import game_of
+from kille_env.core.single import kernels_of_one_table
 from kille_env.core.spec import Rules
 from kille_env.core.start import begin
 from kille_env.core.table import OVER
 from kille_env.errors import IllegalActionError, KilleError, RulesError
-from kille_env.play.policy import Policy, name_of
+from kille_env.play.policy import Policy, UniformPolicy, name_of
 from kille_env.play.seating import SeatedPolicies
 from kille_env.records import Record, Recorder
 from kille_env.registry import load_game, make_batch
@@ -55,7 +57,7 @@ class Sitting:
         self.names = names_at(len(by_seat), self.person)
         self.decided, self.watch, self._seed = 0, watch, seed
         self._done: list[Record] = []
-        begin(load_game(game), ONE_TABLE)
+        begin(load_game(game), f"{__name__}:kernels_of_a_table")
         self.batch = make_batch(game, 1, len(by_seat), rules=rules, seed=0, restart=False)
         names = [
             name if player is None else f"{name} ({name_of(player)})"
@@ -190,3 +192,15 @@ class Sitting:
 
 def _size(amount: float) -> str:
     return signed(abs(amount)).removeprefix("+")
+
+
+def kernels_of_a_table(module: str) -> Iterator[object]:
+    """Call the kernels of a person's table; see `kille_env.core.start.begin`."""
+    yield from kernels_of_one_table(module)
+    facts = game_of(module).spec
+    rules, seats = facts.resolve(None), facts.min_players
+    known = facts.name in RULES_OF_THUMB
+    player = rule_of_thumb(seats, rules) if known else UniformPolicy()
+    sitting = Sitting(facts.name, rules, [None, *[player] * (seats - 1)], seed=0)
+    yield sitting.begin()
+    yield player.probabilities(sitting.batch.observation, sitting.batch.mask)
