@@ -370,6 +370,7 @@ def test_what_one_observation_says_of_several_sets_is_their_mean() -> None:
 def test_broken_tables_are_refused(tmp_path: Path) -> None:
     stage = build_stage(2, {"fraga": "off"})
     table = policy_of([uniform(stage.tree)], DealStages((stage,)))
+    stored = table.action_probabilities
     path = save_tabular(table, tmp_path / "table.npz")
     whole = path.read_bytes()
     for damaged in (
@@ -389,16 +390,13 @@ def test_broken_tables_are_refused(tmp_path: Path) -> None:
         ({"format": "other"}, "its format is 'other'"),
     ):
         about = {"format": FORMAT, **asdict(table.metadata), **changed}
-        arrays = {"observations": table.observations, "probabilities": table.action_probabilities}
+        arrays = {"observations": table.observations, "probabilities": stored}
         write_arrays(path, about, arrays)
         with pytest.raises(PolicyError, match=told):
             load_tabular(path)
     for chances, told in (
-        (np.full(table.action_probabilities.shape, np.nan), "a value that is no probability"),
-        (
-            np.full(table.action_probabilities.shape, "often"),
-            "probabilities is no array of numbers",
-        ),
+        (np.full(stored.shape, np.nan), "a value that is no probability"),
+        (np.full(stored.shape, "often"), "probabilities is no array of numbers"),
     ):
         arrays = {"observations": table.observations, "probabilities": chances}
         write_arrays(path, {"format": FORMAT, **asdict(table.metadata)}, arrays)
@@ -409,11 +407,7 @@ def test_broken_tables_are_refused(tmp_path: Path) -> None:
         load_tabular(path)
     twice = np.concatenate([table.observations, table.observations[:1]])
     with pytest.raises(PolicyError, match="twice"):
-        TabularPolicy(
-            table.metadata,
-            twice,
-            np.concatenate([table.action_probabilities, table.action_probabilities[:1]]),
-        )
+        TabularPolicy(table.metadata, twice, np.concatenate([stored, stored[:1]]))
     with pytest.raises(PolicyError, match="1 of 1 decisions cannot occur in the single deal"):
         table.probabilities(1 - table.observations[:1] // 255, np.ones((1, 10), dtype=np.int8))
 
