@@ -61,6 +61,7 @@ def test_wheel_holds_the_recipes(wheel_files: list[str]) -> None:
     expected = {f"kille_training/configs/{k}/{name}.yaml" for k in KINDS for name in recipes(k)}
     assert "kille_training/configs/train/byteskille.yaml" in expected
     expected |= {f"kille_env/configs/rules/{name}.yaml" for name in kille_env.list_rule_spaces()}
+    expected.add("kille_env/configs/rules/held_out.jsonl")
     assert expected <= set(wheel_files)
 
 
