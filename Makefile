@@ -194,12 +194,11 @@ players: $(VENV)/.installed-dev ## measure the players of the suite; minutes
 	$(BIN)/python docs/players.py measure $(ARGS)
 
 .PHONY: benchmark
-benchmark: $(VENV)/.installed-dev ## do the published benchmark in runs/, write its pages and the leaderboard; hours
-	for grid in tune exact games; do \
+benchmark: $(VENV)/.installed-dev ## do the whole benchmark in runs/ and write its page; hours
+	for grid in tune rules fixed; do \
 	    $(BIN)/kille benchmark $$grid --set workers=$(JOBS) && \
 	    cp runs/$$grid/results.jsonl docs/data/benchmark/$$grid.jsonl || exit 1; \
 	done
-	$(BIN)/python docs/leaderboard.py --best
 	$(MAKE) docs
 
 .PHONY: notebooks

@@ -18,7 +18,7 @@ from kille_training.learn.grid import Item, run_grid
 from kille_training.learn.measuring import exact_of
 from kille_training.learn.runs import Run
 from kille_training.learn.settings import MeasureSettings, TableSettings, load_settings
-from kille_training.learn.training import finish
+from kille_training.learn.training import finish_item
 from kille_training.progress import Bars
 from kille_training.settings import recipes
 
@@ -59,6 +59,6 @@ def line_of(item: Item) -> dict[str, Any]:
 
 if __name__ == "__main__":
     with Bars(lines=True) as progress:
-        run_grid(items(), OUT, finish, progress=progress)
+        run_grid(items(), OUT, finish_item, progress=progress)
     lines = "".join(json.dumps(line_of(item)) + "\n" for item in items())
     OUT.with_suffix(".jsonl").write_text(lines, encoding="utf-8")

@@ -2,7 +2,7 @@
 
     python docs/leaderboard.py                                 write the page again
     python docs/leaderboard.py runs/byteskille --name my-policy --by "My name"
-    python docs/leaderboard.py --best             add players of the suite and of the benchmark
+    python docs/leaderboard.py --ours             add the players of the suite
 
 All entries meet the same opponents over the same deals, so measured lines stay valid when others
 are added. docs/data/leaderboard.jsonl has a line for each entry and track.
@@ -17,7 +17,6 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-import benchmark
 from blocks import filled, lines_of, table, write
 
 import kille_env
@@ -27,7 +26,6 @@ from kille_agents.trained import TRAINED, trained
 from kille_env.errors import ConfigError, KilleError
 from kille_env.files import write_whole
 from kille_env.registry import Table, list_games, spec
-from kille_training.learn.benchmark import TABLES, held_out_units, sampled_nash_conv
 from kille_training.settings import versions
 
 DOCS = Path(__file__).parent
@@ -37,8 +35,6 @@ VERSION = 1
 """Version of the remaining conditions, see `conditions`."""
 SEED, DEALS, DIGITS = 271_828, 2_000, 6
 BASELINES, OURS = ("rule_of_thumb", "uniform"), "kille-env"
-BEST = {"exact": lambda run: -sampled_nash_conv(run), "games": held_out_units}
-"""Score of a run, by grid of the benchmark."""
 
 Line = dict[str, Any]
 Score = dict[str, float]
@@ -155,26 +151,6 @@ def _score(*values: float) -> Score:
     return {name: round(x, DIGITS) + 0.0 for name, x in zip(names, values, strict=True)}
 
 
-def tracks_of(name: str) -> list[str]:
-    """Return the tracks at a table of the benchmark."""
-    return [track.name for track in tracks().values() if track.table == TABLES[name]]
-
-
-def add_best() -> None:
-    """Add the suite's players, and the best seed of each method at each table with a track."""
-    for name in PLAYERS:
-        add(name, name, OURS)
-    for grid, score in BEST.items():
-        found = benchmark.results(grid)
-        for at in filter(tracks_of, found.tables):
-            for method in found.methods:
-                if runs := found.of_method(method, at):
-                    folder = Path("runs", grid, at, method, f"seed-{max(runs, key=score)['seed']}")
-                    tabular = folder / "policy.npz"
-                    player = str(tabular if tabular.exists() else folder)
-                    add(player, f"{method} at {at}", OURS, tracks_of(at))
-
-
 def _board() -> str:
     lines = read()
     head = ("track", "first", "second", "third", *(f"`{name}`" for name in BASELINES))
@@ -211,10 +187,10 @@ if __name__ == "__main__":
     parser.add_argument("--by", help="its maker")
     parser.add_argument("--track", action="append", default=[], choices=list(tracks()))
     parser.add_argument("--trust", action="store_true", help="load files that can run code")
-    parser.add_argument("--best", action="store_true", help="add the suite's own entries")
+    parser.add_argument("--ours", action="store_true", help="add the players of the suite")
     options = parser.parse_args()
-    if options.best:
-        add_best()
+    for name in PLAYERS if options.ours else ():
+        add(name, name, OURS)
     if options.player:
         if not (options.name and options.by):
             parser.error("an entry needs --name and --by")

@@ -2,28 +2,20 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
-import benchmark
-from blocks import table
+from blocks import lines_of, table
 
 from kille_agents.catalog import MEASURED
 from kille_agents.trained import cards
-from kille_env.registry import list_games, spec
+from kille_env.registry import list_games
 
 DOCS = Path(__file__).parent
 PAGE = DOCS / "what_is_hard.md"
-EXACT = ("byteskille-2", "byteskille-3", "byteskille-4")
+RESPONSES, BOARD = (DOCS / "data" / f"{name}.jsonl" for name in ("responses", "leaderboard"))
+SEATS = (2, 3, 4)
 PLAYERS = ("uniform", "rule_of_thumb", "byteskille/solved")
 LONG = (2, 6, 11, 20)
 """Numbers of seats of the matches shown, if the game allows them."""
-
-
-def player_at(grid: str, player: str, at: str) -> dict[str, Any]:
-    """Return the last measurement of a player at a table of the benchmark."""
-    known = benchmark.results(grid).players
-    (found,) = (x for x in known if (x["name"], x["table"]) == (player, at))
-    return found
 
 
 def interval(found: list[float]) -> str:
@@ -35,13 +27,13 @@ def interval(found: list[float]) -> str:
 def games() -> str:
     """Return players' earnings at the default tables, and a best response's gain."""
     measured = json.loads(MEASURED.read_text(encoding="utf-8"))["games"]
+    responses = {line["game"]: line["gain"] for line in lines_of(RESPONSES)}
     rows = []
     for game in list_games():
-        seats, earned = spec(game).default_players, measured[game]["earned"]
+        earned = measured[game]["earned"]
         weak = strong = "exact, below"
         if "response" in cards()["games"][game]:
-            measures = player_at("games", "rule_of_thumb", f"{game}-{seats}")
-            weak = interval(measures["response"])
+            weak = interval(responses[game])
             strong = interval(cards()["games"][game]["response"]["total"])
         rule = interval(earned["rule_of_thumb"]["uniform"])
         network = interval(earned[f"{game}/trained"]["rule_of_thumb"])
@@ -53,17 +45,14 @@ def games() -> str:
 
 def nash_conv() -> str:
     """Return exact NashConv of sampled play in stakes, by number of seats."""
-    exact = cards()["games"]["byteskille"]["nash_conv"]["sampled"]
+    lines = {(x["name"], x["track"]): x["score"]["mean"] for x in lines_of(BOARD)}
     rows = [
-        (f"`{player}`", *(f"{_stakes(player_at('exact', player, at)):.4f}" for at in EXACT))
+        (f"`{player}`", *(f"{lines[player, f'byteskille-nashconv-{n}']:.4f}" for n in SEATS))
         for player in PLAYERS
     ]
-    rows.insert(2, ("`byteskille/trained`", *(f"{exact[at[-1]]:.4f}" for at in EXACT)))
-    return table(("player", *(f"{at[-1]} seats" for at in EXACT)), rows)
-
-
-def _stakes(point: dict[str, Any]) -> float:
-    return float(point["points"][-1]["sampled"])
+    exact = cards()["games"]["byteskille"]["nash_conv"]["sampled"]
+    rows.insert(2, ("`byteskille/trained`", *(f"{exact[str(n)]:.4f}" for n in SEATS)))
+    return table(("player", *(f"{n} seats" for n in SEATS)), rows)
 
 
 def matches() -> str:

@@ -13,7 +13,7 @@ from kille_env.errors import RulesError, UnknownGameError, did_you_mean, shorten
 if TYPE_CHECKING:
     from kille_env.core.batch import Batch
     from kille_env.core.game import Game
-    from kille_env.core.spec import GameSpec, Rules, RulesLike
+    from kille_env.core.spec import GameSpec, Part, Rules, RulesLike
 
 __all__ = [
     "Table",
@@ -234,6 +234,10 @@ class Table:
                 if name != "preset" and ours[name] != theirs[name]
             ]
         return found
+
+    def observation(self) -> "tuple[Part, ...]":
+        """Return the layout of the observations."""
+        return spec(self.game).observation(self.num_players)
 
     def __str__(self) -> str:
         if not self.rules.is_one:

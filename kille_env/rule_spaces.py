@@ -1,14 +1,16 @@
 """Rule spaces by name: YAML files in `configs/rules`, and files of your own."""
 
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from kille_env.core.rule_space import RuleSpace
+from kille_env.core.spec import Part
 from kille_env.errors import ConfigError, KilleError, RulesError, did_you_mean, shortened
-from kille_env.registry import spec
+from kille_env.registry import Table, spec
 
-__all__ = ["list_rule_spaces", "rule_space", "rules_folder"]
+__all__ = ["SpaceTable", "list_rule_spaces", "rule_space", "rules_folder"]
 
 MOST_BYTES = 1 << 20
 """Maximum size of a file."""
@@ -59,7 +61,7 @@ def rule_space(name: str | Path) -> RuleSpace:
         ConfigError: The file cannot be read, or has an unknown key.
     """
     if Path(name).suffix in SUFFIXES:
-        return _read(Path(name))
+        return _read(Path(name), str(name))
     if name not in (known := list_rule_spaces()):
         raise RulesError(f"there is no rule space {shortened(name)}. {did_you_mean(name, known)}")
     return _built_in(str(name))
@@ -68,10 +70,10 @@ def rule_space(name: str | Path) -> RuleSpace:
 @cache
 def _built_in(name: str) -> RuleSpace:
     """Return a space of `configs/rules`, one object for all who ask: its pools are made once."""
-    return _read(rules_folder() / f"{name}.yaml")
+    return _read(rules_folder() / f"{name}.yaml", name)
 
 
-def _read(path: Path) -> RuleSpace:
+def _read(path: Path, name: str) -> RuleSpace:
     import yaml  # slow to import
 
     try:
@@ -93,6 +95,37 @@ def _read(path: Path) -> RuleSpace:
         raise ConfigError(f"{path} lacks {', '.join(missing)}")
     game = content.pop("game")
     try:
-        return RuleSpace(spec(game), name=path.stem, **content)
+        return RuleSpace(spec(game), name=name, **content)
     except KilleError as error:
         raise type(error)(f"{path}: {error}") from None
+
+
+@dataclass(frozen=True)
+class SpaceTable(Table):
+    """A table that draws its rules from a space at each match; `rules` are the base of the space.
+
+    Attributes:
+        space: The space.
+        told: Whether observations hold the rules.
+    """
+
+    space: RuleSpace
+    told: bool
+
+    @classmethod
+    def over(cls, space: RuleSpace, num_players: int, *, told: bool) -> Self:
+        """Return a table of a space."""
+        return cls(space.game, num_players, space.base, spec(space.game).version, space, told)
+
+    def observation(self) -> tuple[Part, ...]:
+        """Return the layout of the observations, with the rules last if they are told."""
+        return spec(self.game).layout("observation", self.told)(self.num_players)
+
+    def differences(self, other: Table) -> list[str]:
+        """Return the differences of another table as text; rules of the space are no difference."""
+        if other.game == self.game and self.space.region_of(other.rules):
+            other = replace(other, rules=self.rules)
+        return super().differences(other)
+
+    def __str__(self) -> str:
+        return f"{self.game}, {self.num_players} seats, rules of {self.space.name}"

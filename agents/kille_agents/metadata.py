@@ -40,7 +40,7 @@ class Metadata:
         """Return the metadata in the content of a file."""
         for name, kind in cls.KINDS.items():
             value = content.get(name)
-            if not isinstance(value, kind) or isinstance(value, bool):
+            if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
                 raise ValueError(f"{name} is {shortened(value)}, expected {kind.__name__}")
         return cls(**{name: content[name] for name in cls.KINDS})
 

@@ -31,6 +31,7 @@ from kille_env.errors import KilleError, PolicyError, shortened
 from kille_env.files import MOST_ARRAYS, make_folder, read_bytes, read_json, write_whole
 from kille_env.play.policy import ObservationPolicy, check_shapes, masked_best, masked_softmax
 from kille_env.registry import Table, spec
+from kille_env.rule_spaces import SpaceTable, rule_space
 
 WEIGHTS, SPECIFICATION = "policy.safetensors", "policy.json"
 FORMAT = "kille-policy 2"
@@ -53,6 +54,8 @@ class NetworkMetadata(Metadata):
         episodes: Of a network for tables of several sizes: "deal", "match" or both.
         near_seats: Of such a network: seats with weights of their own.
         returns: "logits", of which the softmax is played, or "values", of which the best is.
+        space: Name of the rule space whose rules it plays by; empty for those of `rules` alone.
+        observe_rules: Whether it reads the rules behind each observation.
     """
 
     KINDS: ClassVar[dict[str, type]] = {
@@ -65,6 +68,8 @@ class NetworkMetadata(Metadata):
         "episodes": tuple,
         "near_seats": int,
         "returns": str,
+        "space": str,
+        "observe_rules": bool,
     }
 
     observation_width: int
@@ -75,11 +80,16 @@ class NetworkMetadata(Metadata):
     episodes: tuple[str, ...] = ()
     near_seats: int = 0
     returns: str = "logits"
+    space: str = ""
+    observe_rules: bool = False
 
     @cached_property
     def tables(self) -> tuple[Table, ...]:
         """The tables that it was made for; the first is that where it is measured."""
         (home,) = super().tables
+        if self.space:
+            space = rule_space(self.space)
+            return (SpaceTable.over(space, home.num_players, told=self.observe_rules),)
         others = [
             self._table(seats, {"episode": episode})
             for seats in self.table_sizes
@@ -161,12 +171,14 @@ class NetworkPolicy(ObservationPolicy):
     ) -> Self:
         """Return a network as a policy of a table."""
         game = spec(table.game)
+        if isinstance(table, SpaceTable):
+            metadata |= {"space": table.space.name, "observe_rules": table.told}
         about = NetworkMetadata(
             game=table.game,
             game_version=table.version,
             num_players=table.num_players,
             rules=table.rules.as_dict(),
-            observation_width=width(game.observation(table.num_players)),
+            observation_width=width(table.observation()),
             num_actions=game.num_actions,
             layers=tuple(layers),
             activation=activation,
@@ -180,13 +192,19 @@ class NetworkPolicy(ObservationPolicy):
         """The tables that it was made for."""
         return self.metadata.tables
 
+    @property
+    def observe_rules(self) -> bool:
+        """Whether it reads the rules behind each observation."""
+        return self.metadata.observe_rules
+
     def at_table(self, game: str, num_players: int) -> "NetworkPolicy":
         """Return the policy as it plays at a table; itself if it was made for one size alone."""
         metadata, table = self.metadata, spec(game)
         if game == metadata.game and num_players != metadata.num_players:
             metadata = metadata.at(num_players)
         reads = metadata.observation_width, metadata.num_actions
-        needed = width(table.observation(num_players)), table.num_actions
+        shown = table.layout("observation", metadata.observe_rules)
+        needed = width(shown(num_players)), table.num_actions
         if reads != needed:
             raise PolicyError(
                 f"{self.name} reads {reads[0]} features and knows {reads[1]} actions; "
@@ -310,7 +328,8 @@ def _read_metadata(file: Path) -> tuple[NetworkMetadata, str]:
         if content.pop("format") != FORMAT:
             raise KilleError("another format")
         digest = content.pop("weights_sha256")
-        content.setdefault("returns", "logits")  # the networks that come with the suite
+        # The networks that come with the suite are older than these.
+        content = {"returns": "logits", "space": "", "observe_rules": False, **content}
         content |= {name: tuple(content[name]) for name in ("layers", "table_sizes", "episodes")}
         for name in ("layers", "table_sizes"):
             if not all(type(number) is int and number > 0 for number in content[name]):

@@ -1,17 +1,10 @@
-"""The interquartile mean, its stratified bootstrap, and performance profiles."""
-
-from functools import partial
+"""The interquartile mean and its stratified bootstrap."""
 
 import numpy as np
 import pytest
 
 from kille_env.errors import KilleError
-from kille_training.statistics.aggregate import (
-    bootstrap,
-    difference,
-    interquartile_mean,
-    performance_profile,
-)
+from kille_training.statistics.aggregate import bootstrap, difference, interquartile_mean
 
 
 def test_the_interquartile_mean_leaves_out_a_quarter_at_each_end() -> None:
@@ -22,12 +15,6 @@ def test_the_interquartile_mean_leaves_out_a_quarter_at_each_end() -> None:
 
 def test_five_runs_of_one_task_leave_out_one_at_each_end() -> None:
     assert interquartile_mean(np.array([[9.0], [1.0], [2.0], [3.0], [-7.0]])) == 2.0
-
-
-def test_a_profile_counts_the_runs_that_reach_a_threshold() -> None:
-    scores = np.array([[0.1, 0.2], [0.3, 0.4]])
-    found = performance_profile(scores, np.array([0.0, 0.1, 0.25, 1.0]))
-    assert found.tolist() == [0.0, 0.25, 0.5, 1.0]
 
 
 def test_runs_are_drawn_anew_within_each_task_only() -> None:
@@ -77,14 +64,6 @@ def test_one_run_has_no_interval_over_seeds() -> None:
     ):
         with pytest.raises(KilleError, match="one run has no interval over seeds"):
             call()
-
-
-def test_profiles_have_intervals_and_equal_seeds_equal_ones() -> None:
-    scores = np.random.default_rng(2).random((5, 3))
-    profile = partial(performance_profile, thresholds=np.array([0.2, 0.8]))
-    first, again = (bootstrap(scores, profile, seed=3) for _ in range(2))
-    assert first.low.tolist() == again.low.tolist()
-    assert (first.low <= first.value).all() and (first.value <= first.high).all()
 
 
 def test_what_is_no_number_is_refused() -> None:

@@ -6,67 +6,79 @@ import sys
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 pytest.importorskip("torch")
 
 from kille_env.errors import ConfigError, KilleError
 from kille_training.learn.benchmark import (
-    TABLES,
     Benchmark,
+    finish,
     gather,
-    overall_rows,
-    reached_rows,
     read_results,
+    rows_of,
+    tables_of,
 )
 from kille_training.learn.grid import Item, run_grid
-from kille_training.learn.grid_plots import PICTURES
-from kille_training.learn.method import method_named, method_names, settings_of
+from kille_training.learn.method import method_named, method_names
 from kille_training.learn.runs import Run
-from kille_training.learn.training import finish
 from kille_training.settings import load
 from reference.scripts import script
 
 FOLDER = Path(__file__).parents[2] / "configs" / "benchmark"
-SMALL = {"tables": 16, "layers": [8]}
-TABLE = "byteskille-2-noquestion"
+TABLE = {"table": {"game": "byteskille", "num_players": 2, "rules": {"fraga": "off"}}}
+SPACE = {
+    "space": {"name": "krypkille-scores"},
+    "table": {"game": "krypkille", "num_players": 2},
+}
 
 
 def small(**other: object) -> Benchmark:
     """A grid of one method at one table that learns for a moment."""
     values: dict[str, object] = {
-        "name": "small", "methods": ["mmd"], "tables": [TABLE], "seeds": [1],
-        "settings": {"mmd": SMALL},
+        "name": "small", "methods": ["mmd"], "tasks": {"byteskille": TABLE}, "seeds": [1],
+        "settings": {"mmd": {"tables": 16, "layers": [8]}},
         "run": {
-            "learner": {"decisions": 200},
-            "measure": {
-                "every": 0.5, "exact": True, "deals": 0, "final_deals": 2,
-                "baselines": ["rule_of_thumb", "uniform"],
-            },
+            "learner": {"decisions": 200}, "measure": {"every": 0.5, "exact": True, "deals": 0},
         },
     }  # fmt: skip
     return Benchmark(**{**values, **other})  # type: ignore[arg-type]
 
 
-def test_committed_grids_are_valid_and_candidates_have_seeds_of_their_own(tmp_path: Path) -> None:
+def test_committed_grids_are_valid_and_tuning_shares_nothing_with_the_reports() -> None:
     grids = {path.stem: load(Benchmark, path) for path in FOLDER.glob("*.yaml")}
-    assert all(grid.items(tmp_path) for grid in grids.values())
     tune = grids.pop("tune")
-    assert {tune.method(name)[0] for name in tune.methods} == {*method_names()}
-    assert not any(set(tune.seeds) & set(grid.seeds) for grid in grids.values())
+    learned = {"dqn", "maskable_ppo", "mmd", "monte_carlo", "nfsp", "population", "ppo"}
+    assert learned == set(tune.methods) <= set(method_names())
+    for name in ("rules", "spaces", "fixed"):
+        assert set(grids[name].methods) == learned
+    where = {(task["space"]["name"], task["space"]["measured"]) for task in tune.tasks.values()}
+    for grid in grids.values():
+        assert not set(tune.seeds) & set(grid.seeds) and not (grid.merge or tune.merge)
+        for item in grid.items(Path()):
+            assert (item.settings.space.name, item.settings.space.measured) not in where
+
+
+def test_random_settings_follow_from_the_method_and_a_number(tmp_path: Path) -> None:
+    ranges = {"mmd": {"alpha": {"low": 0.01, "high": 1.0}, "steps": [2, 4]}}
+    few, more = (
+        [x.settings.learner for x in small(random=n, ranges=ranges).items(tmp_path)] for n in (2, 4)
+    )
+    assert more[:2] == few and len({str(x) for x in more}) == 4
+    assert all(0.01 <= x["alpha"] <= 1.0 and x["steps"] in (2, 4) for x in more)
 
 
 @pytest.mark.parametrize(
     ("other", "message"),
     [
         ({"methods": ["mdm"]}, "no method 'mdm'. Did you mean 'mmd'"),
-        ({"tables": ["byteskille-9"]}, "no table 'byteskille-9'"),
+        ({"tasks": {"x": {"table": {"game": "whist"}}}}, "tasks.x: .*'whist'"),
+        ({"tasks": {"x": {"spaces": {}}}}, "spaces is an unknown key. Did you mean 'space'"),
         ({"settings": {"mmd": {"eta_zero": 1.0}}}, "settings.mmd.eta_zero is an unknown key"),
         ({"settings": {"mmd": {"alpha": "much"}}}, "settings.mmd.alpha is 'much'"),
-        ({"settings": {"fast": {"alpha": 1.0}}}, "no method 'fast'"),
-        ({"run": {"cpu_secs": 3}}, "run.cpu_secs is an unknown key. Did you mean 'cpu_seconds'"),
-        ({"run": {"table": {}}}, "run.table is set by the benchmark"),
-        ({"settings": {"../x": {"method": "mmd"}}}, "expected the name of a folder"),
+        ({"run": {"cpu_secs": 3}}, "cpu_secs is an unknown key. Did you mean 'cpu_seconds'"),
+        ({"tasks": {"../x": TABLE}}, "expected the name of a folder"),
+        ({"random": 2}, r"ranges\.mmd is missing"),
+        ({"methods": ["maskable_ppo"], "settings": {}, "merge": True}, "cannot merge equal"),
     ],
 )
 def test_what_a_grid_gets_wrong_is_named(other: dict[str, object], message: str) -> None:
@@ -74,41 +86,30 @@ def test_what_a_grid_gets_wrong_is_named(other: dict[str, object], message: str)
         small(**other)
 
 
-def test_some_of_the_methods_may_be_chosen(tmp_path: Path) -> None:
-    grid = load(Benchmark, FOLDER / "exact.yaml", ["methods=[maskable_ppo]", "players=[]"])
-    assert {item.settings.method for item in grid.items(tmp_path)} == {"maskable_ppo"}
-    assert grid.items(tmp_path)[0].settings.learner["learning_rate"] == 0.005
-
-
 def test_a_run_is_a_training_run_that_is_done_once(tmp_path: Path) -> None:
-    grid, told = small(players=["uniform"]), Told()
-    player, item = grid.items(tmp_path)
-    run_grid([player, item], tmp_path, finish, workers=1, progress=told)
-    assert player.finished and item.finished and item.done() == item.size == 200
-    assert told.lines[0] == f"Training 2 runs in {tmp_path}; log: {tmp_path}/output.log"
-    assert told.done == [200, 200]
+    grid, told = small(players=["uniform"], reference={"method": "mccfr"}), Told()
+    items = _, item, reference = list(grid.items(tmp_path))
+    run_grid(items, tmp_path, finish, workers=1, progress=told)
+    assert all(each.finished for each in items) and item.done() == item.size == 200
+    assert told.lines[0] == f"Training 3 runs in {tmp_path}; log: {tmp_path}/output.log"
     assert Run(item.folder).settings().method == "mmd"
+    assert reference.settings.method == "mccfr"
     results = gather(tmp_path)
     assert read_results(results.write(tmp_path / "results.jsonl")) == results
-    uniform, line = sorted(results.lines, key=lambda line: line["seed"] or 0)
-    assert (uniform["name"], uniform["seed"]) == ("uniform", None)
-    assert uniform["points"][0]["sampled"] > 0.1
-    assert line["settings"].keys() == {"tables", "layers"} and line["units"].keys() == {
-        "rule_of_thumb", "uniform"
-    }  # fmt: skip
+    (line,) = results.runs("byteskille", "mmd", "learned", "one")
     first, last = line["points"][0], line["points"][-1]
     assert first["decisions"] == 0 and last["decisions"] >= 200
-    shown = f"{last['sampled']:.4f}"
-    assert [row[3] for row in reached_rows(results)][1] == overall_rows(results)[0][2] == shown
-    before = Run(item.folder).evaluation.stat().st_mtime_ns
-    run_grid([player, item], tmp_path, finish, progress=told)
-    assert Run(item.folder).evaluation.stat().st_mtime_ns == before
+    assert line["tables"] == {"": last["share"]} and 0.0 < last["share"] < first["share"] < 2.0
+    assert line["settings"] == {"tables": 16, "layers": [8], "merge": False}
+    shown = {row[0]: row[2] for row in rows_of(results, "byteskille")}
+    assert shown["uniform"] == "1.000" and shown["mmd"] == f"{last['share']:.3f}"
+    assert float(shown["mccfr at the table itself"]) < 1.0
+    assert "byteskille: NashConv" in str(tables_of(results)[0])
+    before = item.folder.joinpath("score.json").stat().st_mtime_ns
+    run_grid(items, tmp_path, finish, progress=told)
+    assert item.folder.joinpath("score.json").stat().st_mtime_ns == before
     with pytest.raises(ConfigError, match=r"learner\.alpha is .*, not 0\.5"):
-        run_grid(small(settings={"mmd": {**SMALL, "alpha": 0.5}}).items(tmp_path), tmp_path, finish)
-    with pytest.raises(ConfigError, match="measured over 2 deals"):
-        measure = dataclasses.replace(player.settings.measure, final_deals=4)
-        other = dataclasses.replace(player.settings, measure=measure)
-        run_grid([dataclasses.replace(player, settings=other)], tmp_path, finish)
+        run_grid(small(settings={"mmd": {"alpha": 0.5}}).items(tmp_path), tmp_path, finish)
 
 
 class Told:
@@ -136,8 +137,7 @@ def test_progress_moves_within_a_run(tmp_path: Path) -> None:
 
 
 def test_a_budget_of_cpu_seconds_ends_a_run(tmp_path: Path) -> None:
-    grid = small(run={"cpu_seconds": 0.2, "measure": {"every": 0, "final_deals": 2}}, settings={})
-    (item,) = grid.items(tmp_path)
+    (item,) = small(run={"cpu_seconds": 0.2, "measure": {"every": 0}}, settings={}).items(tmp_path)
     assert item.settings.decisions > 10**12 and "decisions" not in item.settings.learner
     from kille_training.learn.training import Training
 
@@ -145,22 +145,6 @@ def test_a_budget_of_cpu_seconds_ends_a_run(tmp_path: Path) -> None:
     while not training.done:
         training.update()
     assert 0.2 <= training.seconds < 60 and training.left() == 0.0
-
-
-@pytest.mark.slow
-def test_the_command_does_a_grid_and_prints_what_it_reached(tmp_path: Path) -> None:
-    from kille_training.cli.main import kille
-
-    path = tmp_path / "grid.yaml"
-    path.write_text(
-        "name: x\ntables: [byteskille-2-match]\nplayers: [uniform]\nresponse: 3000\n"
-        "run: {measure: {final_deals: 100, baselines: [rule_of_thumb, byteskille/stone]}}\n",
-        encoding="utf-8",
-    )
-    found = CliRunner().invoke(kille, ["benchmark", str(path), "--out", str(tmp_path / "x")])
-    assert found.exit_code == 0 and "a response gains" in found.output
-    mean, low, high = gather(tmp_path / "x").lines[0]["response"]
-    assert 0.0 < low < mean < high
 
 
 @pytest.mark.slow
@@ -180,21 +164,6 @@ def test_a_cluster_does_the_runs_that_this_machine_would(
     assert weights[0] == weights[1]
 
 
-@pytest.mark.parametrize("name", ["mmd", pytest.param("ppo", marks=pytest.mark.slow)])
-def test_policy_gradients_learn_the_deal_without_the_question(name: str) -> None:
-    from kille_training.evaluation.exact import nash_conv
-
-    table = TABLES[TABLE]
-    learner = method_named(name).Learner(table, 1, settings_of(name, {"tables": 256}))
-    found = []
-    for update in range(12):
-        learner.update(lambda: 1.0 - update / 12)  # noqa: B023
-        if update in (0, 11):
-            policy = learner.policy(name)
-            found.append(nash_conv(policy, "byteskille", 2, rules=table.rules).stakes)
-    assert found[1] < 0.75 * found[0]
-
-
 def test_every_method_has_settings_and_a_source() -> None:
     for name in method_names():
         method = method_named(name)
@@ -202,30 +171,15 @@ def test_every_method_has_settings_and_a_source() -> None:
         assert any(str(year) in (method.__doc__ or "") for year in range(2009, 2026))
 
 
-def test_published_results_are_those_of_the_committed_settings(tmp_path: Path) -> None:
+def test_published_runs_are_those_of_the_committed_settings() -> None:
     page = script("docs/benchmark.py")
-    text = page.PAGE.read_text(encoding="utf-8")
-    for name in PICTURES:
-        assert f"({name}.svg)" in text
-        drawn = (page.DOCS / f"{name}.svg").read_text(encoding="utf-8")
-        assert all(f">{method}</text>" in drawn for method in page.results().methods)
-    for name in ("exact", "games", "tune"):
-        grid = load(Benchmark, FOLDER / f"{name}.yaml")
-        wanted = {
-            (table, method, seed): grid.method(method)[1]
-            for table in grid.tables
-            for method in grid.methods
-            for seed in grid.seeds
-        } | {(table, player, None): {} for table in grid.tables for player in grid.players}
-        found = {
-            (line["table"], line["name"], line["seed"]): line["settings"]
-            for line in page.results(name).lines
-        }
-        assert found == wanted
-    exact, tune = load(Benchmark, FOLDER / "exact.yaml"), load(Benchmark, FOLDER / "tune.yaml")
-    best: dict[str, tuple[float, dict[str, object]]] = {}
-    for line in page.results("tune").lines:
-        reached = line["points"][-1]["sampled"], line["settings"]
-        method = tune.method(line["name"])[0]
-        best[method] = min(best.get(method, reached), reached, key=lambda each: each[0])
-    assert exact.settings == {method: given for method, (_, given) in best.items() if given}
+    assert "(benchmark.svg)" in page.PAGE.read_text(encoding="utf-8")
+    for path in FOLDER.glob("*.yaml"):
+        planned = {}
+        for item in load(Benchmark, path).items(Path()):
+            planned[tuple(item.folder.parts)] = item.settings.learner
+        for line in page.results(path.stem).lines:
+            if "arm" in line:
+                keys = (line["task"], line["method"], line["arm"], line["budget"])
+                settings = planned[*keys, f"seed-{line['seed']}"]
+                assert settings.items() >= line["settings"].items()

@@ -14,12 +14,20 @@ from kille_env.play.experience import collect
 from kille_env.play.policy import Policy, check_probabilities
 from kille_env.registry import Table, make_batch
 from kille_training.evaluation.exact import exact_rows
-from kille_training.learn.benchmark import TABLES, table_named
 from kille_training.learn.method import Learned, Learner, method_named, settings_of
 from kille_training.learn.methods.mmd import weights
 from kille_training.learn.methods.psro import equilibrium
 from kille_training.learn.networks import Network, distinct
 
+TABLES = {
+    "byteskille-2": Table.of("byteskille", 2),
+    "byteskille-2-noquestion": Table.of("byteskille", 2, {"fraga": "off"}),
+    "byteskille-2-match": Table.of("byteskille", 2, episode="match"),
+    "kungsholmskille-4": Table.of("kungsholmskille", 4),
+    "krypkille-4": Table.of("krypkille", 4),
+    "knack-4": Table.of("knack", 4),
+    "femkortskille-4": Table.of("femkortskille", 4),
+}
 UNIFORM = 0.75
 """NashConv of uniform play with two seats, in stakes."""
 
@@ -238,12 +246,6 @@ def test_an_exported_network_plays_as_the_network_does() -> None:
     )
     even = batch.mask / batch.mask.sum(axis=1, keepdims=True)
     assert network.player(0.1, epsilon=0.5)(*seen) == pytest.approx((played + even) / 2)
-
-
-def test_tables_have_names() -> None:
-    assert table_named("byteskille-3-noquestion").rules["fraga"] == "off"
-    with pytest.raises(KilleError, match="Did you mean 'byteskille-3'"):
-        table_named("byteskile-3")
 
 
 @pytest.mark.parametrize(

@@ -44,15 +44,3 @@ def test_a_measured_line_stays_and_its_name_and_conditions_too(data, monkeypatch
     monkeypatch.setattr(BOARD, "VERSION", BOARD.VERSION + 1)
     with pytest.raises(ConfigError, match="under other conditions"):
         BOARD.read()
-
-
-def test_the_best_run_of_every_method_is_on_the_published_board(monkeypatch):
-    monkeypatch.undo()
-    found = {(line["track"], line["name"]) for line in BOARD.read()}
-    assert BOARD.tracks_of("byteskille-4") == ["byteskille-nashconv-4", "byteskille"]
-    assert BOARD.tracks_of("byteskille-2-match") == []
-    for grid in ("exact", "games"):
-        results = BOARD.benchmark.results(grid)
-        for table in results.tables:
-            for track in BOARD.tracks_of(table):
-                assert found >= {(track, f"{method} at {table}") for method in results.methods}

@@ -1,4 +1,4 @@
-"""`kille benchmark`: methods at the same tables with the same budget."""
+"""`kille benchmark`: methods at the same tasks with the same budgets."""
 
 from pathlib import Path
 
@@ -8,22 +8,21 @@ from kille_training.cli import command
 from kille_training.settings import find_settings
 
 
-@click.command(epilog="Example: kille benchmark exact --set seeds=[1]")
+@click.command(epilog="Example: kille benchmark quick --set methods=[ppo]")
 @click.argument("config")
 @command.out_option
 @command.set_option("workers=2 (runs at a time) or executor=ray")
 @command.json_option
 def benchmark(config: str, out: Path | None, overrides: tuple[str, ...], as_json: bool) -> None:
-    """Train methods at the same tables with the same budget, and report the results.
+    """Train methods at the same tasks with the same budgets, and report their NashConv.
 
-    CONFIG is the name of a recipe (exact, games, tune), a file of settings, or the folder of a
-    benchmark, whose results it prints. Each run is one of `kille train`, in its own folder; run the
-    command again to resume.
+    CONFIG is the name of a recipe (quick, rules, spaces, fixed, tune), a file of settings, or the
+    folder of a benchmark, whose results it prints. Each run is one of `kille train`, in its own
+    folder; run the command again to resume.
     """
-    from kille_training.learn.benchmark import Benchmark, gather, tables_of
+    from kille_training.learn.benchmark import Benchmark, finish, gather, tables_of
     from kille_training.learn.grid import run_grid
     from kille_training.learn.grid_plots import write_pictures
-    from kille_training.learn.training import finish
     from kille_training.progress import Bars
     from kille_training.settings import load
 

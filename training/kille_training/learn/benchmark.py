@@ -1,178 +1,214 @@
-"""The benchmark: learning methods at the same tables with the same budget.
+"""The benchmark: learning methods at the same tasks with the same budgets.
 
-Its runs are a grid, runs/NAME/TABLE/METHOD/seed-1 and so on; fixed players are measured in
-runs/NAME/TABLE/PLAYER. `gather` reads them all as lines, `tables_of` prints them.
+A task is a rule space, which measures a policy at its held-out tables, or a fixed table. Runs are a
+grid, runs/NAME/TASK/METHOD/ARM/BUDGET/seed-1 and so on; fixed players are measured in
+runs/NAME/TASK/PLAYER. `gather` reads them all as lines, `tables_of` prints them. A score is
+NashConv as a share of that of uniform play at the same table, so 0 is an equilibrium.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache, reduce
+from itertools import product
 from pathlib import Path
-from statistics import fmean
 from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import Field
 
-from kille_agents.greedy import PLAYS
-from kille_agents.population import population
-from kille_env.errors import ConfigError, KilleError, did_you_mean
+from kille_env.errors import ConfigError
 from kille_env.files import make_folder, write_whole
 from kille_env.registry import Table
-from kille_training.evaluation.duplicate import DETERMINISTIC
-from kille_training.evaluation.results import Evaluation
-from kille_training.learn.grid import RESPONSE, Item
-from kille_training.learn.measuring import exact_of
-from kille_training.learn.method import settings_of
+from kille_training.learn.grid import Item
+from kille_training.learn.measuring import exact_of, held_out_tables, measure_held_out, shares_of
+from kille_training.learn.method import DealSettings, method_named, settings_of
 from kille_training.learn.runs import SEED_PREFIX, Run
 from kille_training.learn.settings import TrainSettings
 from kille_training.results import TextTable
 from kille_training.settings import FolderName, List, Seed, TableSettings, build, plain, settings
-from kille_training.solving.size import has_exact_tree
-from kille_training.statistics.aggregate import bootstrap, interquartile_mean
+from kille_training.statistics.aggregate import Interval, bootstrap, interquartile_mean
 
-_WITHOUT = {"fraga": "off"}
-TABLES: Mapping[str, Table] = {
-    "byteskille-2": Table.of("byteskille", 2),
-    "byteskille-3": Table.of("byteskille", 3),
-    "byteskille-4": Table.of("byteskille", 4),
-    "byteskille-2-noquestion": Table.of("byteskille", 2, _WITHOUT),
-    "byteskille-3-noquestion": Table.of("byteskille", 3, _WITHOUT),
-    "byteskille-2-match": Table.of("byteskille", 2, episode="match"),
-    "kungsholmskille-4": Table.of("kungsholmskille", 4),
-    "krypkille-4": Table.of("krypkille", 4),
-    "knack-4": Table.of("knack", 4),
-    "femkortskille-4": Table.of("femkortskille", 4),
-}
-"""The tables of the benchmark. At four seats the rules have no question for better cards."""
-THUMB = "rule_of_thumb"
+ITSELF = "itself"
+"""The arm of the reference, which learns at a held-out table itself."""
+SCORE = "score.json"
+"""File with the final score of a run or a player."""
 DIGITS = 6
 """Decimals of results in files."""
-COLUMNS = {
-    "NashConv in stakes, interquartile mean, 95% interval": (">greedy", ">sampled"),
-    "units per deal against others, mean over the seeds": (
-        ">rule of thumb",
-        ">held-out population",
-        ">a response gains",
-    ),
-    "used by a run, mean over the seeds": (">million decisions", ">CPU seconds"),
-}
-"""Columns of `reached_rows`, by printed table."""
+Part = Mapping[str, Any]
+"""Some of the settings of a run, as in a file for `kille train`."""
 
 Line = dict[str, Any]
-"""A run or a measured player: `table`, `name`, `seed` (None for a player), `settings`, `points`
-(`decisions`, `seconds` and NashConv in stakes by way to play), `units` and `response`.
+"""A run: `task`, `method`, `arm`, `budget`, `seed`, `settings` (its hyperparameters that differ
+from the defaults), `points` (each with `decisions`, `seconds` and the score `share` so far) and
+`tables`, the final scores by table. Of a player: `task`, `method` (its name) and `tables`.
 """
 
 
-def table_named(name: str) -> Table:
-    """Return a table of the benchmark."""
-    if name not in TABLES:
-        raise KilleError(f"the benchmark has no table {name!r}. {did_you_mean(name, TABLES)}")
-    return TABLES[name]
+@settings
+class Uniform:
+    """A range of a hyperparameter, drawn from uniformly on a logarithmic scale."""
 
-
-def measured_exactly(name: str) -> bool:
-    """Return whether NashConv can be computed exactly at a table."""
-    table = table_named(name)
-    return has_exact_tree(table.num_players, table.rules)
+    low: Annotated[float, Field(gt=0.0)]
+    high: Annotated[float, Field(gt=0.0)]
 
 
 @settings
 class Benchmark:
-    """A grid of methods, tables and seeds.
+    """A grid of tasks, methods, arms, budgets and seeds.
 
     Attributes:
         name: Name of the grid; its runs are in runs/NAME unless another folder is given.
-        tables: Names of tables.
+        tasks: Tables and rule spaces: settings of a run by name of the task.
         methods: Names of methods, or names of entries of `settings` that have a `method`.
+        arms: Ways to learn a task: settings of a run by name of the arm.
+        budgets: Budgets: settings of a run by their names.
         settings: Hyperparameters that differ from the defaults, by method. An entry with the key
             `method` is a variant of that method.
-        seeds: Seeds of each method at each table.
-        players: Fixed players to measure at each table.
-        run: Settings of all runs, as in a file for `kille train`.
-        response: Decisions of a best response to the final policy, at tables without exact
-            NashConv; 0 learns none.
+        ranges: Ranges of hyperparameters, by method: a list of values, or `low` and `high`.
+        random: Random settings of each method, drawn from `ranges`; 0 trains with `settings`.
+        merge: Whether the methods compute equal observations once: all of them or none.
+        seeds: Seeds of each method.
+        reference: Settings of the method that learns at each held-out table itself; empty: none.
+        players: Fixed players to measure at each task.
+        run: Settings of all runs.
         executor: "local": processes of this machine; "ray": a Ray cluster.
         workers: Runs at a time; 0 is one for each core, or for each CPU of the cluster.
         address: Head of a Ray cluster, HOST:PORT or "auto"; empty starts one here.
     """
 
     name: FolderName
-    tables: List[str]
-    methods: List[str] = ()
-    settings: dict[str, dict[str, Any]] = field(default_factory=dict)
+    tasks: dict[FolderName, dict[str, Any]]
+    methods: List[str]
+    arms: dict[FolderName, dict[str, Any]] = field(default_factory=lambda: {"learned": {}})
+    budgets: dict[FolderName, dict[str, Any]] = field(default_factory=lambda: {"one": {}})
+    settings: dict[FolderName, dict[str, Any]] = field(default_factory=dict)
+    ranges: dict[str, dict[str, Any]] = field(default_factory=dict)
+    random: Annotated[int, Field(ge=0)] = 0
+    merge: bool = False
     seeds: List[Seed] = (1, 2, 3, 4, 5)
+    reference: dict[str, Any] = field(default_factory=dict)
     players: List[str] = ()
-    run: Mapping[str, Any] = field(default_factory=dict)
-    response: Annotated[int, Field(ge=0)] = 0
+    run: dict[str, Any] = field(default_factory=dict)
     executor: Literal["local", "ray"] = "local"
     workers: Annotated[int, Field(ge=0)] = 0
     address: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse tables, methods and settings that do not exist."""
-        for name in self.tables:
-            table_named(name)
-        for key in ("name", "seed", "table", "method"):
-            if key in self.run:
-                raise ConfigError(f"run.{key} is set by the benchmark; leave it out")
-        for name in (*self.methods, *self.settings):
-            method, given = self.method(name)
-            settings_of(method, given, f"settings.{name}.")
-            self._settings("byteskille-2", name, {})
+        """Refuse tasks, methods and settings that do not exist."""
+        for label in self.methods:
+            method, _ = self.method(label)
+            if self.merge and not issubclass(method_named(method).Settings, DealSettings):
+                raise ConfigError(
+                    f"merge is true, and {method} cannot merge equal observations: set merge to "
+                    "false for all methods, or leave it out"
+                )
+            if self.random and label not in self.ranges:
+                raise ConfigError(f"ranges.{label} is missing: random settings are drawn from it")
+        for _ in self.items(Path()):  # builds the settings of all runs
+            pass
 
-    def method(self, name: str) -> tuple[str, dict[str, Any]]:
+    def method(self, label: str) -> tuple[str, dict[str, Any]]:
         """Return the method and the hyperparameters of an entry of `methods`."""
-        given = dict(self.settings.get(name, {}))
-        return str(given.pop("method", name)), given
+        given = dict(self.settings.get(label, {}))
+        method = str(given.pop("method", label))
+        settings_of(method, given, f"settings.{label}.")
+        return method, given
 
-    def items(self, folder: Path) -> list[Item]:
-        """Return all runs: players first, then seed by seed, so that a prefix is a smaller grid."""
-        items = []
-        for name in self.tables:
-            response = 0 if not self.response or measured_exactly(name) else self.response
-            for player in self.players:
-                run = self._settings(name, player.replace("/", "_"), {})
-                items.append(Item(folder / name / run.name, run, player, response))
-        for seed in self.seeds:
-            for name in self.tables:
-                response = 0 if not self.response or measured_exactly(name) else self.response
-                for label in self.methods:
-                    method, given = self.method(label)
-                    more = {"method": method, "seed": seed, "learner": given}
-                    run = self._settings(name, label, more).resolved()
-                    place = folder / name / label / f"{SEED_PREFIX}{seed}"
-                    items.append(Item(place, run, response=response))
-        return items
+    def learners(self) -> Iterator[tuple[str, Part]]:
+        """Return the settings of all methods by name, "ppo-1" and so on if they are random."""
+        for label in self.methods:
+            method, given = self.method(label)
+            if issubclass(method_named(method).Settings, DealSettings):
+                given |= {"merge": self.merge}
+            for number in range(1, self.random + 1):
+                drawn = {**given, **self._drawn(label, number)}
+                yield f"{label}-{number}", {"method": method, "learner": drawn}
+            if not self.random:
+                yield label, {"method": method, "learner": given}
 
-    def _settings(self, table: str, name: str, more: Mapping[str, Any]) -> TrainSettings:
-        found = TABLES[table]
-        against = (THUMB, *population(found.game, "held_out"))
-        content = {
-            **self.run,
-            **more,
-            "name": name,
-            "table": plain(TableSettings.of(found.rules, found.num_players)),
-            "measure": {"baselines": list(against), **self.run.get("measure", {})},
-            "learner": {**self.run.get("learner", {}), **more.get("learner", {})},
-        }
-        return build(TrainSettings, content, "run.")
+    def _drawn(self, label: str, number: int) -> dict[str, Any]:
+        """Return random hyperparameters, which follow from the method and a number alone."""
+        rng, drawn = np.random.default_rng([zlib.crc32(label.encode()), number]), {}
+        for key, values in sorted(self.ranges[label].items()):
+            if isinstance(values, (list, tuple)):
+                drawn[key] = values[rng.integers(len(values))]
+                continue
+            ends = build(Uniform, values, f"ranges.{label}.{key}: ")
+            exact = np.exp(rng.uniform(np.log(ends.low), np.log(ends.high)))
+            drawn[key] = float(f"{exact:.2g}")
+        return drawn
+
+    def items(self, folder: Path) -> Iterator[Item]:
+        """Return all runs: players, then seed by seed, so that a prefix is a smaller grid."""
+        for task, player in product(self.tasks, self.players):
+            run = self._settings(task, {"name": player.replace("/", "_")})
+            yield Item(folder / task / run.name, run, player, (SCORE,))
+        for seed, task, (label, learner) in product(self.seeds, self.tasks, self.learners()):
+            for (arm, rules), (budget, limit) in product(self.arms.items(), self.budgets.items()):
+                run = self._settings(task, {"name": label, "seed": seed}, learner, rules, limit)
+                place = folder / task / label / arm / budget / f"{SEED_PREFIX}{seed}"
+                yield Item(place, run.resolved(), files=(SCORE,))
+        for task in self.tasks if self.reference else ():
+            yield from self._references(folder / task, self._settings(task, {}))
+
+    def _references(self, folder: Path, run: TrainSettings) -> Iterator[Item]:
+        """Return the runs at a fixed table, or at each held-out table of a space."""
+        tables = [run.home()] if run.table.episode == "deal" else []
+        if run.space.name:
+            tables = held_out_tables(run)
+        for number, table in enumerate(tables, start=1):
+            there = plain(TableSettings.of(table.rules, table.num_players))
+            here = {"space": {"name": ""}, "table": there, "name": self.reference["method"]}
+            found = build(TrainSettings, _joined(plain(run), self.reference, here), "reference.")
+            place = folder / found.method / ITSELF / f"table-{number:03}"
+            yield Item(place, found.resolved(), files=(SCORE,))
+
+    def _settings(self, task: str, *parts: Part) -> TrainSettings:
+        content = _joined({"name": task}, self.run, self.tasks[task], *parts)
+        return build(TrainSettings, content, f"tasks.{task}: ")
 
 
-def sampled_nash_conv(run: Line) -> float:
-    """Return NashConv of sampled play at the end of a run, in stakes."""
-    return float(run["points"][-1]["sampled"])
+def _joined(*parts: Part) -> dict[str, Any]:
+    """Return settings with those of later parts on top, key by key."""
+
+    def join(below: Part, above: Part) -> dict[str, Any]:
+        both = {key: join(below[key], above[key]) for key in below.keys() & above.keys()
+                if isinstance(below[key], Mapping) and isinstance(above[key], Mapping)}  # fmt: skip
+        return {**below, **above, **both}
+
+    return reduce(join, parts, {})
 
 
-def held_out_units(run: Line) -> float:
-    """Return the mean units per deal against the held-out population."""
-    return fmean(found[0] for name, found in run["units"].items() if name != THUMB)
+def finish(item: Item) -> None:
+    """Train a run of the benchmark and write its score, or that of a player."""
+    from kille_training.learn.training import train_run
+
+    run, table = Run(item.folder), item.settings.home()
+    if item.player is None:
+        train_run(run, item.settings)
+    player = item.player or item.folder
+    if item.settings.space.name:
+        shares = measure_held_out(player, item.settings).share
+        found = {"tables": dict(enumerate(shares.tolist(), start=1))}
+    else:
+        uniform = _uniform(table)
+        found = {"tables": {"": _nash_conv(player, table) / uniform}, "uniform": uniform}
+    make_folder(item.folder)
+    write_whole(item.folder / SCORE, (json.dumps(found, indent=1) + "\n").encode())
 
 
-def rule_of_thumb_units(run: Line) -> float:
-    """Return the units per deal against the rule of thumb."""
-    return float(run["units"][THUMB][0])
+def _nash_conv(player: str | Path, table: Table) -> float:
+    from kille_training.evaluation.exact import nash_conv  # loads solvers
+
+    return nash_conv(player, table.game, table.num_players, rules=table.rules).nash_conv
+
+
+@cache
+def _uniform(table: Table) -> float:
+    """Return NashConv of uniform play."""
+    return _nash_conv("uniform", table)
 
 
 @dataclass(frozen=True)
@@ -180,7 +216,7 @@ class Results:
     """Finished runs of a grid.
 
     Attributes:
-        lines: The runs and the measured players, by table, name and seed.
+        lines: The runs and the measured players, in the order of their names and seeds.
     """
 
     lines: tuple[Line, ...]
@@ -188,44 +224,23 @@ class Results:
     @classmethod
     def of(cls, lines: Sequence[Line]) -> "Results":
         """Return results in their order."""
-        order = sorted(lines, key=lambda x: (x["table"], x["name"], x["seed"] or 0))
+        keys = ("task", "method", "arm", "budget")
+        order = sorted(lines, key=lambda x: ([x.get(key, "") for key in keys], x.get("seed", 0)))
         return cls(tuple(order))
 
-    @property
-    def methods(self) -> list[str]:
-        """Names of the methods."""
-        return sorted({line["name"] for line in self.lines if line["seed"] is not None})
+    def values(self, key: str) -> list[str]:
+        """Return the different values of a key of lines, such as "task", of all runs."""
+        return list(dict.fromkeys(line[key] for line in self.lines if "arm" in line))
 
-    @property
-    def tables(self) -> list[str]:
-        """Names of the tables."""
-        return sorted({line["table"] for line in self.lines})
+    def runs(self, task: str, method: str, arm: str, budget: str) -> list[Line]:
+        """Return the runs of a method at a task, by seed."""
+        key = (task, method, arm, budget)
+        names = ("task", "method", "arm", "budget")
+        return [x for x in self.lines if tuple(map(x.get, names)) == key]
 
-    @property
-    def exact(self) -> list[str]:
-        """Names of the tables where NashConv is exact."""
-        return [name for name in self.tables if measured_exactly(name)]
-
-    @property
-    def players(self) -> list[Line]:
-        """Names of the fixed players."""
-        return [line for line in self.lines if line["seed"] is None]
-
-    def of_method(self, method: str, table: str) -> list[Line]:
-        """Return the runs of a method at a table, by seed."""
-        found = (x for x in self.lines if (x["name"], x["table"]) == (method, table))
-        return [line for line in found if line["seed"] is not None]
-
-    def scores(self, method: str, play: str) -> np.ndarray | None:
-        """Return final NashConv by seed and exact table, [R, T]; None where runs are missing."""
-        columns = [
-            [line["points"][-1].get(play, np.nan) for line in self.of_method(method, table)]
-            for table in self.exact
-        ]
-        if not columns or len({len(column) for column in columns}) != 1 or not columns[0]:
-            return None
-        scores = np.array(columns).T
-        return None if np.isnan(scores).any() else scores
+    def players(self, task: str) -> list[Line]:
+        """Return the measured players of a task, references among them."""
+        return [line for line in self.lines if line["task"] == task and "arm" not in line]
 
     def write(self, path: Path) -> Path:
         """Write one line per run."""
@@ -235,67 +250,66 @@ class Results:
         return path
 
 
+def score_of(runs: Sequence[Line]) -> Interval:
+    """Return the interquartile mean over all seeds and tables, with its interval over seeds."""
+    scores = np.array([[*run["tables"].values()] for run in runs])
+    if len(scores) < 2:
+        value = interquartile_mean(scores)
+        return Interval(value, np.array(np.nan), np.array(np.nan))
+    found = bootstrap(scores, interquartile_mean)
+    return Interval(found.value, np.maximum(found.low, 0.0), found.high)
+
+
 def gather(folder: Path) -> Results:
     """Return the finished runs in the folder of a grid."""
-    players = [_player_line(path) for path in folder.glob("*/*/evaluation.json")]
-    runs = [_run_line(path) for path in folder.glob(f"*/*/{SEED_PREFIX}*/evaluation.json")]
-    if not players and not runs:
+    players: dict[tuple[str, str], Line] = {}
+    for path in sorted(folder.glob(f"*/*/{SCORE}")):
+        players[path.parts[-3], path.parts[-2]] = _scores(path)
+    for path in sorted(folder.glob(f"*/*/{ITSELF}/*/{SCORE}")):
+        task, method, _, table = path.parts[-5:-1]
+        here = players.setdefault((task, f"{method} at the table itself"), {"tables": {}})
+        here["tables"][table] = _scores(path)["tables"][""]
+    lines = [{"task": task, "method": name, **line} for (task, name), line in players.items()]
+    lines += [_run_line(path) for path in folder.glob(f"*/*/*/*/{SEED_PREFIX}*/{SCORE}")]
+    if not lines:
         raise ConfigError(f"{folder} holds no finished run; see kille benchmark --help")
-    return Results.of([*players, *runs])
+    return Results.of(lines)
 
 
-def _player_line(path: Path) -> Line:
-    measured = _measured(path)
-    about = {"table": path.parts[-3], "name": measured.pop("player"), "seed": None, "settings": {}}
-    return {**about, "points": [measured.pop("end")], **measured}
+def _scores(path: Path) -> Line:
+    scores = json.loads(path.read_text(encoding="utf-8"))["tables"]
+    return {"tables": {name: round(score, DIGITS) for name, score in scores.items()}}
 
 
 def _run_line(path: Path) -> Line:
-    run, measured = Run(path.parent), _measured(path)
-    given = run.settings()
-    stake = measured.pop("stake")
-    points: dict[int, Line] = {}
-    for row in exact_of(run).read():
-        point = {"decisions": int(row["decisions"]), "seconds": round(float(row["seconds"]), 3)}
-        gains = _by_play(row["play"], float(row["nash_conv"]) / stake)
-        points.setdefault(point["decisions"], point).update(gains)
+    run, (task, method, arm, budget) = Run(path.parent), path.parts[-6:-2]
+    given, end = run.settings(), _scores(path)
+    points = [_point(row, float(row["value"])) for row in shares_of(run).read()]
+    uniform = json.loads(path.read_text(encoding="utf-8")).get("uniform", 1.0)
+    points += [
+        _point(row, float(row["nash_conv"]) / uniform)
+        for row in exact_of(run).read()
+        if row["play"] != "greedy"
+    ]
     last = run.progress.read_text(encoding="utf-8").splitlines()[-1].split(",")
-    end = {"decisions": int(last[0]), "seconds": float(last[2]), **measured.pop("end")}
-    points[end["decisions"]] = end
+    final = float(interquartile_mean(np.array([[*end["tables"].values()]])))
+    points.append(_point({"decisions": last[0], "seconds": last[2]}, final))
     defaults = plain(settings_of(given.method, {}))
     return {
-        "table": path.parts[-4],
-        "name": path.parts[-3],
+        "task": task,
+        "method": method,
+        "arm": arm,
+        "budget": budget,
         "seed": given.seed,
         "settings": {k: v for k, v in given.learner.items() if v != defaults.get(k, v)},
-        "points": list(points.values()),
-        **{key: value for key, value in measured.items() if key != "player"},
+        "points": list({point["decisions"]: point for point in points}.values()),
+        **end,
     }
 
 
-def _measured(path: Path) -> Line:
-    """Return the final measurement in an evaluation.json and the response beside it."""
-    found = Evaluation.read(path)
-    sampled = [row for row in found.rows if row.play in ("sampled", DETERMINISTIC)]
-    units = {
-        row.against: [
-            round(x, DIGITS) for x in (row.estimate.mean, row.estimate.low, row.estimate.high)
-        ]
-        for row in sampled
-    }
-    end: Line = {}
-    for row in found.exact or ():
-        end |= _by_play(row.play, row.stakes)
-    line = {"player": sampled[0].policy, "units": units, "end": end}
-    line["stake"] = found.exact[0].stake if found.exact else 1
-    if (response := path.with_name(RESPONSE)).is_file():
-        total = json.loads(response.read_text(encoding="utf-8"))["total"]
-        line["response"] = [round(total[name], DIGITS) for name in ("mean", "low", "high")]
-    return line
-
-
-def _by_play(play: str, stakes: float) -> dict[str, float]:
-    return dict.fromkeys((play,) if play in PLAYS else PLAYS, round(stakes, DIGITS))
+def _point(row: Mapping[str, str], share: float) -> Line:
+    at = {"decisions": int(row["decisions"]), "seconds": round(float(row["seconds"]), 3)}
+    return {**at, "share": round(share, DIGITS)}
 
 
 def read_results(*paths: Path) -> Results:
@@ -304,80 +318,30 @@ def read_results(*paths: Path) -> Results:
     return Results.of([json.loads(line) for line in lines])
 
 
-def reached_rows(results: Results) -> list[tuple[str, ...]]:
-    """Return the final results, one row per table and method; the columns are those of `COLUMNS`.
-
-    NashConv in stakes is the interquartile mean over the seeds with its interval; units per deal,
-    decisions and seconds are means over the seeds.
-    """
-    rows = []
-    for name in results.tables:
-        for line in results.players:
-            if line["table"] == name:
-                rows.append((name, line["name"], *_cells([line])))
-        for method in results.methods:
-            if runs := results.of_method(method, name):
-                rows.append((name, method, *_cells(runs)))
-    return rows
-
-
-def overall_rows(results: Results) -> list[tuple[str, ...]]:
-    """Return the interquartile mean of NashConv over all exact tables, by method."""
-    rows = []
-    for method in results.methods:
-        found = [results.scores(method, play) for play in PLAYS]
-        rows.append((method, *("" if scores is None else _mean(scores) for scores in found)))
+def rows_of(results: Results, task: str) -> list[tuple[str, ...]]:
+    """Return the final scores at a task: method, arm, and a cell for each budget."""
+    budgets, rows = results.values("budget"), []
+    for method, arm in product(results.values("method"), results.values("arm")):
+        found = [results.runs(task, method, arm, budget) for budget in budgets]
+        if any(found):
+            rows.append((method, arm, *map(_shown, found)))
+    for line in results.players(task):
+        rows.append((line["method"], "", _shown([line]), *[""] * (len(budgets) - 1)))
     return rows
 
 
 def tables_of(results: Results) -> list[TextTable]:
-    """Return the final results as text, table by table, and over all exact tables."""
-    rows, shown = reached_rows(results), []
-    for name in results.tables:
-        begin = 2
-        for about, columns in COLUMNS.items():
-            part = slice(begin, begin := begin + len(columns))
-            if found := [(row[1], *row[part]) for row in rows if row[0] == name and any(row[part])]:
-                shown.append(TextTable(f"{name}: {about}", ("method", *columns), found))
-    if len(results.exact) > 1 and (
-        overall := [row for row in overall_rows(results) if any(row[1:])]
-    ):
-        shown.append(
-            TextTable("Over these tables: NashConv", ("method", ">greedy", ">sampled"), overall)
-        )
-    return shown
+    """Return the final scores as text, task by task."""
+    columns = ("method", "arm", *(f">{name}" for name in results.values("budget") or [""]))
+    tasks = dict.fromkeys(line["task"] for line in results.lines)
+    title = "{}: NashConv as a share of uniform play's, interquartile mean"
+    return [TextTable(title.format(task), columns, rows_of(results, task)) for task in tasks]
 
 
-def _cells(runs: Sequence[Line]) -> list[str]:
-    ends = [run["points"][-1] for run in runs]
-    cells = []
-    for play in PLAYS:
-        found = [end[play] for end in ends if play in end]
-        cells.append(_mean(np.array(found)[:, None]) if found else "")
-    if all("units" in run for run in runs):
-        cells += [
-            f"{fmean(map(units, runs)):+.3f}" for units in (rule_of_thumb_units, held_out_units)
-        ]
-    else:
-        cells += ["", ""]
-    gains = [run["response"][0] for run in runs if "response" in run]
-    cells.append(f"{fmean(gains):.3f}" if gains else "")
-    if "decisions" not in ends[0]:
-        return [*cells, "", ""]
-    return [
-        *cells,
-        f"{fmean(end['decisions'] for end in ends) / 1e6:.1f}",
-        f"{fmean(end['seconds'] for end in ends):.0f}",
-    ]
-
-
-def _mean(scores: np.ndarray) -> str:
-    """Return the interquartile mean of NashConv, [R, T], with its interval, clipped at 0."""
-    if len(scores) < 2:
-        return _stakes(interquartile_mean(scores))
-    found = bootstrap(scores, interquartile_mean)
-    return f"{_stakes(found.value)} ({_stakes(max(0.0, found.low))} to {_stakes(found.high)})"
-
-
-def _stakes(nash_conv: Any) -> str:
-    return f"{round(nash_conv, 4) + 0.0:.4f}"  # adding 0.0 turns -0.0000 into 0.0000
+def _shown(runs: Sequence[Line]) -> str:
+    """Return "0.123 (0.101 to 0.145)", the interval only of several seeds."""
+    if not runs:
+        return ""
+    found = score_of(runs)
+    ends = f" ({found.low:.3f} to {found.high:.3f})" if np.isfinite(found.low) else ""
+    return f"{found.value:.3f}{ends}"

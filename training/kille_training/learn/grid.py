@@ -4,7 +4,6 @@
 its checkpoint when the grid runs again. On a Ray cluster a run leaves its files only at its end.
 """
 
-import json
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
@@ -18,19 +17,16 @@ import numpy as np
 from kille_env.errors import ConfigError
 from kille_env.files import make_folder, write_whole
 from kille_env.words.text import counted
-from kille_training.evaluation.results import Evaluation
 from kille_training.learn.method import method_named
-from kille_training.learn.runs import Run
+from kille_training.learn.runs import EVALUATION, REPORT, Run
 from kille_training.learn.settings import TrainSettings
 from kille_training.pool import pool_of
 from kille_training.pool.jobs import Arrays, Failed, Report, cores
 from kille_training.progress import Progress, part_of, teller
 
 LOG = "output.log"
-RESPONSE = "response.json"
 FOREVER = 1e9
 """Time limit of a run in seconds."""
-Finish = Callable[[Run, TrainSettings], None]
 LOOK = 1.0
 """Seconds between two updates of the progress of runs."""
 
@@ -41,22 +37,20 @@ class Item:
 
     Attributes:
         folder: Its folder.
-        settings: Settings of the run; for a player, the table and the measurement.
+        settings: Settings of the run; for a player, its table.
         player: Name of a fixed player to measure; None trains.
-        response: Decisions of a best response to learn at the end; 0 learns none.
+        files: Names of the files of a finished run.
     """
 
     folder: Path
     settings: TrainSettings
     player: str | None = None
-    response: int = 0
+    files: tuple[str, ...] = (EVALUATION, REPORT)
 
     @property
     def finished(self) -> bool:
         """Whether the run is trained and measured."""
-        run = Run(self.folder)
-        files = [run.evaluation, self.folder / RESPONSE][: 2 if self.response else 1]
-        return all(path.is_file() for path in files) and (bool(self.player) or run.report.is_file())
+        return all((self.folder / name).is_file() for name in self.files)
 
     @property
     def size(self) -> int:
@@ -73,18 +67,14 @@ class Item:
         return 0
 
     def check(self) -> None:
-        """Refuse a folder with a run of other settings, or with another measurement."""
-        run, measure = Run(self.folder), self.settings.measure
+        """Refuse a folder with a run of other settings."""
+        run = Run(self.folder)
         if run.config.is_file():
             run.check_same(self.settings)
-        elif run.evaluation.is_file():
-            found = Evaluation.read(run.evaluation)
-            if (found.deals, found.seed) != (measure.final_deals, measure.seed):
-                raise ConfigError(
-                    f"{run.evaluation} was measured over {found.deals:,} deals of seed "
-                    f"{found.seed}, expected {measure.final_deals:,} of seed {measure.seed}; "
-                    "delete it, or choose another folder with --out"
-                )
+
+
+Finish = Callable[[Item], None]
+"""Train and measure the unfinished part of a run, in its folder."""
 
 
 def run_grid(
@@ -184,50 +174,17 @@ def _keep(folder: Path, files: Arrays) -> None:
 
 
 def _finish(item: Item, finish: Finish) -> None:
-    """Train and measure a run, or measure a player."""
-    run, settings = Run(item.folder), item.settings
-    if item.player is None:
-        if settings.cpu_seconds:
-            _warm_up(settings)
-        finish(run, settings)
-    elif not run.evaluation.is_file():
-        _measure(item, run)
-    if item.response:
-        _respond(item)
-
-
-def _measure(item: Item, run: Run) -> None:
-    from kille_training.evaluation.api import evaluate
-
-    table, measure = item.settings.table, item.settings.measure
-    found = evaluate(
-        item.player or "", table.game, table.num_players, rules=table.resolve(),
-        baselines=measure.baselines, deals=measure.final_deals, seed=measure.seed,
-    )  # fmt: skip
-    _write(run.evaluation, found.as_dict())
-
-
-def _respond(item: Item) -> None:
-    from kille_training.learn.best_response import best_response
-
-    table = item.settings.table
-    found = best_response(
-        item.player or item.folder, table.game, table.num_players, rules=table.resolve(),
-        decisions=item.response, seeds=1, deals=item.settings.measure.final_deals,
-    )  # fmt: skip
-    _write(item.folder / RESPONSE, found.as_dict())
-
-
-def _write(path: Path, content: object) -> None:
-    make_folder(path.parent)
-    write_whole(path, (json.dumps(content, indent=1) + "\n").encode())
+    if item.settings.cpu_seconds and not item.player:
+        _warm_up(item.settings)
+    finish(item)
 
 
 def _warm_up(settings: TrainSettings) -> None:
     """Make one update ahead of a run: its CPU seconds exclude imports and compilation."""
-    kind = f"{settings.method} at {settings.table.table()}"
+    table = settings.home()
+    kind = f"{settings.method} at {table}"
     if kind not in _WARM:
-        method, table = method_named(settings.method), settings.table.table()
+        method = method_named(settings.method)
         method.Learner(table, 0, settings.hyperparameters()).update(lambda: 1.0)
         _WARM.add(kind)
 

@@ -1,7 +1,6 @@
 """Plots of grids of runs: two configurations with several seeds, and the benchmark."""
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from itertools import cycle
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,19 +9,20 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 
-from kille_agents.greedy import PLAYS
 from kille_env.files import write_whole
-from kille_training.learn.benchmark import Line, Results
+from kille_training.learn.benchmark import Line, Results, score_of
 from kille_training.pages.page import GREEDY, SAMPLED, SERIES, SOFT, WIDE
-from kille_training.pages.plots import DASHED, STYLE, as_svg, logarithmic
-from kille_training.statistics.aggregate import bootstrap, interquartile_mean, performance_profile
+from kille_training.pages.plots import STYLE, as_svg, logarithmic
+from kille_training.statistics.aggregate import interquartile_mean
 
 if TYPE_CHECKING:
     from kille_training.learn.seeds import Difference
 
 LOWEST = 1e-4
-"""Lower limit of NashConv in stakes in curves: the last digit of the tables."""
-_LOOKS = ("-", DASHED)
+"""Lower limit of scores in curves."""
+AXES = {"decisions": "decisions", "seconds": "CPU seconds"}
+"""Axes of the curves of a run, and their labels."""
+_MARKS = ("o", "s", "^")
 _MORE = ("#222222", "#56b4e9", "#e377c2", "#7a4b2a", "#8a929c")
 """Colors from the sixth method on."""
 
@@ -51,85 +51,65 @@ def differences_plot(rows: "Sequence[Difference]") -> str:
         return as_svg(figure)
 
 
-def curves(results: Results) -> str:
-    """Plot NashConv over CPU seconds, each run thin and the interquartile mean thick."""
-    names = results.exact
+def curves(results: Results, task: str) -> str:
+    """Plot the scores at a task: over decisions, over CPU seconds, and at the end by arm."""
+    methods, arms = results.values("method"), results.values("arm")
+    looks = dict(zip(methods, cycle((*SERIES, *_MORE)), strict=False))
     with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(9.4, 3.0 * len(names)), layout="constrained")
-        panels = figure.subplots(len(names), 2, squeeze=False, sharey=True)
-        for row, name in enumerate(names):
-            for column, play in enumerate(PLAYS):
-                axes = panels[row, column]
-                for (method, color), look in zip(_colors(results), cycle(_LOOKS), strict=False):
-                    _curve(axes, results.of_method(method, name), play, color, look, method)
-                logarithmic(axes, "y")
-                axes.set_title(f"{name}, {play}", loc="left", fontsize=10)
-                axes.grid(axis="y")
-        for axes in panels[:, 0]:
-            axes.set_ylabel("NashConv, stakes")
-        for axes in panels[-1]:
-            axes.set_xlabel("CPU seconds")
-        figure.legend(
-            *panels[0, 0].get_legend_handles_labels(), loc="outside right upper", fontsize=8
-        )
+        figure = Figure(figsize=(WIDE + 1.6, 4.0), layout="constrained")
+        panels = figure.subplots(1, 3, sharey=True)
+        budgets = results.values("budget")
+        for axes, (key, label) in zip(panels, AXES.items(), strict=False):
+            budget = budgets[min(list(AXES).index(key), len(budgets) - 1)]
+            for method in methods:
+                _curve(axes, results.runs(task, method, arms[0], budget), key, looks[method])
+            axes.set_xlabel(label)
+            axes.set_title(arms[0], loc="left", fontsize=9)
+        for place, (method, color) in enumerate(looks.items()):
+            for shift, arm, mark in zip((-0.2, 0.0, 0.2), arms, _MARKS, strict=False):
+                _end(
+                    panels[2],
+                    results.runs(task, method, arm, budgets[0]),
+                    place + shift,
+                    color,
+                    mark,
+                )
+        panels[2].set_xticks(range(len(methods)), methods, rotation=40, ha="right")
+        panels[2].set_title("at the end: " + ", ".join(arms), loc="left", fontsize=9)
+        for axes in panels:
+            logarithmic(axes, "y")
+            axes.grid(axis="y")
+        panels[0].set_ylabel("NashConv, share of uniform play's")
+        figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=7)
         return as_svg(figure)
-
-
-def profiles(results: Results) -> str:
-    """Return the plot of performance profiles of sampled play, with 95% bands."""
-    thresholds = np.geomspace(1e-3, 1.0, 60)
-    profile = partial(performance_profile, thresholds=thresholds)
-    with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(6.4, 3.8), layout="constrained")
-        axes = figure.subplots()
-        for method, color in _colors(results):
-            scores = results.scores(method, "sampled")
-            if scores is None:
-                continue
-            axes.plot(thresholds, profile(scores), color=color, linewidth=1.8, label=method)
-            if len(scores) > 1:
-                found = bootstrap(scores, profile)
-                ends = np.clip((found.low, found.high), 0.0, 1.0)
-                axes.fill_between(thresholds, *ends, color=color, alpha=0.15)
-        logarithmic(axes, "x")
-        axes.set_xlabel("NashConv of sampled play, stakes")
-        axes.set_ylabel("share of runs that reach it")
-        axes.legend(fontsize=8)
-        return as_svg(figure)
-
-
-PICTURES: dict[str, Callable[[Results], str]] = {
-    "benchmark_curves": curves,
-    "benchmark_profiles": profiles,
-}
-"""The plots of the benchmark, by file name."""
 
 
 def write_pictures(results: Results, folder: Path) -> None:
-    """Write the plots as SVG; a grid without an exact table or a method has none."""
-    if results.exact and results.methods:
-        for name, make in PICTURES.items():
-            lines = (line.rstrip() for line in make(results).splitlines())
-            write_whole(folder / f"{name}.svg", ("\n".join(lines) + "\n").encode())
+    """Write a plot of each task with runs as SVG."""
+    for task in results.values("task"):
+        lines = (line.rstrip() for line in curves(results, task).splitlines())
+        write_whole(folder / f"{task}.svg", ("\n".join(lines) + "\n").encode())
 
 
-def _colors(results: Results) -> list[tuple[str, str]]:
-    """Return the methods with their colors, which repeat after ten."""
-    return list(zip(results.methods, cycle((*SERIES, *_MORE)), strict=False))
-
-
-def _curve(axes: Any, runs: Sequence[Line], play: str, color: str, look: Any, name: str) -> None:
-    if not runs:
-        return
+def _curve(axes: Any, runs: Sequence[Line], key: str, color: str) -> None:
+    """Draw each run thin, and their geometric mean thick."""
     courses = [
-        np.array([(x["seconds"], max(LOWEST, x[play])) for x in run["points"] if play in x]).T
-        for run in runs
+        np.array([(x[key], max(LOWEST, x["share"])) for x in run["points"]]).T for run in runs
     ]
-    for seconds, heights in courses:
-        axes.plot(seconds, heights, color=color, linewidth=0.6, alpha=0.45)
-    # A long update may skip several measurements, so runs have points at different times.
-    begin, end = (max(s[0] for s, _ in courses), min(s[-1] for s, _ in courses))
-    at = courses[0][0][(courses[0][0] >= begin) & (courses[0][0] <= end)]
-    between = np.array([np.exp(np.interp(at, s, np.log(h))) for s, h in courses])
-    middle = interquartile_mean(between.T[:, :, None])
-    axes.plot(at, middle, color=color, linewidth=2, linestyle=look, label=name)
+    if not courses:
+        return
+    for along, heights in courses:
+        axes.plot(along, heights, color=color, linewidth=0.6, alpha=0.4)
+    # A long update may skip several measurements, so runs have points at different places.
+    begin, end = (max(at[0] for at, _ in courses), min(at[-1] for at, _ in courses))
+    at = np.linspace(begin, end, 50)
+    middle = np.mean([np.interp(at, along, np.log(heights)) for along, heights in courses], axis=0)
+    axes.plot(at, np.exp(middle), color=color, linewidth=2, label=runs[0]["method"])
+
+
+def _end(axes: Any, runs: Sequence[Line], place: float, color: str, mark: str) -> None:
+    """Draw the final score of runs with its interval."""
+    if runs:
+        found = score_of(runs)
+        ends = np.nan_to_num([[found.value - found.low], [found.high - found.value]])
+        axes.errorbar(place, found.value, yerr=ends, fmt=mark, color=color, capsize=2, ms=5)

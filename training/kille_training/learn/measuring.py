@@ -6,11 +6,15 @@ Measuring changes no random generator of training.
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from kille_env.core.game import game_of
 from kille_env.errors import ConfigError
 from kille_env.files import write_whole
-from kille_env.play.policy import Policy
+from kille_env.play.policy import PlayerLike, Policy, resolve
+from kille_env.registry import Table
+from kille_env.rule_spaces import rule_space
 from kille_training.evaluation.api import evaluate
 from kille_training.evaluation.duplicate import PLAYS, Row, known_play, payoff_table
 from kille_training.evaluation.results import Evaluation
@@ -18,9 +22,18 @@ from kille_training.labels import measure_of
 from kille_training.learn.method import Learned
 from kille_training.learn.runs import GrowingCSV, Run, TensorBoard, unfinished, warn
 from kille_training.learn.settings import TrainSettings
-from kille_training.progress import Progress
+from kille_training.progress import Progress, ignore
 from kille_training.solving.size import has_exact_tree
 
+if TYPE_CHECKING:
+    from kille_training.evaluation.held_out import TablesNashConv
+
+PUBLISHED = "test"
+"""The region with published tables."""
+FEW = 16
+"""Tables of another region that measure a run."""
+SHARES = ("decisions", "seconds", "value", "low", "high")
+"""Columns of shares.csv: the interquartile mean over the tables, with its interval."""
 TEXTS = {"against": str, "play": known_play}
 
 
@@ -35,14 +48,42 @@ def exact_of(run: Run) -> GrowingCSV:
     return GrowingCSV(run.exact, ("decisions", "seconds", "play", "nash_conv"), TEXTS)
 
 
+def shares_of(run: Run) -> GrowingCSV:
+    """Return the table of NashConv at held-out tables during training, in shares of uniform's."""
+    return GrowingCSV(run.shares, SHARES)
+
+
+def held_out_tables(settings: TrainSettings) -> list[Table]:
+    """Return the tables of a space that measure a run: a published set, or some of a region."""
+    from kille_training.evaluation.held_out import held_out  # loads solvers
+
+    space, seats = settings.space, settings.table.num_players
+    if space.measured == PUBLISHED:
+        known = [each.table for each in held_out(f"{space.name}/{PUBLISHED}")]
+        return [table for table in known if table.num_players == seats]
+    rules = rule_space(space.name).rules(space.measured)[:FEW]
+    return [Table.of(settings.table.game, seats, one) for one in rules]
+
+
+def measure_held_out(player: PlayerLike, settings: TrainSettings) -> "TablesNashConv":
+    """Return NashConv of a player at the held-out tables of the space of a run."""
+    from kille_training.evaluation.held_out import measure_tables  # loads solvers
+
+    space, tables = settings.space, held_out_tables(settings)
+    transfer = space.rules == "default"
+    found = measure_tables(player, tables, transfer=transfer, progress=ignore)
+    return replace(found, tables=f"{space.name}/{space.measured}")
+
+
 class Measurements:
     """Measure a run during training and append the results to its tables."""
 
     def __init__(self, run: Run, settings: TrainSettings, baselines: Sequence[Policy]) -> None:
         """Grow the tree of a deal, if `exact` is set and the tree fits into memory."""
-        self.settings, self.baselines, self.rules = settings, baselines, settings.table.resolve()
+        self.settings, self.baselines, self.rules = settings, baselines, settings.home().rules
         self.measurements, self.exact, self.deal = measurements_of(run), exact_of(run), None
-        if not settings.measure.exact:
+        self.shares = shares_of(run) if settings.measure.exact and settings.space.name else None
+        if self.shares or not settings.measure.exact:
             return
         if has_exact_tree(settings.table.num_players, self.rules):
             from kille_training.solving.grow import build_deal  # grows a tree
@@ -56,11 +97,14 @@ class Measurements:
         self.measurements.begin(up_to)
         if self.deal is not None:
             self.exact.begin(up_to)
+        if self.shares is not None:
+            self.shares.begin(up_to)
 
-    def measure(self, policy: Learned, decisions: int, seconds: float, board: TensorBoard) -> str:
+    def measure(self, learned: Learned, decisions: int, seconds: float, board: TensorBoard) -> str:
         """Measure a policy after some decisions and seconds; return a line of text."""
         measure, seats = self.settings.measure, self.settings.table.num_players
         rows: list[Row] = []
+        policy = resolve(learned, self.rules.game, seats, self.rules)
         if measure.deals:
             rows = payoff_table(
                 policy, self.baselines, seats, self.rules, deals=measure.deals, seed=measure.seed
@@ -84,6 +128,11 @@ class Measurements:
                 line = now | {"play": exact.play, "nash_conv": round(exact.nash_conv, 9)}
                 self.exact.add(line)
                 board.add(f"exact/{exact.play}", line, ("nash_conv",))
+        if self.shares is not None:
+            middle = measure_held_out(learned, self.settings).interquartile_mean
+            line = now | {name: round(float(getattr(middle, name)), 9) for name in SHARES[2:]}
+            self.shares.add(line)
+            board.add("held_out", line, ("value",))
         return f"after {decisions:>10,} decisions" + (f", {self._earned(rows)}" if rows else "")
 
     def _earned(self, rows: Sequence[Row]) -> str:
@@ -119,9 +168,12 @@ def measure_run(run: Run, progress: Progress | None = None) -> Evaluation:
         return found
     if said := unfinished(run):
         raise ConfigError(said)
-    table, measure = settings.table, settings.measure
+    table, measure = settings.home(), settings.measure
+    if settings.space.name and not run.held_out.is_file():
+        shares = measure_held_out(run.folder, settings).as_dict()
+        write_whole(run.held_out, (json.dumps(shares, indent=1) + "\n").encode())
     found = evaluate(
-        run.folder, table.game, table.num_players, rules=table.resolve(), episode=table.episode,
+        run.folder, table.game, table.num_players, rules=table.rules,
         baselines=measure.baselines, deals=measure.final_deals, seed=measure.seed,
         progress=progress,
     )  # fmt: skip

@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
-from typing import Any, ClassVar, Protocol, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast
 
 import numpy as np
 
@@ -27,8 +27,12 @@ from kille_env.core.batch import Batch
 from kille_env.errors import ConfigError, PolicyError, did_you_mean
 from kille_env.files import make_folder
 from kille_env.registry import Table, make_batch
+from kille_env.rule_spaces import SpaceTable
 from kille_training.learn import methods
-from kille_training.settings import build
+from kille_training.settings import Count, List, build, settings
+
+if TYPE_CHECKING:
+    from kille_training.learn.networks import Network
 
 Left = Callable[[], float]
 """Function that returns the remaining share of the budget, from 1 to 0, for annealing."""
@@ -89,6 +93,22 @@ class Method(Protocol):
     Learner: Callable[[Table, int, Any], Learner]
 
 
+@settings
+class DealSettings:
+    """Hyperparameters of learners that play whole deals or matches.
+
+    Attributes:
+        tables: N, matches per update.
+        layers: Units of each hidden layer.
+        merge: Whether equal observations are computed once. It changes the seconds of a run, and
+            the last digits of what it learns.
+    """
+
+    tables: Count = 2048
+    layers: List[int] = (64, 64)
+    merge: bool = True
+
+
 class DealLearner:
     """Base of learners that play whole deals or matches at many tables between two updates.
 
@@ -116,9 +136,15 @@ class DealLearner:
     def make_batch(self) -> Batch:
         """Return new tables with fresh deals."""
         table, seed = self.table, seed_after(self.seed, self.decisions)
-        return make_batch(
-            table.game, self.settings.tables, table.num_players, rules=table.rules, seed=seed
-        )
+        size = self.settings.tables, table.num_players
+        return make_batch(table.game, *size, **rules_of(table), seed=seed)
+
+    def new_network(self, outputs: int | None = None) -> "Network":
+        """Return a network with random weights; one output per action, or a given number."""
+        from kille_training.learn.networks import Network  # brings torch
+
+        settings = self.settings
+        return Network(self.table, settings.layers, outputs, merge=settings.merge)
 
     @property
     def made(self) -> dict[str, Any]:
@@ -138,6 +164,13 @@ class DealLearner:
 
     def _parts(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in ("decisions", *self.parts)}
+
+
+def rules_of(table: Table) -> dict[str, Any]:
+    """Return the options of environments for the rules of a table."""
+    if isinstance(table, SpaceTable):
+        return {"rules": table.space, "observe_rules": table.told}
+    return {"rules": table.rules}
 
 
 def method_names() -> list[str]:

@@ -25,19 +25,34 @@ from kille_training.settings import versions
 class Network(nn.Module):
     """Outputs from batches of observations: one per action, or a given number."""
 
-    def __init__(self, table: Table, layers: Sequence[int], outputs: int | None = None) -> None:
-        """Begin with PyTorch's random weights."""
+    def __init__(
+        self,
+        table: Table,
+        layers: Sequence[int],
+        outputs: int | None = None,
+        *,
+        merge: bool = True,
+    ) -> None:
+        """Begin with PyTorch's random weights; `merge` computes equal observations once."""
         super().__init__()
         self.table, self.widths, self.spec = table, tuple(layers), spec(table.game)
-        scale = feature_scale(self.spec.observation(table.num_players))
+        self.merge = merge
+        scale = feature_scale(table.observation())
         self.scale = torch.as_tensor(scale)
         sizes = [len(scale), *layers, outputs or self.spec.num_actions]
         self.layers = nn.ModuleList(nn.Linear(*size) for size in pairwise(sizes))
 
     def forward(self, observation: np.ndarray) -> Tensor:
-        """Return the outputs [N, A] for observations [N, F] uint8; equal rows are computed once."""
+        """Return the outputs [N, A] for observations [N, F] uint8."""
+        if not self.merge:
+            return self.outputs(self.inputs(observation))
         alike = distinct(observation)
         return self.outputs(self.inputs(observation[alike.first]))[torch.as_tensor(alike.kind)]
+
+    def alike(self, observation: np.ndarray) -> "Distinct":
+        """Group equal observations; each is alone in its group if the network does not merge."""
+        each = np.arange(len(observation))
+        return distinct(observation) if self.merge else Distinct(each, each)
 
     def inputs(self, observation: np.ndarray) -> Tensor:
         """Scale observations [N, F] uint8 to 0 to 1."""

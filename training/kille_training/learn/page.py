@@ -48,17 +48,19 @@ def write_run_page(run: Run) -> Path:
             f"{run.folder} has not been measured; finish and measure it first: "
             f"kille train {run.folder}"
         )
-    table = settings.table
-    rules = table.resolve()
+    table, rules = settings.table, settings.home().rules
     measure = measure_of(table.game, table.episode)
     rows, exact = evaluation.rows, evaluation.exact or ()
     measurements = measurements_of(run).read()
     points = exact_of(run).read()
     yardsticks = _yardsticks(table.num_players, rules) if exact else {}
     stake = exact[0].stake if exact else 1
+    said = distance(exact, yardsticks) if exact else verdict(rows, measure)
+    if held_out := run.held_out_in_words():
+        said = Verdict(held_out)
     page = render(
         "learn/training.html.j2",
-        verdict=distance(exact, yardsticks) if exact else verdict(rows, measure),
+        verdict=said,
         first=distances(exact, yardsticks, stake) if exact else earnings(rows, measure),
         settings=settings,
         decisions=decisions_of(run.checkpoint),
@@ -111,10 +113,10 @@ def in_words(run: Run) -> list[str]:
     """Return the result of a finished run and the next steps as text."""
     settings, evaluation = run.settings(), run.read_evaluation()
     assert evaluation is not None
-    table, lines = settings.table, []
+    table, lines = settings.table, [held_out] if (held_out := run.held_out_in_words()) else []
     if evaluation.exact:
         nearest = min(evaluation.exact, key=lambda row: row.nash_conv)
-        uniform = _yardsticks(table.num_players, table.resolve())[YARDSTICKS["uniform"]]
+        uniform = _yardsticks(table.num_players, settings.home().rules)[YARDSTICKS["uniform"]]
         lines.append(
             f"Distance from an equilibrium (NashConv): {_percent(nearest.stakes / uniform)} of "
             "random play's. 0% is an equilibrium: no seat gains by deviating alone."

@@ -6,10 +6,12 @@ runs/NAME/
   progress.csv             one line per update
   measurements.csv         earnings against the baselines during training
   exact.csv                exact NashConv during training, if measured
+  shares.csv               with a rule space, the same over its held-out tables
   tensorboard/             the same two for TensorBoard
   policy.safetensors       the policy, see `kille_agents.network`
   policy.json              its metadata
   evaluation.json          the final measurement
+  held_out.json            with a rule space, NashConv at its held-out tables
   report.html              the report
 
 A checkpoint is a safetensors file, so reading it runs no code: the state of the learner (networks,
@@ -56,6 +58,7 @@ from kille_training.settings import (
 if TYPE_CHECKING:
     from kille_training.evaluation.results import Evaluation
 
+EVALUATION, REPORT, HELD_OUT = "evaluation.json", "report.html", "held_out.json"
 SEED_PREFIX = "seed-"
 """Prefix of the folders of runs by seed, see `seeds`."""
 FORMAT = "kille-checkpoint 6"
@@ -85,9 +88,11 @@ class Run(Result):
         self.progress = folder / "progress.csv"
         self.measurements = folder / "measurements.csv"
         self.exact = folder / "exact.csv"
+        self.shares = folder / "shares.csv"
         self.tensorboard = folder / "tensorboard"
-        self.evaluation = folder / "evaluation.json"
-        self.report = folder / "report.html"
+        self.evaluation = folder / EVALUATION
+        self.held_out = folder / HELD_OUT
+        self.report = folder / REPORT
 
     def parts(self) -> list[str | TextTable]:
         """Return the results of a finished run, its speed, and its paths."""
@@ -95,7 +100,8 @@ class Run(Result):
         if found is None:
             return [unfinished(self) or f"{self.folder} has not been measured"]
         files = f"The policy is in {self.folder}, its report in {self.report}"
-        return [*found.parts(), self.speed(), files]
+        held_out = self.held_out_in_words()
+        return [*found.parts(), *([held_out] if held_out else []), self.speed(), files]
 
     def as_dict(self) -> dict[str, Any]:
         """Return the results of a finished run as JSON values.
@@ -106,8 +112,26 @@ class Run(Result):
         found = self.read_evaluation()
         if found is None:
             raise ConfigError(unfinished(self) or f"{self.folder} has not been measured")
-        files = {"run": str(self.folder), "report": str(self.report)}
+        files: dict[str, Any] = {"run": str(self.folder), "report": str(self.report)}
+        if held_out := self.read_held_out():
+            files["held_out"] = held_out
         return files | {"speed": self.speed()} | found.as_dict()
+
+    def read_held_out(self) -> dict[str, Any]:
+        """Return NashConv at the held-out tables of a rule space; empty without a space."""
+        return parse_json(self.held_out.read_bytes()) if self.held_out.is_file() else {}
+
+    def held_out_in_words(self) -> str:
+        """Return NashConv at the held-out tables of a rule space as text, "" without a space."""
+        if not (found := self.read_held_out()):
+            return ""
+        shares, middle = [row["share"] for row in found["rows"]], found["interquartile_mean"]
+        return (
+            f"At {len(shares)} tables with rules that training never draws ({found['tables']}): "
+            f"{middle['value']:.3f} of random play's NashConv ({max(middle['low'], 0.0):.3f} to "
+            f"{middle['high']:.3f}, the interquartile mean with its 95% interval over tables), "
+            f"{max(shares):.3f} at the worst. 0 is an equilibrium."
+        )
 
     def speed(self) -> str:
         """Return the speed of training as a sentence."""

@@ -74,7 +74,11 @@ class SeedRuns(Result):
         with fewer than two seeds.
         """
         rows = []
-        for name, values in figures_of(self.evaluations).items():
+        figures = figures_of(self.evaluations)
+        if all(held_out := [run.read_held_out() for run in self.runs]):
+            values = [found["interquartile_mean"]["value"] for found in held_out]
+            figures[f"{NASH_CONV} at {held_out[0]['tables']}, share of uniform's"] = values
+        for name, values in figures.items():
             scores, low, high = np.array(values)[:, None], None, None
             if len(values) >= FEWEST:
                 found = bootstrap(scores, interquartile_mean)
@@ -150,8 +154,8 @@ class SeedRuns(Result):
         if self.folder.resolve() == other.folder.resolve():
             raise ConfigError(f"{self.folder} is compared with itself; name two folders of seeds")
         settings = [each.runs[0].settings() for each in sides]
-        measure, table = settings[0].measure, settings[0].table.table()
-        if wrong := table.differences(settings[1].table.table()):
+        measure, table = settings[0].measure, settings[0].home()
+        if wrong := table.differences(settings[1].home()):
             raise ConfigError(
                 f"{self.folder} and {other.folder} differ in their tables: {'; '.join(wrong)}"
             )

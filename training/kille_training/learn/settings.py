@@ -3,11 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import field, replace
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field
 
 from kille_env.errors import ConfigError, shortened
+from kille_env.registry import Table
+from kille_env.rule_spaces import SpaceTable, rule_space
+from kille_env.words.text import listed
 from kille_training.labels import SEED
 from kille_training.learn.method import settings_of
 from kille_training.settings import (
@@ -56,6 +59,22 @@ class MeasureSettings:
 
 
 @settings
+class SpaceSettings:
+    """Rules that differ from table to table.
+
+    Attributes:
+        name: A rule space, such as "krypkille-scores"; empty has the rules of `table` alone.
+        measured: Region of the space whose tables measure the policy at the end.
+        rules: Rules to train with: "told" has each table draw its rules anew at each match, and the
+            policy observes them; with "untold" it does not; "default" keeps those of the space.
+    """
+
+    name: str = ""
+    measured: str = "test"
+    rules: Literal["told", "untold", "default"] = "told"
+
+
+@settings
 class TrainSettings:
     """A run of `kille train`.
 
@@ -63,6 +82,7 @@ class TrainSettings:
         name: Folder of the run below `runs/`.
         seed: Seed of the deals, the network and the play while learning.
         table: The table to learn at.
+        space: The rule space to learn over, in place of `table.rules`.
         method: Learning method: a file of `kille_training/learn/methods`.
         learner: `decisions` of the whole run (2,000,000), and the hyperparameters that differ from
             the method's defaults.
@@ -77,6 +97,7 @@ class TrainSettings:
     name: FolderName = "byteskille"
     seed: Seed = 1
     table: TableSettings = field(default_factory=TableSettings)
+    space: SpaceSettings = field(default_factory=SpaceSettings)
     method: str = "maskable_ppo"
     learner: Mapping[str, Any] = field(default_factory=dict)
     cpu_seconds: Positive | None = None
@@ -86,7 +107,7 @@ class TrainSettings:
 
     def __post_init__(self) -> None:
         """Refuse a table that does not exist, and a run without decisions."""
-        self.table.resolve()
+        self.home()
         if self.measure.deals == 1:
             raise ConfigError("measure.deals is 1, expected 0 or at least 2")
         if type(self.decisions) is not int or self.decisions < 1:
@@ -94,6 +115,32 @@ class TrainSettings:
                 f"learner.decisions is {shortened(self.decisions)}, expected a whole number, at "
                 "least 1"
             )
+
+    def home(self) -> Table:
+        """Return the table to learn at; with a space, it has the default rules of the space."""
+        if not self.space.name:
+            return self.table.table()
+        space = rule_space(self.space.name)
+        if self.table.rules or self.table.episode != "deal":
+            raise ConfigError(
+                f"space.name is {space.name!r}, and the space has the rules: leave out table.rules "
+                "and table.episode"
+            )
+        if space.game != self.table.game:
+            raise ConfigError(
+                f"space.name is {space.name!r}, a space of {space.game}, and table.game is "
+                f"{self.table.game!r}"
+            )
+        if self.table.num_players not in space.seats:
+            seats = listed([str(number) for number in space.seats], "or")
+            raise ConfigError(
+                f"{space.name} has tables of {seats} seats, and table.num_players is "
+                f"{self.table.num_players}"
+            )
+        if self.space.rules == "default":
+            return Table.of(space.game, self.table.num_players, space.base)
+        told = self.space.rules == "told"
+        return SpaceTable.over(space, self.table.num_players, told=told)
 
     @property
     def decisions(self) -> int:

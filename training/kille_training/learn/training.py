@@ -44,6 +44,7 @@ from kille_training.progress import Progress, part_of, resumable, shown, teller
 from kille_training.settings import Overrides, build, plain
 
 if TYPE_CHECKING:
+    from kille_training.learn.grid import Item
     from kille_training.learn.measuring import Measurements
     from kille_training.learn.seeds import SeedRuns
 
@@ -117,7 +118,7 @@ def train(
         items = [Item(run.folder, run.settings()) for run in runs.values()]
         with resumable("the same call of kille_training.train resumes all seeds"):
             folder = items[0].folder.parent
-            run_grid(items, folder, finish, what=("seed", "seeds"), progress=progress)
+            run_grid(items, folder, finish_item, what=("seed", "seeds"), progress=progress)
         return SeedRuns.of(runs)
     run, settings = open_run(config, out=out, seed=seed, set=set)
     with resumable(f"kille_training.train({str(run.folder)!r}) resumes", run.config.is_file):
@@ -144,13 +145,18 @@ def finish(
         write_run_page(run)
 
 
+def finish_item(item: "Item") -> None:
+    """Finish a run of a grid."""
+    finish(Run(item.folder), item.settings)
+
+
 class Training:
     """A run in memory: the learner, its measurements and its growing tables."""
 
     def __init__(self, run: Run, settings: TrainSettings) -> None:
         """Begin a run; `load` resumes one."""
         settings = settings.resolved()
-        table, measure = settings.table, settings.measure
+        table, measure = settings.home(), settings.measure
         self._compiled = compile_measuring(table.game)
         self.run, self.settings = run, settings
         self.learner = learner_of(settings)
@@ -162,7 +168,7 @@ class Training:
         self.next_measurement: float = 0
         # Refuse invalid players of the final measurement before training.
         self._baselines = [
-            load_policy(name, table.game, table.num_players, table.resolve())
+            load_policy(name, table.game, table.num_players, table.rules)
             for name in measure.baselines
         ]
         self._measurements: Measurements | None = None
@@ -298,12 +304,13 @@ class Training:
 
 def _fixed(settings: TrainSettings, game_version: int) -> dict[str, Any]:
     """Return the settings that must not change when a run resumes."""
-    table = settings.table
+    table = settings.home()
     return {
         "game": table.game,
         "version of the game": game_version,
         "num_players": table.num_players,
-        "rules": table.resolve().as_dict(),
+        "rules": table.rules.as_dict(),
+        "space": plain(settings.space),
         "seed": settings.seed,
         "method": settings.method,
         "learner": settings.learner,
@@ -317,7 +324,7 @@ def compile_measuring(game: str) -> Callable[..., bool]:
 
 def learner_of(settings: TrainSettings) -> Learner:
     """Return the learner of a run before its first update."""
-    method, table = method_named(settings.method), settings.table.table()
+    method, table = method_named(settings.method), settings.home()
     return method.Learner(table, settings.seed, settings.hyperparameters())
 
 

@@ -2,8 +2,7 @@
 
 Agarwal, Schwarzer, Castro, Courville and Bellemare, "Deep reinforcement learning at the edge of the
 statistical precipice", NeurIPS 2021, and the conventions of its library, rliable: the interquartile
-mean over all runs of all tasks, a bootstrap that draws runs anew within each task (stratified), and
-performance profiles, the share of runs beyond each threshold.
+mean over all runs of all tasks, and a bootstrap that draws runs anew within each task (stratified).
 
 Its percentile intervals are too short for few runs: the coverage of nominal 95% intervals is 88%
 with five runs and 50% with two. So intervals here are Student's quantile times the bootstrap's
@@ -55,15 +54,6 @@ def interquartile_mean(scores: np.ndarray) -> np.ndarray:
     """
     means = trim_mean(scores.reshape(*scores.shape[:-2], -1), TRIM, axis=-1)
     return np.asarray(means)[()]  # a number for two dimensions
-
-
-def performance_profile(scores: np.ndarray, thresholds: np.ndarray) -> np.ndarray:
-    """Return the share of runs at or below each threshold, with equal weights of tasks.
-
-    Lower is better here, as for NashConv; rliable counts the runs above a threshold.
-    """
-    below = scores[..., None, :, :] <= thresholds[:, None, None]
-    return below.mean(axis=(-2, -1))
 
 
 def bootstrap(

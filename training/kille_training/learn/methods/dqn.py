@@ -19,36 +19,32 @@ from torch import nn
 from kille_agents.network import NetworkPolicy
 from kille_env.play.experience import Transitions, collect
 from kille_env.registry import Table
-from kille_training.learn.method import DealLearner, Left
+from kille_training.learn.method import DealLearner, DealSettings, Left
 from kille_training.learn.networks import Network, Rows
-from kille_training.settings import List, settings
+from kille_training.settings import settings
 
 
 @settings
-class Settings:
-    """Hyperparameters.
+class Settings(DealSettings):
+    """Hyperparameters beside those of `DealSettings`.
 
     Attributes:
-        tables: Matches per policy.
         buffer: Size of the replay buffer, in transitions.
         horizon: Decisions of its seat per transition (n-step returns).
         updates: Gradient steps between two policies.
         minibatch: Transitions per gradient step.
         follow: Step size of the target network towards the learner (Polyak averaging).
-        layers: Units of each hidden layer.
         learning_rate: Initial learning rate; it falls to 0.
         epsilon: Initial share of random actions; it falls to 0.
         temperature: Initial softmax temperature, in units.
         coldest: Final temperature.
     """
 
-    tables: int = 2048
     buffer: int = 100_000
     horizon: int = 10
     updates: int = 8
     minibatch: int = 2048
     follow: float = 0.05
-    layers: List[int] = (64, 64)
     learning_rate: float = 2e-3
     epsilon: float = 0.1
     temperature: float = 0.5
@@ -65,7 +61,7 @@ class Learner(DealLearner):
         """Begin with PyTorch's random weights."""
         super().__init__(table, seed, settings)
         self.rng = np.random.default_rng(seed)
-        self.learner, self.target = (Network(table, settings.layers) for _ in range(2))
+        self.learner, self.target = (self.new_network() for _ in range(2))
         self.target.load_state_dict(self.learner.state_dict())
         self.optimizer = torch.optim.Adam(self.learner.parameters())
         self.memory = Rows(settings.buffer)

@@ -29,7 +29,8 @@ from kille_env.core.spec import feature_scale
 from kille_env.errors import ConfigError
 from kille_env.play.seating import SeatedPolicies, play_out
 from kille_env.registry import Table, spec
-from kille_training.learn.method import Left, loaded, seed_after, state_of
+from kille_env.rule_spaces import SpaceTable
+from kille_training.learn.method import Left, loaded, rules_of, seed_after, state_of
 from kille_training.settings import Count, List, NotNegative, Positive, Share, settings, versions
 
 ACTIVATIONS: dict[str, type[nn.Module]] = {"tanh": nn.Tanh, "relu": nn.ReLU}
@@ -180,7 +181,7 @@ class Learner:
             env, algorithm = self._all_seats(), SeatPPO
         elif env is None:
             size = (table.game, settings.num_tables, table.num_players)
-            env = live = SeatVecEnv(*size, rules=table.rules, seed=seed, opponents="self")
+            env = live = SeatVecEnv(*size, **rules_of(table), seed=seed, opponents="self")
         self.env: Any = env
         self.model = algorithm(
             "MlpPolicy",
@@ -301,7 +302,7 @@ class Learner:
                 table.game,
                 settings.num_tables,
                 table.num_players,
-                rules=table.rules,
+                **rules_of(table),
                 seed=self.seed,
             )
         episodes = list[str](settings.episodes) or [str(table.rules["episode"])]
@@ -378,7 +379,7 @@ class Learner:
         # A network for several table sizes is scaled later, when it is laid out for one of them.
         if self.settings.table_sizes:
             return np.ones(1, np.float32)
-        return feature_scale(spec(self.table.game).observation(self.table.num_players))
+        return feature_scale(self.table.observation())
 
     def _weights(self) -> dict[str, np.ndarray]:
         """Return copies of the policy's weights in the layout of `NetworkPolicy`."""
@@ -416,6 +417,11 @@ class Learner:
 def _check_measured(table: Table, settings: Settings) -> None:
     """Refuse a table of measurements that is not a training table."""
     sizes, episodes = settings.table_sizes, settings.episodes
+    if sizes and isinstance(table, SpaceTable):
+        raise ConfigError(
+            f"learner.table_sizes and the space {table.space.name} exclude each other: set "
+            "table.num_players"
+        )
     for seats in sizes:
         spec(table.game).check_players(seats)
     if sizes and table.num_players not in sizes:

@@ -21,8 +21,9 @@ import numpy as np
 
 from kille_agents.tabular import TabularPolicy
 from kille_env.core.jit import announce_compilation, kernel
-from kille_env.errors import KilleError
+from kille_env.errors import ConfigError, KilleError
 from kille_env.registry import Table
+from kille_env.rule_spaces import SpaceTable
 from kille_training.learn.method import Left, loaded, state_of
 from kille_training.settings import settings
 from kille_training.solving.grow import build_deal
@@ -115,6 +116,11 @@ class Learner:
 
     def __init__(self, table: Table, seed: int, settings: Settings) -> None:
         """Build the tree."""
+        if isinstance(table, SpaceTable):
+            raise ConfigError(
+                "mccfr learns one table without a network, so it cannot learn over the space "
+                f"{table.space.name}; choose another method"
+            )
         try:
             check_deal(table.num_players, table.rules)
         except KilleError as error:

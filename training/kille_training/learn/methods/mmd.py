@@ -20,18 +20,16 @@ import torch
 from kille_agents.network import NetworkPolicy
 from kille_env.play.experience import Transitions, collect
 from kille_env.registry import Table
-from kille_training.learn.method import DealLearner, Left
-from kille_training.learn.networks import Network, distinct
-from kille_training.settings import List, settings
+from kille_training.learn.method import DealLearner, DealSettings, Left
+from kille_training.learn.networks import Network
+from kille_training.settings import settings
 
 
 @settings
-class Settings:
-    """Hyperparameters.
+class Settings(DealSettings):
+    """Hyperparameters beside those of `DealSettings`.
 
     Attributes:
-        tables: N, matches per update.
-        layers: Units of each hidden layer.
         steps: Gradient steps per update, each over all decisions.
         learning_rate: Initial learning rate; it falls to 0.
         alpha: Initial pull of the magnet, in units; it falls to 0 with the square of the budget
@@ -41,7 +39,6 @@ class Settings:
     """
 
     tables: int = 16_384
-    layers: List[int] = (64, 64)
     steps: int = 8
     learning_rate: float = 3e-3
     alpha: float = 0.1
@@ -57,8 +54,8 @@ class Learner(DealLearner):
     def __init__(self, table: Table, seed: int, settings: Settings) -> None:
         """Begin with PyTorch's random weights."""
         super().__init__(table, seed, settings)
-        self.actor = Network(table, settings.layers)
-        self.critic = Network(table, settings.layers, outputs=1)
+        self.actor = self.new_network()
+        self.critic = self.new_network(outputs=1)
         parameters = [*self.actor.parameters(), *self.critic.parameters()]
         self.optimizer = torch.optim.Adam(parameters, fused=True)
 
@@ -86,7 +83,7 @@ def descend(
     left: float,
 ) -> None:
     """Make one update of magnetic mirror descent, in several gradient steps."""
-    alike = distinct(played.observation)
+    alike = actor.alike(played.observation)
     seen = actor.inputs(played.observation[alike.first])
     legal = torch.as_tensor(played.mask[alike.first]) != 0
     with torch.no_grad():

@@ -15,18 +15,16 @@ import torch
 from kille_agents.network import NetworkPolicy
 from kille_env.play.experience import collect
 from kille_env.registry import Table
-from kille_training.learn.method import DealLearner, Left
-from kille_training.learn.networks import Network, distinct
-from kille_training.settings import List, settings
+from kille_training.learn.method import DealLearner, DealSettings, Left
+from kille_training.learn.networks import Network
+from kille_training.settings import settings
 
 
 @settings
-class Settings:
-    """Hyperparameters.
+class Settings(DealSettings):
+    """Hyperparameters beside those of `DealSettings`.
 
     Attributes:
-        tables: N, matches per update.
-        layers: Units of each hidden layer.
         steps: Gradient steps per update, each over all decisions.
         learning_rate: Initial learning rate; it falls to 0.
         epsilon: Initial share of random actions; it falls to 0.
@@ -34,8 +32,6 @@ class Settings:
         coldest: Final temperature.
     """
 
-    tables: int = 2048
-    layers: List[int] = (64, 64)
     steps: int = 4
     learning_rate: float = 5e-3
     epsilon: float = 0.1
@@ -51,7 +47,7 @@ class Learner(DealLearner):
     def __init__(self, table: Table, seed: int, settings: Settings) -> None:
         """Begin with PyTorch's random weights."""
         super().__init__(table, seed, settings)
-        self.network = Network(table, settings.layers)
+        self.network = self.new_network()
         self.optimizer = torch.optim.Adam(self.network.parameters())
         self.temperature = settings.temperature
 
@@ -83,7 +79,7 @@ def regress(
     steps: int,
 ) -> None:
     """Make gradient steps towards the returns [D], each over all decisions."""
-    alike = distinct(observation)
+    alike = network.alike(observation)
     seen = observation[alike.first]
     num_actions = network.spec.num_actions
     count, total = (alike.total(action, num_actions, what) for what in (None, returns))

@@ -20,18 +20,17 @@ from torch import nn
 from kille_agents.network import NetworkPolicy
 from kille_env.play.experience import collect
 from kille_env.registry import Table
-from kille_training.learn.method import DealLearner, Left
+from kille_training.learn.method import DealLearner, DealSettings, Left
 from kille_training.learn.methods import dqn
-from kille_training.learn.networks import Network, Rows
-from kille_training.settings import List, settings
+from kille_training.learn.networks import Rows
+from kille_training.settings import settings
 
 
 @settings
-class Settings:
-    """Hyperparameters.
+class Settings(DealSettings):
+    """Hyperparameters beside those of `DealSettings`.
 
     Attributes:
-        tables: Matches per update.
         anticipation: Probability of the best response in a match; the paper has 0.1.
         buffer: Size of the replay buffer, in transitions.
         horizon: Decisions of its seat per transition (n-step returns).
@@ -39,14 +38,12 @@ class Settings:
         updates: Gradient steps of each network per update.
         minibatch: Rows per gradient step.
         follow: Step size of the target network towards the learner (Polyak averaging).
-        layers: Units of each hidden layer.
         learning_rate: Learning rate of Q-learning.
         average_rate: Initial learning rate of the average policy; it falls to 0.
         epsilon: Initial share of a best response's random actions; it falls to 0.
         temperature: Softmax temperature of a best response, in units.
     """
 
-    tables: int = 2048
     anticipation: float = 0.25
     buffer: int = 100_000
     horizon: int = 3
@@ -54,7 +51,6 @@ class Settings:
     updates: int = 6
     minibatch: int = 2048
     follow: float = 0.05
-    layers: List[int] = (64, 64)
     learning_rate: float = 1e-3
     average_rate: float = 2e-3
     epsilon: float = 0.1
@@ -71,9 +67,7 @@ class Learner(DealLearner):
         """Begin with PyTorch's random weights."""
         super().__init__(table, seed, settings)
         self.rng = np.random.default_rng(seed)
-        self.average, self.response, self.target = (
-            Network(table, settings.layers) for _ in range(3)
-        )
+        self.average, self.response, self.target = (self.new_network() for _ in range(3))
         self.target.load_state_dict(self.response.state_dict())
         self.learning = torch.optim.Adam(self.response.parameters(), settings.learning_rate)
         self.averaging = torch.optim.Adam(self.average.parameters())

@@ -15,18 +15,15 @@ from kille_agents.network import NetworkPolicy
 from kille_env.errors import ConfigError
 from kille_env.play.experience import Transitions, collect
 from kille_env.registry import Table
-from kille_training.learn.method import DealLearner, Left
-from kille_training.learn.networks import Network
-from kille_training.settings import List, settings
+from kille_training.learn.method import DealLearner, DealSettings, Left
+from kille_training.settings import settings
 
 
 @settings
-class Settings:
-    """Hyperparameters.
+class Settings(DealSettings):
+    """Hyperparameters beside those of `DealSettings`.
 
     Attributes:
-        tables: N, matches per update; at least two.
-        layers: Units of each hidden layer.
         epochs: Passes over the decisions per update.
         parts: Minibatches per epoch.
         learning_rate: Initial learning rate; it falls to 0.
@@ -35,8 +32,6 @@ class Settings:
         norm: Maximum norm of the gradient.
     """
 
-    tables: int = 2048
-    layers: List[int] = (64, 64)
     epochs: int = 4
     parts: int = 4
     learning_rate: float = 2e-3
@@ -61,8 +56,8 @@ class Learner(DealLearner):
     def __init__(self, table: Table, seed: int, settings: Settings) -> None:
         """Begin with PyTorch's random weights."""
         super().__init__(table, seed, settings)
-        self.actor = Network(table, settings.layers)
-        self.critic = Network(table, settings.layers, outputs=1)
+        self.actor = self.new_network()
+        self.critic = self.new_network(outputs=1)
         self.parameters = [*self.actor.parameters(), *self.critic.parameters()]
         self.optimizer = torch.optim.Adam(self.parameters, eps=1e-5)
 

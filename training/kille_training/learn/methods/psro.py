@@ -27,21 +27,20 @@ from kille_env.core.batch import Batch
 from kille_env.errors import KilleError
 from kille_env.play.experience import Collector, PolicyFunction, collect
 from kille_env.registry import Table
-from kille_training.learn.method import DealLearner, Left, count_of
+from kille_training.learn.method import DealLearner, DealSettings, Left, count_of
 from kille_training.learn.methods import monte_carlo
-from kille_training.learn.networks import Network, distinct
-from kille_training.settings import List, settings
+from kille_training.learn.networks import Network
+from kille_training.settings import settings
 
 GREEDY = 1e-3
 """A temperature of practically greedy play."""
 
 
 @settings
-class Settings:
-    """Hyperparameters.
+class Settings(DealSettings):
+    """Hyperparameters beside those of `DealSettings`.
 
     Attributes:
-        tables: Matches per update.
         oracle: Updates per oracle.
         steps: Gradient steps per update.
         learning_rate: Initial learning rate of an oracle; it falls to 0.
@@ -49,10 +48,8 @@ class Settings:
         meta: The meta-solver, "nash" or "uniform".
         distilled: Batches of matches per round for the distilled network.
         distilling: Gradient steps of the distilled network per round.
-        layers: Units of each hidden layer.
     """
 
-    tables: int = 2048
     oracle: int = 20
     steps: int = 4
     learning_rate: float = 3e-3
@@ -60,7 +57,6 @@ class Settings:
     meta: Literal["nash", "uniform"] = "nash"
     distilled: int = 4
     distilling: int = 40
-    layers: List[int] = (64, 64)
 
 
 class Learner(DealLearner):
@@ -74,7 +70,7 @@ class Learner(DealLearner):
         self.rng, self.meeting = np.random.default_rng(seed), self.make_batch()
         self.networks: list[Network] = []
         self.margins, self.mixture = np.zeros((1, 1)), np.ones(1)
-        self.response, self.average = (Network(table, settings.layers) for _ in range(2))
+        self.response, self.average = (self.new_network() for _ in range(2))
         self.learning = torch.optim.Adam(self.average.parameters(), settings.learning_rate)
 
     @property
@@ -187,7 +183,7 @@ def _distil(
     observation, mask, action = (
         np.concatenate(c) for c in zip(*(p[:3] for p in played), strict=True)
     )
-    alike = distinct(observation)
+    alike = average.alike(observation)
     count = torch.as_tensor(alike.total(action, mask.shape[1], None)).float()
     illegal = torch.as_tensor(mask[alike.first]) == 0
     for _ in range(settings.distilling):

@@ -1,0 +1,173 @@
+"""Training over a rule space: every method, told the rules or not, and its measurement."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch")
+
+import kille_env
+import kille_training as kt
+from kille_env.errors import ConfigError, KilleError, PolicyError
+from kille_env.play.policy import resolve
+from kille_env.registry import Table
+from kille_env.rule_spaces import SpaceTable
+from kille_training.learn.method import method_named, save_policy, settings_of
+from kille_training.learn.settings import TrainSettings, load_settings
+from kille_training.learn.training import learner_of
+from kille_training.settings import build, recipes
+
+NAME, GAME = "krypkille-scores", "krypkille"
+SMALL = {"tables": 32, "layers": [8]}
+METHODS = {
+    "dqn": {**SMALL, "minibatch": 64},
+    "maskable_ppo": {"num_tables": 8, "n_steps": 8, "batch_size": 64, "layers": [8]},
+    "mmd": SMALL,
+    "monte_carlo": SMALL,
+    "nfsp": {**SMALL, "minibatch": 64},
+    "population": SMALL,
+    "ppo": SMALL,
+    "psro": {**SMALL, "oracle": 2},
+}
+
+
+def run_of(rules: str, method: str = "ppo", **more: Any) -> TrainSettings:
+    """Return the settings of a short run over the space."""
+    content = {
+        "name": "over", "table": {"game": GAME, "num_players": 2}, "method": method,
+        "space": {"name": NAME, "rules": rules, "measured": "tune"},
+        "learner": {"decisions": 400, **METHODS[method]},
+        "measure": {"every": 0, "final_deals": 4, "baselines": ["uniform"]}, **more,
+    }  # fmt: skip
+    return build(TrainSettings, content, "")
+
+
+def answers(policy: Any, rules: Any) -> np.ndarray:
+    """Return the probabilities of a policy at the beginning of some matches by some rules."""
+    batch = kille_env.make_batch(GAME, 32, 2, rules=rules, seed=3)
+    batch.reset()
+    seated = resolve(policy, GAME, 2, rules)
+    return seated.probabilities(batch.observation, batch.mask)
+
+
+@pytest.mark.parametrize("rules", ["told", "untold"])
+@pytest.mark.parametrize("method", METHODS)
+def test_a_method_learns_over_a_space_and_plays_by_any_of_its_rules(
+    method: str, rules: str, tmp_path: Path
+) -> None:
+    learner = learner_of(run_of(rules, method))
+    for left in (1.0, 0.5):
+        learner.update(lambda left=left: left)
+    save_policy(learner.policy("over"), tmp_path)
+    one, other = kille_env.rule_space(NAME).rules("test")[:2]
+    first, second = (answers(tmp_path, each) for each in (one, other))
+    assert np.array_equal(first, second) == (rules == "untold")
+    state = learner.state()
+    again = learner_of(run_of(rules, method))
+    again.load(state)
+    assert np.array_equal(answers(again.policy("over"), one), answers(learner.policy("over"), one))
+    again.update(lambda: 0.5)
+    assert again.decisions > learner.decisions
+
+
+def test_a_told_policy_plays_by_rules_as_the_network_that_reads_them() -> None:
+    learner: Any = learner_of(run_of("told"))
+    space = kille_env.rule_space(NAME)
+    batch = kille_env.make_batch(GAME, 64, 2, rules=space, observe_rules=True, seed=1)
+    batch.reset()
+    read = learner.actor.player()(batch.observation, batch.mask)
+    plain = batch.observation[:, : kille_env.make_batch(GAME, 1, 2).observation.shape[1]]
+    policy = learner.policy("over")
+    for row in range(8):
+        seated = resolve(policy, GAME, 2, batch.rules_at(row))
+        one = slice(row, row + 1)
+        assert seated.probabilities(plain[one], batch.mask[one]) == pytest.approx(
+            read[one], abs=1e-5
+        )
+
+
+def test_a_run_resumes_and_is_measured_at_rules_that_it_never_drew(tmp_path: Path) -> None:
+    settings, folder = run_of("told", checkpoint_seconds=1e-9), tmp_path / "run"
+
+    class Killed(Exception):
+        pass
+
+    def kill(job: str, parts: int, total: int) -> None:
+        if job == "training" and parts:
+            raise Killed
+
+    with pytest.raises(Killed):
+        kt.train(settings, out=folder, progress=kill)
+    assert not (folder / "evaluation.json").exists()
+    run = kt.train(folder)
+    found = run.as_dict()["held_out"]
+    space = kille_env.rule_space(NAME)
+    assert found["tables"] == f"{NAME}/tune" and len(found["rows"]) == 16
+    assert "rules that training never draws" in str(run)
+    table = Table.of(GAME, 2, space.rules("tune")[0])
+    again = kt.nash_conv(folder, tables=[table])
+    assert again.share[0] == pytest.approx(found["rows"][0]["share"])
+    assert kt.evaluate(folder, deals=4, rules=table.rules).exact
+    outside = Table.of(GAME, 2, table.rules.as_dict() | {"hand": 3})
+    with pytest.raises(PolicyError, match="hand 3 instead of 2"):
+        kt.nash_conv(folder, tables=[outside])
+
+
+def test_rules_of_another_game_or_number_of_seats_are_a_difference() -> None:
+    space = kille_env.rule_space(NAME)
+    home = SpaceTable.over(space, 2, told=True)
+    inside = Table.of(GAME, 2, space.rules("test")[0])
+    assert home.differences(inside) == []
+    assert "3 seats instead of 2" in home.differences(Table.of(GAME, 3, inside.rules))[0]
+    assert home.differences(Table.of("knack", 2)) == ["knack instead of krypkille"]
+    assert home.differences(Table.of(GAME, 2))  # its pack and hands are others
+    assert str(home) == "krypkille, 2 seats, rules of krypkille-scores"
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ({"table": {"game": "knack", "num_players": 2}}, "a space of krypkille, and table.game"),
+        (
+            {"table": {"game": GAME, "num_players": 2, "rules": {"hand": 2}}},
+            "leave out table.rules",
+        ),
+        ({"table": {"game": GAME, "num_players": 5}}, "tables of 2 or 3 seats"),
+        ({"space": {"name": "krypkile-scores"}}, "Did you mean 'krypkille-scores'"),
+        ({"space": {"name": NAME, "rules": "shown"}}, "rules is 'shown', expected"),
+    ],
+)
+def test_settings_that_contradict_each_other_are_named(
+    content: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(KilleError, match=message):
+        run_of("told", **content)
+
+
+def test_a_method_or_network_of_one_table_is_refused() -> None:
+    home = run_of("told").home()
+    with pytest.raises(ConfigError, match=r"mccfr learns one table.*choose another method"):
+        method_named("mccfr").Learner(home, 1, settings_of("mccfr", {}))
+    sizes = {"table_sizes": [2, 3], "num_tables": 8}
+    with pytest.raises(ConfigError, match=r"learner\.table_sizes and the space"):
+        method_named("maskable_ppo").Learner(home, 1, settings_of("maskable_ppo", sizes))
+
+
+def test_a_policy_of_one_rule_set_is_measured_at_others_only_by_saying_so(tmp_path: Path) -> None:
+    learner = learner_of(run_of("default"))
+    save_policy(learner.policy("default"), tmp_path)
+    tables = [Table.of(GAME, 2, kille_env.rule_space(NAME).rules("tune")[0])]
+    with pytest.raises(PolicyError, match="transfer=True"):
+        kt.nash_conv(tmp_path, tables=tables)
+    assert kt.nash_conv(tmp_path, tables=tables, transfer=True).share[0] > 0.0
+
+
+def test_the_command_of_a_newcomer_trains_over_the_space() -> None:
+    from kille_training.cli.train import over
+
+    settings = load_settings(recipes("train")[GAME], over(NAME))
+    assert (settings.name, settings.table.num_players, settings.space.rules) == (NAME, 2, "told")
+    assert isinstance(settings.home(), SpaceTable)
+    assert learner_of(settings).decisions_per_update == 16_384
