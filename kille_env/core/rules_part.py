@@ -18,7 +18,7 @@ from kille_env.core.parts import Part, lay_out
 from kille_env.core.rules import EPISODES, Rules
 from kille_env.core.switches import PackSwitch, Switch
 
-EXACT, STEPS, LARGEST = 100, 8, 240
+EXACT, STEPS, LARGEST = 20, 8, 240
 """Largest number that is told exactly; steps of the logarithm for a doubling, and its largest."""
 NARROW = 255
 """Widest range of a number that is told exactly."""

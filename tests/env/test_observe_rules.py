@@ -52,7 +52,7 @@ def test_every_rule_is_told_and_within_its_bounds(game):
 
 def test_the_kinds_of_switches_by_example():
     shown = features_of("krypkille", right_others="zero", limit=300, tie_beats_declarer=False)
-    assert shown["rules.limit"] == [100] and shown["rules.limit_log"] == [66]
+    assert shown["rules.limit"] == [20] and shown["rules.limit_log"] == [66]
     assert sum(shown["rules.right_others"]) == 1 and shown["rules.tie_beats_declarer"] == [0]
     assert sum(features_of("krypkille", preset="tiny")["rules.pack"]) == 5
     assert features_of("knack")["rules.deals_null"] == [1]
