@@ -15,6 +15,7 @@ from kille_training.settings import load
 DOCS = Path(__file__).parent
 PAGE, DATA = DOCS / "benchmark.md", DOCS / "data" / "benchmark"
 CONFIGS = DOCS.parent / "configs" / "benchmark"
+NOT_RUN = "Not run yet."
 TASK = "krypkille-scores"
 """The task of the picture."""
 
@@ -29,7 +30,8 @@ def results(grid: str) -> Results:
 def scores_table() -> str:
     """Return the final scores at the task of the picture."""
     found = results("rules")
-    return table(("method", "rules", *found.values("budget")), rows_of(found, TASK))
+    rows = rows_of(found, TASK)
+    return table(("method", "rules", *found.values("budget")), rows) if rows else NOT_RUN
 
 
 def by_task(grid: str) -> str:
@@ -39,7 +41,7 @@ def by_task(grid: str) -> str:
     cells = {(*row[:2], task): row[2] for task in tasks for row in rows_of(found, task)}
     rows = dict.fromkeys(key[:2] for key in cells)
     body = [(*row, *(cells.get((*row, task), "") for task in tasks)) for row in rows]
-    return table(("method", "rules", *tasks), body) if body else "Not run yet."
+    return table(("method", "rules", *tasks), body) if body else NOT_RUN
 
 
 def done_table() -> str:
@@ -62,4 +64,8 @@ BLOCKS = {
         "done": done_table,
     }
 }
-FIGURES = {DOCS / "benchmark.svg": lambda: curves(results("rules"), TASK)}
+FIGURES = (
+    {DOCS / "benchmark.svg": lambda: curves(results("rules"), TASK)}
+    if results("rules").lines
+    else {}
+)
