@@ -44,26 +44,32 @@ class Earnings(NamedTuple):
 
 
 def earnings(
-    policy: Policy, pair: tuple[int, int], rules: Rules, cards: Sequence[str] = ()
+    policy: Policy,
+    pair: tuple[int, int],
+    rules: Rules,
+    cards: Sequence[str] = (),
+    num_players: int = SEATS,
 ) -> Earnings:
-    """Return the joint earnings of two of three seats under one policy.
+    """Return the joint earnings of two seats under one policy.
 
     Args:
         policy: The policy of all seats.
         pair: The two seats, ascending; forehand is 0.
-        rules: Rules of Byteskille, single deals.
+        rules: Rules of single deals.
         cards: Codes of a smaller pack, for checks.
+        num_players: P.
     """
-    deal = build_deal(SEATS, rules, cards=cards)
+    deal = build_deal(num_players, rules, cards=cards)
     strategies = strategies_of(policy, deal)
     measured = nash_conv_of(strategies, deal)
     own = float(measured.values[list(pair)].sum())
-    together = build_deal(SEATS, rules, cards=cards, shared=pair)
+    together = build_deal(num_players, rules, cards=cards, shared=pair)
+    both = num_players - 2  # the players are the other seats, then the two
     return Earnings(
         own=own,
         selfish=own + float(measured.improvement[list(pair)].sum()),
         agreed=max(_agree(strategies, deal, order, pair) for order in (pair, pair[::-1])),
-        shared=_respond(strategies_of(policy, together), together, 1, (1,))[1],
+        shared=_respond(strategies_of(policy, together), together, both, (both,))[1],
     )
 
 

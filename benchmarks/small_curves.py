@@ -2,7 +2,7 @@
 
 A grid of runs of `kille train`: MaskablePPO with the settings of `configs/train/GAME.yaml` plays
 all seats of the small tables of the five-card games and Knack, with exact NashConv at every point.
-Run it again to resume. `docs/solutions.py` draws docs/data/small_curves.jsonl, a copy of its
+Run it again to resume. `docs/learning.py` draws docs/data/small_curves.jsonl, a copy of its
 output.
 """
 

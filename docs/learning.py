@@ -14,7 +14,8 @@ import yaml
 from blocks import lines_of, table
 from matplotlib.figure import Figure
 
-from kille_env.registry import list_games
+from kille_agents.greedy import PLAYS
+from kille_env.registry import list_games, spec
 from kille_training.pages.page import SERIES
 from kille_training.pages.plots import STYLE, as_svg
 
@@ -163,6 +164,63 @@ def _setting(value: Any) -> str:
     return f"{value:,}" if isinstance(value, int) and value > 9_999 else str(value)
 
 
+# Small tables
+
+SOLVED = DOCS.parent / "truth" / "index.csv"
+
+
+def small_tables(runs: Runs) -> str:
+    """Return a learner's results at small tables beside the solution."""
+    head = ("game", "rules", "uniform", "rule of thumb", "learner, greedy", "learner, sampled",
+            "solution", "decisions", "seeds")  # fmt: skip
+    rows = []
+    for (game, preset), here in _small(runs):
+        last = [points[-1] for points in here.points]
+        ends = [middle((sum(point[play]) for point in last), ".2f") for play in PLAYS]
+        known = [f"{value:.2f}" for value in here.baselines.iloc[0].values()]
+        decisions = f"{last[0]['decisions']:,}"
+        solved = f"{_solution(game, preset):.0e}"
+        named = spec(game).title, f"`{preset}`"
+        rows.append((*named, *known, *ends, solved, decisions, str(len(here))))
+    return table(head, rows)
+
+
+def small_figure(runs: Runs) -> str:
+    """Plot NashConv at small tables over decisions."""
+    found = list(_small(runs))
+    with mpl.rc_context(STYLE):
+        tall = (len(found) + 1) // 2
+        figure = Figure(figsize=(7.6, 2.6 * tall), layout="constrained")
+        panels = figure.subplots(tall, 2, squeeze=False).ravel()
+        for axes, ((game, preset), here) in zip(panels, found, strict=False):
+            for play, color in zip(PLAYS, SERIES, strict=False):
+                draw(axes, here, play, color, play)
+            baselines = here.baselines.iloc[0].items()
+            for (name, value), dashes in zip(baselines, (":", "--"), strict=True):
+                label = name.replace("_", " ")
+                axes.axhline(value, color="#8a8a8a", linestyle=dashes, label=label)
+            title = f"{spec(game).title} {preset}, solution {_solution(game, preset):.0e}"
+            axes.set_title(title, loc="left", fontsize=9)
+            axes.set_ylim(bottom=0)
+        for axes in panels[::2]:
+            axes.set_ylabel("NashConv, units per deal")
+        for axes in panels[-2:]:
+            axes.set_xlabel("decisions, thousands")
+        panels[0].legend(fontsize=8)
+        return as_svg(figure)
+
+
+def _small(runs: Runs) -> Iterable[tuple[tuple[str, str], Runs]]:
+    """Return the runs of each table."""
+    return runs.groupby(["game", "preset"], sort=False)
+
+
+def _solution(game: str, preset: str) -> float:
+    """Return NashConv of a solution of the truth set with two seats."""
+    solved = pd.read_csv(SOLVED).set_index("name")
+    return float(solved.loc[f"{game}-{preset}-2", "nash_conv"])
+
+
 # The pages
 
 
@@ -175,6 +233,7 @@ BLOCKS = {
     PAGE: {
         "libraries": of("libraries", libraries_table),
         "games": of("trained", games_table),
+        "small": of("small_curves", small_tables),
     },
     TRAINING: {
         "settings": settings_table,
@@ -183,5 +242,6 @@ BLOCKS = {
     },
 }
 FIGURES = {
+    DOCS / "small-curves.svg": of("small_curves", small_figure),
     DOCS / "calibration.svg": of("calibration", calibration_figure),
 }

@@ -14,7 +14,7 @@ from blocks import filled, write
 
 MAKERS = (
     *("architecture", "benchmark", "curves", "leaderboard", "learning", "performance"),
-    *("pictures", "rule_spaces", "tables", "what_is_hard"),
+    *("pictures", "rule_spaces", "tables", "truth", "what_is_hard"),
 )
 
 

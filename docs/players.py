@@ -4,8 +4,7 @@ python docs/players.py measure [GAME ...]   earnings of all players, for `kille 
 python docs/players.py trained [GAME ...]   details of trained players; minutes each
 python docs/players.py take FOLDER          import the policies of the runs FOLDER/GAME_trained, and
                                             their learning curves for docs/learning.py
-python docs/players.py solved               import `byteskille/solved` from runs/solutions, see
-                                            `make solutions`
+python docs/players.py solved               solve and import `byteskille/solved`
 """
 
 import csv
@@ -21,7 +20,7 @@ import kille_agents.population
 from kille_agents.catalog import MEASURED, load_policy
 from kille_agents.network import WEIGHTS, NetworkPolicy, load_network, save_network
 from kille_agents.population import population
-from kille_agents.tabular import TABULAR, load_tabular, save_tabular
+from kille_agents.tabular import save_tabular
 from kille_agents.trained import CARDS, FOLDER, TRAINED, trained
 from kille_env.files import write_whole
 from kille_env.registry import list_games, spec
@@ -29,6 +28,7 @@ from kille_training.evaluation.duplicate import payoff
 from kille_training.evaluation.exact import exact_rows
 from kille_training.learn.best_response import Search, search_response
 from kille_training.learn.runs import Run
+from kille_training.solving.solve import solve
 
 CURVES = Path(__file__).parent / "data" / "trained.jsonl"
 """Earnings of the networks during training, one measurement per line."""
@@ -149,8 +149,8 @@ def take_solved() -> None:
     folder = Path(kille_agents.population.__file__).parent / "solved"
     for preset in spec("byteskille").presets:
         for seats in SEATS:
-            solved = Path("runs") / "solutions" / f"{preset}-{seats}" / TABULAR
-            policy = load_tabular(solved)
+            kept = Path("runs") / "solutions" / f"{preset}-{seats}"
+            policy = solve("byteskille", seats, rules=preset, out=kept).policy
             print(save_tabular(policy, folder / f"{preset}-{seats}"), file=sys.stderr)
 
 

@@ -5,90 +5,15 @@ node.
 """
 
 from kille_training.solving.trees.tree import Chance, Decision, Flattened, Terminal, flatten
+from reference.scripts import script
 
-
-def kuhn(num_players: int = 2) -> Flattened:
-    """Kuhn poker: one card each of P + 1, one bet of one chip over an ante of one."""
-    return flatten(*kuhn_rules(num_players), num_players)
-
-
-def kuhn_rules(num_players: int = 2):
-    """Where Kuhn poker begins, and what may come of a state."""
-
-    def expand(state):
-        cards, bets = state
-        if len(cards) < num_players:
-            left = [card for card in range(num_players + 1) if card not in cards]
-            return Chance([1 / len(left)] * len(left), [((*cards, card), "") for card in left])
-        first = bets.find("b")
-        if len(bets) == num_players if first < 0 else len(bets) == first + num_players:
-            paid = [1 + int("b" in bets[seat::num_players]) for seat in range(num_players)]
-            staying = [seat for seat in range(num_players) if first < 0 or paid[seat] == 2]
-            winner = max(staying, key=lambda seat: cards[seat])
-            return Terminal(
-                [sum(paid) * (seat == winner) - paid[seat] for seat in range(num_players)]
-            )
-        seat = len(bets) % num_players
-        return Decision(seat, (cards[seat], bets), [(cards, bets + "p"), (cards, bets + "b")])
-
-    return ((), ""), expand
+poker = script("truth/poker.py")
+kuhn, kuhn_rules = poker.kuhn, poker.kuhn_rules
 
 
 def leduc() -> Flattened:
-    """Leduc poker: six cards of three ranks, two rounds, at most two raises of two and of four."""
-    deck = range(6)
-    fold, call, lift = "fcr"
-
-    def pay(state):
-        """What is at stake: chips of each seat, who has folded."""
-        chips, folded = [1, 1], None
-        for number, bets in enumerate(state[2:]):
-            size = 2 + 2 * number
-            for place, bet in enumerate(bets):
-                seat = place % 2
-                if bet == fold:
-                    folded = seat
-                elif bet == call:
-                    chips[seat] = max(chips)
-                else:
-                    chips[seat] = max(chips) + size
-        return chips, folded
-
-    def closed(bets):
-        return len(bets) >= 2 and bets[-1] == call
-
-    def expand(state):
-        cards, board, *rounds = state
-        if len(cards) < 2:
-            left = [card for card in deck if card not in cards]
-            return Chance([1 / len(left)] * len(left), [((*cards, c), None, "", "") for c in left])
-        chips, folded = pay(state)
-        if folded is not None:
-            won = chips[folded]
-            return Terminal([-won, won] if folded == 0 else [won, -won])
-        if closed(rounds[0]) and board is None:
-            left = [card for card in deck if card not in cards]
-            return Chance([1 / len(left)] * len(left), [(cards, c, rounds[0], "") for c in left])
-        if closed(rounds[1]):
-            strength = [(card // 2 == board // 2, card // 2) for card in cards]
-            won = chips[0] * ((strength[0] > strength[1]) - (strength[0] < strength[1]))
-            return Terminal([won, -won])
-        now = 0 if board is None else 1
-        bets = rounds[now]
-        seat = len(bets) % 2
-        actions = [call]
-        if chips[seat] < max(chips):
-            actions.insert(0, fold)
-        if bets.count(lift) < 2:
-            actions.append(lift)
-        after = []
-        for action in actions:
-            later = list(rounds)
-            later[now] += action
-            after.append((cards, board, *later))
-        return Decision(seat, (cards[seat], board, *rounds), after)
-
-    return flatten(((), None, "", ""), expand, 2)
+    """Leduc poker with six different cards, as OpenSpiel has it."""
+    return poker.leduc(suits=True)
 
 
 def liars_dice(sides: int = 6) -> Flattened:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from kille_training.learn.training import train
     from kille_training.solving.export import export_efg
     from kille_training.solving.solve import solve
+    from kille_training.solving.truth import load_tree
 
 _NAMES = {
     "train": ("learn.training", "train"),
@@ -30,6 +31,7 @@ _NAMES = {
     "best_response": ("learn.best_response", "train"),
     "export_efg": ("solving.export", "measure"),
     "solve": ("solving.solve", "measure"),
+    "load_tree": ("solving.truth", "measure"),
     "play_tournament": ("arena.tournament", "measure"),
     "compare": ("arena.compare", "measure"),
     "NashConvCallback": ("learn.callbacks", "train"),
@@ -42,6 +44,7 @@ __all__ = [
     "compare",
     "evaluate",
     "export_efg",
+    "load_tree",
     "nash_conv",
     "play_tournament",
     "solve",

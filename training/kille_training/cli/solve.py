@@ -26,7 +26,7 @@ SET = ("iterations", "method", "memory")
 @click.option(
     "--efg", type=click.Path(path_type=Path, dir_okay=False),
     help="Also write the exact tree of a deal in Gambit's format, for OpenSpiel, and beside it the "
-    "solution by information set (.policy), for docs/certificates/check.py.",
+    "solution by information set (.policy), for truth/check.py.",
 )  # fmt: skip
 @command.out_option
 @command.json_option
@@ -42,6 +42,8 @@ def solve(
 ) -> None:
     """Compute an equilibrium of a single deal of GAME, or of a whole pot (--rules episode=match).
 
+    GAME may be a table of the truth set, with its seats and rules, such as krypkille-tiny-2.
+
     Byteskille is solved with up to 4 seats, whole pots with 2 or 3; other games if the tree fits
     into memory, such as krypkille with 2 or 3 seats under --rules small.
 
@@ -55,7 +57,9 @@ def solve(
     from kille_training.solving.pictures import write_pictures
     from kille_training.solving.solution import SolveError, default_name
     from kille_training.solving.solve import solve as solve_it
+    from kille_training.solving.truth import named
 
+    game, num_players, rules = named(game, num_players, rules)
     asked = command.arguments_of(solve_it, overrides, *SET)
     table = Table.of(game, rules=rules)
     seats = table.num_players if num_players is None else num_players  # `solve` checks them

@@ -27,6 +27,7 @@ from kille_training.solving.size import MATCH_GAME
 from kille_training.solving.stages import DealStages, Stage
 from kille_training.solving.trees.sequence_game import payoffs_of
 from kille_training.solving.trees.values import NashConv, best_response, infoset_reach, losses
+from kille_training.solving.truth import named
 from kille_training.tables import RulesLike, table_of
 
 if TYPE_CHECKING:
@@ -252,7 +253,8 @@ def nash_conv(
     Args:
         policy: A name, a path, a function of observations and masks, or any other policy; or a list
             with one per seat, forehand first, the dealer last.
-        game: The game; the default is the one that the policy was made for, or byteskille.
+        game: The game, or a table of the truth set; the default is the one that the policy was
+            made for, or byteskille.
         num_players: Seats; the default is that of the policy or list, or the game's.
         rules: A preset or switches; likewise.
         episode: "deal", or "match": best responses then cover all hands and all buying in of a
@@ -276,6 +278,7 @@ def nash_conv(
             raise ConfigError("tables have their own rules: leave out rules and episode")
         how: dict[str, Any] = {"play": play, "transfer": transfer, "trust": trust}
         return measure_tables(policy, tables, game, num_players, progress=progress, **how)
+    game, num_players, rules = named(game, num_players, rules)
     profile = profile_of(policy)
     seats = num_players if num_players is not None or not profile else len(profile)
     asked: list[Any] = profile or [policy]

@@ -63,7 +63,7 @@ class ExportedDeal:
         return _open_spiel().TabularPolicy(self.efg.policy_of(self._strategy(player), self.load()))
 
     def write_policy(self, player: PlayerLike) -> Path:
-        """Write a policy's probabilities beside the tree, for docs/certificates/check.py."""
+        """Write a policy's probabilities beside the tree, for truth/check.py."""
         path = self.path.with_suffix(".policy")
         self.efg.write_policy(self._strategy(player), path)
         return path

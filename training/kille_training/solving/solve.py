@@ -45,6 +45,7 @@ from kille_training.solving.solution import (
 )
 from kille_training.solving.stages import Stage
 from kille_training.solving.text import deal_text, match_text
+from kille_training.solving.truth import named
 
 Observer = Callable[[DealProgress | MatchProgress], None]
 """Callback after each measurement of a hand of a deal, or each group of states of a match."""
@@ -75,8 +76,8 @@ def solve(
         True
 
     Args:
-        game: The game. For the five-card games and Knack, only small tables fit into memory: their
-            presets `tiny` and `small`.
+        game: The game, or a table of the truth set. For the five-card games and Knack, only small
+            tables fit into memory: their presets `tiny` and `small`.
         num_players: Seats; for Byteskille 2 to 4, in a match 2 or 3. None is the game's default.
         rules: A preset, switches, or resolved rules.
         episode: "deal", or "match", a whole pot of Byteskille; None is that of `rules`, or "deal".
@@ -101,6 +102,7 @@ def solve(
     if not isinstance(memory, (int, float)) or not memory > 0:
         raise SolveError("memory", f"expected a positive number of GiB, got {memory!r}")
     limit = int(memory * 2**30)
+    game, num_players, rules = named(game, num_players, rules)
     settings = settings_of(game, num_players, rules, episode, target, iterations, method, limit)
     with ExitStack() as stack:
         if observer is None:

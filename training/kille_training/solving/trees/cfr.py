@@ -117,9 +117,12 @@ class CFR:
     A solver can stop and resume at any iteration; the result is the same bit for bit.
     """
 
-    def __init__(self, tree: SequenceGame, method: str = "cfr+") -> None:
-        """Begin with uniform play."""
+    def __init__(
+        self, tree: SequenceGame, method: str = "cfr+", start: np.ndarray | None = None
+    ) -> None:
+        """Begin with uniform play, or with another strategy [S]."""
         tree.check()
+        begin = uniform(tree) if start is None else check_strategy(tree, start)
         if method not in VARIANTS:
             raise KilleError(f"there is no method {method!r}. {did_you_mean(method, VARIANTS)}")
         self.tree, self.method, sequences = tree, method, tree.num_sequences
@@ -128,8 +131,8 @@ class CFR:
             iterations=np.zeros(1, dtype=np.int64),
             regret=np.zeros(sequences),
             average=np.zeros(sequences),
-            current=uniform(tree),
-            reach=sequence_reach(tree, uniform(tree)),
+            current=begin,
+            reach=sequence_reach(tree, begin),
             gain=np.zeros(sequences + 1),
             sets=np.argsort(tree.player, kind="stable"),
             begin=np.searchsorted(np.sort(tree.player), np.arange(tree.num_players + 1)),

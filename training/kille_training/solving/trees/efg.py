@@ -16,12 +16,10 @@ import numpy as np
 from kille_env.errors import PolicyError
 from kille_env.files import whole_file, write_whole
 from kille_training.solving.trees.tree import CHANCE, TERMINAL, FlatTree
+from kille_training.solving.trees.values import MILLION, in_millionths
 
 DENOMINATOR, ROUNDING = 10**6, 2e-15
 """Maximum denominator of fractions in a file, and tolerance of a number close to one."""
-
-DIGITS = 6
-"""Decimals of probabilities in a policy file."""
 
 SUM_TOLERANCE = 1e-6
 """Tolerance of the sum of a policy's probabilities at a decision."""
@@ -55,14 +53,15 @@ class EfgTree:
                 file.write(line.encode())
 
     def write_policy(self, strategy: np.ndarray, path: Path) -> None:
-        """Write a strategy by information set, for docs/certificates/check.py.
+        """Write a strategy by information set, for truth/check.py.
 
         Each line is a player, an information set and the probability of each action, rounded so
         that they add up to exactly 1.
         """
         lines, first = [], self.tree.first.tolist()
+        shares = (in_millionths(self.tree, strategy) / MILLION).tolist()
         for number, (seat, of_seat) in enumerate(self._numbers()):
-            row = _rounded(strategy[first[number] : first[number + 1]])
+            row = shares[first[number] : first[number + 1]]
             lines.append(" ".join([str(seat), str(of_seat), *(f"{one:g}" for one in row)]) + "\n")
         write_whole(path, "".join(lines).encode())
 
@@ -178,14 +177,6 @@ def _number(value: float) -> str:
     near = Fraction(value).limit_denominator(DENOMINATOR)
     exact = abs(near - Fraction(value)) <= ROUNDING * max(1.0, abs(value))
     return str(near) if exact else f"{value:.17g}"
-
-
-def _rounded(chances: np.ndarray) -> list[float]:
-    """Round probabilities to `DIGITS` decimals; the largest absorbs the error of the sum."""
-    units = 10**DIGITS
-    counts = np.round(chances * units).astype(np.int64)
-    counts[counts.argmax()] += units - counts.sum()
-    return (counts / units).tolist()
 
 
 def _plain(label: str) -> str:

@@ -8,6 +8,7 @@ response, and is added to the sequence that leads to the set. Perfect recall mak
 choice in one set never changes the relative weights of the nodes of another.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +22,7 @@ from kille_training.solving.trees.sequence_game import (
     sweep,
     values_of,
 )
+from kille_training.solving.trees.tree import FlatTree
 
 TOLERANCE = 1e-6
 """Tolerance of the sum of an information set's probabilities: float32 rounding."""
@@ -31,6 +33,9 @@ MOST_TURNS = 8
 
 NO_GAIN = 1e-13
 """Gains below this are rounding errors."""
+
+MILLION = 10**6
+"""Rounded probabilities are whole multiples of one over this."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +92,7 @@ def normalised(tree: SequenceGame, weights: np.ndarray) -> np.ndarray:
     return np.where(totals > 0.0, weights / np.where(totals > 0.0, totals, 1.0), uniform(tree))
 
 
-def greedy(tree: SequenceGame, strategy: np.ndarray) -> np.ndarray:
+def greedy(tree: SequenceGame | FlatTree, strategy: np.ndarray) -> np.ndarray:
     """Return the greedy version of a strategy, [S]; ties go to the first action."""
     pure = np.zeros(tree.num_sequences)
     if tree.num_infosets:
@@ -96,6 +101,37 @@ def greedy(tree: SequenceGame, strategy: np.ndarray) -> np.ndarray:
         steps = np.where(largest, np.arange(len(strategy)), len(strategy))
         pure[np.minimum.reduceat(steps, starts)] = 1.0
     return pure
+
+
+def in_millionths(tree: SequenceGame | FlatTree, strategy: np.ndarray) -> np.ndarray:
+    """Return a strategy as whole millionths, [S] int32, that sum to a million in each set.
+
+    The largest of a set absorbs the rounding error of its sum.
+    """
+    counts = np.round(strategy * MILLION).astype(np.int64)
+    if tree.num_infosets:
+        largest = np.flatnonzero(greedy(tree, counts))
+        counts[largest] += MILLION - np.add.reduceat(counts, tree.first[:-1])
+    return counts.astype(np.int32)
+
+
+def coarse_gains(tree: SequenceGame, strategies: Iterable[np.ndarray]) -> np.ndarray:
+    """Return the gain of each player's best fixed strategy over a history of joint play, [P].
+
+    One of the strategies of all players [S] is drawn for all. Where no gain is positive, the
+    history is a coarse correlated equilibrium.
+    """
+    gains, earned, count = np.zeros((tree.num_players, 2, tree.num_sequences + 1)), 0.0, 0
+    for strategy in strategies:
+        reach = sequence_reach(tree, strategy)
+        for player in range(tree.num_players):
+            sweep(tree, player, reach, gains[player, 1])
+        earned, count = earned + values_of(tree, strategy), count + 1
+    any_strategy = uniform(tree)
+    for player in range(tree.num_players):
+        own = np.flatnonzero(tree.player == player)
+        _choose(tree, own, any_strategy, gains[player], any_strategy.copy())
+    return (gains[:, 1, 0] - earned) / count
 
 
 def check_strategy(tree: SequenceGame, strategy: np.ndarray) -> np.ndarray:

@@ -1,0 +1,189 @@
+"""The tables and pictures of docs/truth.md, from truth/index.csv and docs/data/ladder.jsonl.
+
+`python docs/truth.py` writes the ladder anew: the choices of `byteskille/solved` by card.
+"""
+
+import csv
+import json
+import sys
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+from blocks import lines_of, table
+from matplotlib.figure import Figure
+
+from kille_agents.catalog import load_policy
+from kille_env.cards.pack import KILLE_PACK, Kind
+from kille_env.files import write_whole
+from kille_env.games.byteskille.rules import Event, Phase
+from kille_env.registry import spec
+from kille_training.labels import position_names
+from kille_training.pages.page import SERIES
+from kille_training.pages.plots import STYLE, as_svg
+from kille_training.solving.grow import build_deal
+from kille_training.solving.pictures import REACHED
+from kille_training.solving.policies import strategy_of
+from kille_training.solving.stages import Stage
+from kille_training.solving.text import choice_text
+from kille_training.solving.trees.values import infoset_reach
+
+DOCS = Path(__file__).parent
+PAGE, LADDER = DOCS / "truth.md", DOCS / "data" / "ladder.jsonl"
+INDEX = DOCS.parent / "truth" / "index.csv"
+PRESETS, SEATS = ("svensk", "wikipedia"), (2, 3, 4)
+
+
+def rows() -> list[dict[str, str]]:
+    """Return the lines of the index."""
+    with INDEX.open(encoding="utf-8", newline="") as lines:
+        return list(csv.DictReader(lines))
+
+
+def index() -> str:
+    """Return a digest of the index."""
+    head = ("table", "seats", "information sets", "ends", "value by seat", "NashConv",
+            "uniform play", "made greedy")  # fmt: skip
+    return table(
+        head,
+        (
+            (
+                f"`{row['name']}`", row["seats"], _count(row["information_sets"]),
+                _count(row["ends"]), ", ".join(f"{float(v):+.4f}" for v in row["values"].split()),
+                row["nash_conv"], row["uniform"], row["greedy"],
+            )
+            for row in rows()
+        ),
+    )  # fmt: skip
+
+
+def beyond_two() -> str:
+    """Return the measures of tables with more than two seats."""
+    columns = ("runs", "apart", "agreed", "sharing", "coarse")
+    head = ("table", "runs", "values apart", "two that agreed", "two that share", "coarse gap")
+    return table(
+        head,
+        (
+            (f"`{row['name']}`", *(row[column] for column in columns))
+            for row in rows()
+            if row["runs"]
+        ),
+    )
+
+
+def certificates() -> str:
+    """Return the certified tables."""
+    head = ("table", "NashConv, exactly", "about")
+    known = [(row["name"], row["certified"]) for row in rows() if row["certified"]]
+    return table(
+        head,
+        ((f"`{name}`", f"`{exact}`", f"{float(Fraction(exact)):.3g}") for name, exact in known),
+    )
+
+
+def _count(number: str) -> str:
+    return f"{int(number):,}" if number else ""
+
+
+def swaps() -> str:
+    """Return each seat's choices after all seats before it have stood."""
+    head = ("preset", "seats", "seat", "its choices")
+    return table(
+        head,
+        ((f"`{one['preset']}`", one["seats"], one["seat"], one["choices"]) for one in ladder()),
+    )
+
+
+def ladder() -> list[dict[str, Any]]:
+    """Return the stored choices by seat."""
+    return lines_of(LADDER)
+
+
+def first_turns(preset: str, seats: int) -> Iterator[dict[str, Any]]:
+    """Yield the choices of each seat by card where every seat before has stood."""
+    rules = spec("byteskille").resolve({"preset": preset, "episode": "deal"})
+    policy = load_policy("byteskille/solved", "byteskille", seats, rules)
+    stage = build_deal(seats, rules).first_stage
+    strategy = strategy_of(policy, stage)
+    chances, reach = stage.by_action(strategy), infoset_reach(stage.tree, strategy)
+    for seat, name in enumerate(position_names(seats)):
+        choices, lowest = _by_card(stage, chances, reach, seat)
+        yield {
+            "preset": preset, "seats": seats, "seat": name, "stands_from": lowest,
+            "choices": choices,
+        }  # fmt: skip
+
+
+def _by_card(
+    stage: Stage, chances: np.ndarray, reach: np.ndarray, seat: int
+) -> tuple[str, int | None]:
+    """Return a seat's choices by card as text, and the lowest card with which it stands."""
+    choices, actions = {}, spec("byteskille").actions
+    for number in np.flatnonzero((stage.seats == seat) & (reach > REACHED)):
+        position = stage.positions[number]
+        events = position["events"][: int(position["num_events"]), 0].tolist()
+        if events == [Event.STAND] * seat and position["phase"] != Phase.GOK:
+            kind, copy = divmod(int(position["hand"][seat]), 2)
+            high = kind == Kind.KI and int(position["high"]) >> copy & 1
+            choices[kind, high] = choice_text(chances[number], actions.__getitem__)
+    runs: list[tuple[list[str], str]] = []
+    for (kind, high), choice in sorted(choices.items()):
+        if runs and runs[-1][1] == choice and kind != Kind.KI:
+            runs[-1][0].append(KILLE_PACK.name(2 * kind))
+        else:
+            name = f"kille ({'high' if high else 'low'})" if kind == Kind.KI else None
+            runs.append(([name or KILLE_PACK.name(2 * kind)], choice))
+    texts = (f"{' to '.join(dict.fromkeys((c[0], c[-1])))}: {choice}" for c, choice in runs)
+    lowest = min((kind for (kind, _), text in choices.items() if "stand" in text), default=None)
+    return "; ".join(texts), None if lowest is None else int(lowest)
+
+
+def ladder_figure() -> str:
+    """Plot the lowest card with which each seat stands, by number of seats."""
+    names = [KILLE_PACK.name(2 * kind) for kind in range(3, 12)]
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(7.2, 2.8), layout="constrained")
+        panels = figure.subplots(1, 2, sharey=True)
+        for axes, preset in zip(panels, PRESETS, strict=True):
+            for seats, color in zip(SEATS, SERIES, strict=False):
+                steps = [
+                    one["stands_from"] for one in ladder()
+                    if (one["preset"], one["seats"]) == (preset, seats)
+                ]  # fmt: skip
+                axes.step(
+                    range(1, seats + 1), steps, where="mid", marker="o", color=color,
+                    label=f"{seats} seats",
+                )  # fmt: skip
+            axes.set_title(preset, loc="left", fontsize=9)
+            axes.set_xticks(range(1, max(SEATS) + 1))
+            axes.set_xlabel("seat, forehand first")
+            axes.grid(axis="y")
+        panels[0].set_yticks(range(3, 12), names)
+        panels[0].set_ylabel("lowest card that stands")
+        panels[0].legend(fontsize=8)
+        return as_svg(figure)
+
+
+BLOCKS = {
+    PAGE: {
+        "index": index,
+        "certificates": certificates,
+        "more": beyond_two,
+        "swaps": swaps,
+    }
+}
+FIGURES = {DOCS / "truth-ladder.svg": ladder_figure}
+
+
+def main() -> int:
+    """Write the ladder."""
+    lines = [one for preset in PRESETS for seats in SEATS for one in first_turns(preset, seats)]
+    write_whole(LADDER, "".join(json.dumps(one) + "\n" for one in lines).encode())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,343 @@
+"""Make the truth set: `python truth/make.py [NAME ...]` makes missing tables, or those named anew.
+
+Every table is made in its own process, and is a line of index.csv once it is finished: run the
+script again to resume. All results but seconds and memory are the same on every machine.
+docs/truth.md describes the set.
+"""
+
+import csv
+import gzip
+import io
+import json
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import combinations, product
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "benchmarks"))
+
+from check import check
+from describe import COLUMNS, described
+from poker import kuhn, leduc
+
+import kille_training as kt
+from collusion import earnings
+from kille_env.files import write_whole
+from kille_env.registry import describe_rules, spec
+from kille_training.solving.byteskille.match_solving import match_length, match_strategy_of
+from kille_training.solving.byteskille.matches import build_match
+from kille_training.solving.grow import build_deal
+from kille_training.solving.policies import nash_conv_of, policy_of
+from kille_training.solving.stages import DealStages
+from kille_training.solving.trees.cfr import CFR
+from kille_training.solving.trees.efg import EfgTree
+from kille_training.solving.trees.sequence_game import SequenceGame
+from kille_training.solving.trees.stored import StoredTree, canonical
+from kille_training.solving.trees.tree import FlatTree
+from kille_training.solving.trees.values import (
+    MILLION,
+    NashConv,
+    coarse_gains,
+    expected_values,
+    greedy,
+    in_millionths,
+    nash_conv,
+    uniform,
+)
+
+HERE = Path(__file__).resolve().parent
+POKER = {"kuhn": kuhn, "leduc": leduc}
+PACKS = {
+    "krypkille": {"preset": "tiny", "pack": "BL+L4+L8+KI"},
+    "kungsholmskille": {"preset": "tiny", "pack": "BL+L8+KI"},
+    "femkortskille": {"preset": "tiny", "pack": "BL+L8+KI"},
+    "knack": {"pack": "QH+KH+AH+JS+QS+KS+AS"},
+}
+"""Packs whose tables are certified."""
+BYTESKILLE = {
+    "svensk": {"preset": "svensk"},
+    "wikipedia": {"preset": "wikipedia"},
+    "unasked": {"preset": "svensk", "fraga": "off"},
+    "ownturn": {"preset": "svensk", "fraga": "off", "gok_call": "own_turn"},
+    "nocall": {"preset": "svensk", "fraga": "off", "gok_call": "off"},
+    "allback": {"preset": "svensk", "fraga": "off", "pig_scope": "all"},
+}
+"""Rules of single deals of Byteskille by name."""
+TABLES: dict[str, tuple[str, int, dict[str, Any]]] = {
+    **{f"kuhn-{n}": ("kuhn", n, {}) for n in (2, 3)},
+    **{f"leduc-{n}": ("leduc", n, {}) for n in (2, 3)},
+    **{
+        f"byteskille-{rules}-{n}": ("byteskille", n, BYTESKILLE[rules])
+        for rules, n in product(BYTESKILLE, (2, 3, 4))
+    },
+    **{f"{game}-mini-2": (game, 2, rules) for game, rules in PACKS.items()},
+    **{
+        f"{game}-{preset}-{n}": (game, n, {"preset": preset})
+        for game, preset, n in product(PACKS, ("tiny", "small", "medium"), (2, 3))
+        if preset in spec(game).presets and (preset, n) != ("medium", 3)
+    },
+    **{
+        f"byteskille-pot-{rules}-{n}": ("byteskille", n, {"preset": rules, "episode": "match"})
+        for rules, n in (("svensk", 2), ("svensk", 3), ("wikipedia", 2))
+    },
+}
+"""Game, seats and rules of every table, by name."""
+
+CERTIFIED = ("byteskille-unasked-2", "byteskille-wikipedia-2", "byteskille-wikipedia-3")
+TARGET, ITERATIONS, VISITS = 1e-6, 10_000, 2e10
+"""NashConv, iterations and visited terminal nodes at which solving stops."""
+MEMORY = 6.0
+"""GiB that a tree may take."""
+STORED = 1_000_000
+"""Terminal nodes of the largest table whose file is in the repository."""
+SMALL = 100_000, 1_000_000
+"""Information sets and terminal nodes up to which the measures of more than two seats are taken."""
+METHODS, STARTS, CLOSE, EACH = ("dcfr", "pcfr+", "cfr+"), 3, 1e-3, 5e8
+"""Of the runs that compare equilibria: methods, starts, NashConv that counts, visited ends."""
+HISTORY = 1_000
+"""Iterations of CFR whose joint play is measured."""
+INDEX, FILE, TREE, POLICY = HERE / "index.csv", "table.npz", "tree.efg.gz", "tree.policy"
+
+
+class Grown(NamedTuple):
+    """A table with its trees.
+
+    `hands` are solved from the last one; `again` holds how often each payoff deals again.
+    """
+
+    hands: tuple[SequenceGame, ...]
+    measure: Callable[[tuple[np.ndarray, ...]], NashConv]
+    deals: int
+    deal: DealStages | None = None
+    nodes: FlatTree | None = None
+
+
+def grown(name: str) -> Grown:
+    """Grow the trees of a table."""
+    game, seats, rules = TABLES[name]
+    if game in POKER:
+        flat = POKER[game](seats)
+        met = (flat.nodes.last_sequences() == -1).all(axis=1) & (flat.nodes.infoset >= 0)
+        nodes = flat.nodes if flat.nodes.num_nodes < SMALL[0] else None
+        return Grown(
+            (flat.tree,), lambda play: nash_conv(flat.tree, play[0]), int(met.sum()), None, nodes
+        )
+    resolved = spec(game).resolve(rules)
+    nodes = name in CERTIFIED or "-mini-" in name
+    deal = build_deal(seats, resolved, memory_limit=int(MEMORY * 2**30), nodes=nodes)
+    hands = tuple(stage.tree for stage in deal.stages)
+    first = deal.first_stage
+    return Grown(hands, lambda play: nash_conv_of(play, deal), first.num_deals, deal, first.nodes)
+
+
+def worth(table: Grown, number: int, value: np.ndarray) -> SequenceGame:
+    """Return a hand with the value of the next one for dealing again."""
+    return table.hands[number] if table.deal is None else table.deal.stages[number].worth(value)
+
+
+def solve(name: str, table: Grown) -> tuple[tuple[np.ndarray, ...], int]:
+    """Return the solution of each hand in millionths, and the iterations."""
+    file = HERE / name / POLICY
+    if table.nodes is not None and file.is_file():  # published with its certificate
+        shares = [float(share) for line in file.open() for share in line.split()[2:]]
+        return (np.round(np.array(shares) * MILLION).astype(np.int32),), 0
+    value, found, iterations = np.zeros(TABLES[name][1]), list[np.ndarray](), 0
+    for number in reversed(range(len(table.hands))):
+        game = worth(table, number, value)
+        target = TARGET / len(table.hands)
+        if found and nash_conv(game, found[-1]).total <= target:
+            found.append(found[-1])  # hands change little from one question to the next
+        else:
+            solver = CFR(game, "dcfr" if TABLES[name][0] == "byteskille" else "pcfr+")
+            most = int(VISITS / (len(game.chance) * game.num_players))
+            solver.run(min(ITERATIONS, most), until=target)
+            iterations += solver.iteration
+            found.append(solver.average)
+        value = expected_values(game, found[-1])
+    play = tuple(reversed(found))
+    pure = tuple(greedy(game, one) for game, one in zip(table.hands, play, strict=True))
+    if table.measure(pure).total <= table.measure(play).total:
+        play = pure
+    rounded = (in_millionths(game, one) for game, one in zip(table.hands, play, strict=True))
+    return tuple(rounded), iterations
+
+
+def stored(name: str, table: Grown, millionths: tuple[np.ndarray, ...]) -> StoredTree:
+    """Return the first hand as it is stored, with the value of later ones."""
+    value = np.zeros(TABLES[name][1])
+    for number in reversed(range(1, len(table.hands))):
+        value = expected_values(worth(table, number, value), millionths[number] / MILLION)
+    game, seats, rules = TABLES[name]
+    about = {"name": name, "game": game, "seats": seats, "rules": rules, "format": 1}
+    return StoredTree(canonical(worth(table, 0, value)), millionths[0], about)
+
+
+def certify(name: str, table: Grown, found: StoredTree) -> str:
+    """Write the tree and the solution for check.py, and return its NashConv, a fraction."""
+    game, seats, rules = TABLES[name]
+    tree, policy = HERE / name / TREE, HERE / name / POLICY
+    if not tree.is_file():
+        raw = tree.with_suffix("")
+        if game in POKER:
+            assert table.nodes is not None
+            actions = np.arange(table.nodes.num_sequences) - np.repeat(
+                table.nodes.first[:-1], np.diff(table.nodes.first)
+            )
+            efg = EfgTree(table.nodes, list(map(str, actions)), [], name)
+        else:
+            efg = kt.export_efg(game, seats, raw, rules=rules).efg
+        if game in POKER or seats > 2:  # every node has its information state
+            efg = replace(efg, names=list(map(str, range(efg.tree.num_infosets))))
+        efg.write(raw)
+        tree.write_bytes(gzip.compress(raw.read_bytes(), mtime=0))
+        raw.unlink()
+        efg.write_policy(found.strategy, policy)
+    values, best = check(str(tree), str(policy))
+    return str(sum(best) - sum(values))
+
+
+def beyond_two(name: str, table: Grown, found: StoredTree) -> dict[str, Any]:
+    """Return the measures of tables with more than two seats: see docs/truth.md."""
+    game, row = found.tree, dict[str, Any]()
+    kind, seats, rules = TABLES[name]
+    large = game.num_infosets > SMALL[0] or len(game.chance) > SMALL[1]
+    if seats == 2 or large:
+        return row
+    values = []
+    for method, seed in product(METHODS, range(STARTS)):
+        weights = np.random.default_rng(seed).random(game.num_sequences)
+        sums = np.repeat(np.add.reduceat(weights, game.first[:-1]), np.diff(game.first))
+        solver = CFR(game, method, start=weights / sums if seed else None)
+        most = int(EACH / (len(game.chance) * seats))
+        measured = solver.run(min(ITERATIONS, most), until=TARGET)
+        if measured is not None and measured.total <= CLOSE:
+            values.append(measured.values)
+    row["runs"] = f"{len(values)} of {len(METHODS) * STARTS}"
+    row["apart"] = f"{np.ptp(values, axis=0).max():.2g}" if values else ""
+    history = CFR(game, "cfr")
+    row["coarse"] = f"{coarse_gains(game, played(history)).clip(min=0.0).sum():.3g}"
+    if table.deal is not None and len(table.hands) == 1 and not table.deal.first_stage.forgets:
+        policy, resolved = policy_of((found.strategy,), table.deal), spec(kind).resolve(rules)
+        pairs = [
+            earnings(policy, pair, resolved, num_players=seats)
+            for pair in combinations(range(seats), 2)
+        ]
+        row["agreed"] = f"{max(one.agreed - one.own for one in pairs):.4g}"
+        row["sharing"] = f"{max(one.shared - one.own for one in pairs):.4g}"
+    return row
+
+
+def played(solver: CFR) -> Iterator[np.ndarray]:
+    """Yield the strategy of every iteration."""
+    for _ in range(HISTORY):
+        yield solver.current
+        solver.run(1)
+
+
+def make(name: str) -> dict[str, Any]:
+    """Make a table: return its line, after its files are written."""
+    folder, began = HERE / name, time.perf_counter()
+    folder.mkdir(exist_ok=True)
+    if TABLES[name][2].get("episode") == "match":
+        return pot(name)
+    table = grown(name)
+    millionths, iterations = solve(name, table)
+    found = stored(name, table, millionths)
+    play = tuple(one / MILLION for one in millionths)
+    measured = table.measure(play)
+    pure = tuple(greedy(tree, one) for tree, one in zip(table.hands, play, strict=True))
+    row = {
+        "hands": len(table.hands), "deals": table.deals,
+        "information_sets": found.tree.num_infosets, "ends": len(found.tree.chance),
+        "values": by_seat(measured.values), "nash_conv": f"{measured.total:.3g}",
+        "uniform": f"{table.measure(tuple(map(uniform, table.hands))).total:.4g}",
+        "greedy": f"{table.measure(pure).total:.3g}", "iterations": iterations,
+        "digest": found.digest,
+    }  # fmt: skip
+    if table.nodes is not None:
+        row["certified"] = certify(name, table, found)
+    if len(found.tree.chance) <= STORED:
+        found.write(folder / FILE)
+        row["bytes"] = (folder / FILE).stat().st_size
+    row |= beyond_two(name, table, found)
+    row["seconds"] = round(time.perf_counter() - began)
+    return row
+
+
+def pot(name: str) -> dict[str, Any]:
+    """Solve a whole pot; return its line. It is a tree for each state, so it has no file."""
+    game, seats, rules = TABLES[name]
+    found = kt.solve(game, seats, rules=rules)
+    match = build_match(seats, spec(game).resolve(rules))
+    strategy = match_strategy_of(found.policy, match)
+    hands, _ = match_length(strategy, match)
+    return {
+        "hands": f"{hands:.2f}", "deals": found.deals,
+        "information_sets": sum(found.information_sets), "values": by_seat(found.value),
+        "nash_conv": f"{found.nash_conv:.3g}", "seconds": round(found.seconds),
+    }  # fmt: skip
+
+
+def by_seat(values: Any) -> str:
+    """Return values of the seats as text, forehand first."""
+    return " ".join(f"{value:.9g}" for value in values)
+
+
+def words(name: str) -> str:
+    """Return a table's rules in words."""
+    game, seats, rules = TABLES[name]
+    if game in POKER:
+        text = (POKER[game].__doc__ or "").replace("Return ", "")
+        return f"{' '.join(text.split())}\n\n{seats} players. truth/poker.py is the whole game.\n"
+    return describe_rules(game, spec(game).resolve(rules), seats) + "\n"
+
+
+def read() -> dict[str, dict[str, Any]]:
+    """Return the lines of the index by name."""
+    if not INDEX.is_file():
+        return {}
+    with INDEX.open(encoding="utf-8", newline="") as lines:
+        return {row["name"]: row for row in csv.DictReader(lines)}
+
+
+def write(rows: dict[str, dict[str, Any]]) -> None:
+    """Write the index, in the order of `TABLES`."""
+    text = io.StringIO()
+    lines = csv.DictWriter(text, list(COLUMNS), lineterminator="\n")
+    lines.writeheader()
+    lines.writerows(rows[name] for name in TABLES if name in rows)
+    write_whole(INDEX, text.getvalue().encode())
+
+
+def main(*names: str) -> int:
+    """Make tables, then the index and its description."""
+    if names[:1] == ("--one",):
+        row = make(names[1])
+        row["gib"] = round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20, 1)
+        print(json.dumps(row))
+        return 0
+    if unknown := set(names) - set(TABLES):
+        sys.exit(f"there is no table {', '.join(unknown)}; there are {', '.join(TABLES)}")
+    for name in names or [name for name in TABLES if name not in read()]:
+        print(name, file=sys.stderr, flush=True)
+        call = [sys.executable, __file__, "--one", name]
+        line = subprocess.run(call, check=True, stdout=subprocess.PIPE, text=True).stdout
+        game, seats, rules = TABLES[name]
+        about = {"name": name, "game": game, "seats": seats, "rules": json.dumps(rules)}
+        write_whole(HERE / name / "rules.txt", words(name).encode())
+        write(read() | {name: about | json.loads(line)})
+    write_whole(
+        HERE / "croissant.json", (json.dumps(described(list(read())), indent=1) + "\n").encode()
+    )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
