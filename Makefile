@@ -185,9 +185,9 @@ screenshots: $(VENV)/.installed-dev ## write pictures of the web table in every 
 screenshots-reports: $(VENV)/.installed-dev ## write pictures of the reports of small examples to runs/screenshots
 	$(BIN)/python tests/browser/reports.py $(ARGS)
 
-.PHONY: solutions
-solutions: $(VENV)/.installed-dev ## solve deals of Byteskille and write docs/solutions.md; minutes
-	$(BIN)/python docs/solutions.py $(ARGS)
+.PHONY: truth
+truth: $(VENV)/.installed-dev ## solve the tables of the truth set that are missing; hours from nothing
+	$(BIN)/python truth/make.py $(ARGS)
 
 .PHONY: players
 players: $(VENV)/.installed-dev ## measure the players of the suite; minutes

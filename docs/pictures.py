@@ -1,6 +1,6 @@
 """Pictures: packs of docs/glossary.md, tables of docs/environments.md, the README's map of swaps.
 
-The map is drawn from the table of strategies in docs/solutions.md.
+The map is drawn from the table of strategies in docs/truth.md.
 """
 
 import re
@@ -76,7 +76,7 @@ def table(game: str, seats: int, viewer: int | None, seed: int, decisions: int) 
 
 def choices() -> dict[str, dict[str, str]]:
     """Return each seat's choice by card when all seats before it have stood."""
-    page = (DOCS / "solutions.md").read_text(encoding="utf-8")
+    page = (DOCS / "truth.md").read_text(encoding="utf-8")
     rows = re.findall(rf"^\| `{RULES}` \| {SEATS} \| \w+ \| .*: .*", page, re.MULTILINE)
     cells = [[cell.strip() for cell in row.strip("| ").split(" | ")] for row in rows]
     return {seat: dict(_ranges(text)) for _, _, seat, text in cells}

@@ -5,6 +5,7 @@
 
 import csv
 import json
+import re
 import sys
 from collections.abc import Iterator
 from fractions import Fraction
@@ -167,6 +168,62 @@ def ladder_figure() -> str:
         return as_svg(figure)
 
 
+DISCARDS = ("keeps both", "changes the lower", "changes the higher")
+TURNS = {
+    "forehand": (0, ""),
+    "dealer, if forehand keeps": (1, "seat 0 keeps"),
+    "dealer, if forehand changes": (1, "seat 0 changes"),
+}
+"""Panels of Krypkille's strategy: a seat, and the words of what it has seen."""
+
+
+def krypkille_figure() -> str:
+    """Plot what each seat changes in the smallest table of Krypkille, by its hand."""
+    name = "krypkille-mini-2"
+    (row,) = (row for row in rows() if row["name"] == name)
+    rules = spec("krypkille").resolve(json.loads(row["rules"]))
+    stage = build_deal(2, rules, nodes=True).first_stage
+    policy = (INDEX.parent / name / "tree.policy").read_text(encoding="utf-8")
+    strategy = np.array([float(x) for line in policy.splitlines() for x in line.split()[2:]])
+    chances, columns = stage.by_action(strategy), _discards()
+    may = np.flatnonzero(stage.masks[:, columns[0]])
+    texts = {int(number): stage.describe(int(number)) for number in may}
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(7.6, 3.0), layout="constrained")
+        panels = figure.subplots(1, len(TURNS), sharey=True)
+        for axes, (title, (seat, seen)) in zip(panels, TURNS.items(), strict=True):
+            hands = {
+                _hand(texts[number], seat): chances[number, columns]
+                for number in texts
+                if stage.seats[number] == seat and seen in texts[number]
+            }
+            hands = dict(sorted(hands.items()))
+            left = np.zeros(len(hands))
+            shares = np.array(list(hands.values())).T
+            for label, share, color in zip(DISCARDS, shares, SERIES, strict=False):
+                axes.barh(list(hands), share, left=left, color=color, label=label, height=0.7)
+                left += share
+            axes.set_title(title, loc="left", fontsize=9)
+            axes.set_xticks((0, 0.5, 1), ("0", "50%", "100%"))
+        panels[0].invert_yaxis()
+        handles, labels = panels[0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside lower center", ncols=3, fontsize=8)
+        return as_svg(figure)
+
+
+def _discards() -> list[int]:
+    """Return the actions of keeping both cards, changing the lower one, and the higher."""
+    actions = spec("krypkille").actions
+    return [actions.index(name) for name in ("discard", "discard #1", "discard #2")]
+
+
+def _hand(text: str, seat: int) -> str:
+    """Return the two cards of a seat in a description of its table."""
+    found = re.search(rf"seat {seat} \(you\) ([A-Z]\w* [A-Z]\w*) ", text)
+    assert found is not None
+    return found[1]
+
+
 BLOCKS = {
     PAGE: {
         "index": index,
@@ -175,7 +232,10 @@ BLOCKS = {
         "swaps": swaps,
     }
 }
-FIGURES = {DOCS / "truth-ladder.svg": ladder_figure}
+FIGURES = {
+    DOCS / "truth-ladder.svg": ladder_figure,
+    DOCS / "truth-krypkille.svg": krypkille_figure,
+}
 
 
 def main() -> int:

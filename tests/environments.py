@@ -30,6 +30,8 @@ GROUPS: dict[str, dict[str, str]] = {
         "tianshou": "tianshou>=2.0",
         "supersuit": "supersuit>=3.9",
     },
+    # The first version of pygambit with wheels.
+    "truth": {"gambit": "pygambit==17.0.0b2", "croissant": "mlcroissant>=1.1"},
     "jax": {"jax": "jax>=0.10 optax>=0.2"},
     "peers": {"peers": ""},
 }

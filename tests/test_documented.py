@@ -57,7 +57,7 @@ STANDS_FOR = {
     "N": "3",
 }
 """What the pages leave open, and what is tested in its place."""
-CHECKOUT = ("benchmarks", "configs", "docs", "tests", "training", ".ci")
+CHECKOUT = ("benchmarks", "configs", "docs", "tests", "training", "truth", ".ci")
 """Folders of the checkout that commands name."""
 WORDS_BEFORE_FILES = ("--out", "--html", "--records", "--jsonl")
 TINY = """

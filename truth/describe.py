@@ -8,19 +8,21 @@ from typing import Any
 import kille_env
 
 HERE = Path(__file__).resolve().parent
+WORDS = (
+    "citeAs", "column", "equivalentProperty", "extract", "field", "fileObject", "fileProperty",
+    "fileSet", "format", "includes", "isLiveDataset", "jsonPath", "key", "md5", "parentField",
+    "path", "recordSet", "references", "regex", "repeated", "replace", "samplingRate", "separator",
+    "source", "subField", "transform",
+)  # fmt: skip
 NAMES = {
     "cr": "http://mlcommons.org/croissant/",
     "sc": "https://schema.org/",
     "dct": "http://purl.org/dc/terms/",
+    "rai": "http://mlcommons.org/croissant/RAI/",
     "conformsTo": "dct:conformsTo",
-    "citeAs": "cr:citeAs",
-    "column": "cr:column",
-    "extract": "cr:extract",
-    "field": "cr:field",
-    "fileObject": "cr:fileObject",
-    "key": "cr:key",
-    "recordSet": "cr:recordSet",
-    "source": "cr:source",
+    **{word: f"cr:{word}" for word in WORDS},
+    "data": {"@id": "cr:data", "@type": "@json"},
+    "examples": {"@id": "cr:examples", "@type": "@json"},
     "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
 }
 """What the words of a description stand for."""
@@ -30,6 +32,7 @@ COLUMNS = {
     "game": "Game of this suite, or kuhn or leduc.",
     "seats": "Number of seats, P.",
     "rules": "Preset and switches of the game, as JSON.",
+    "cards": "Types of the only cards, each twice; empty for the pack of the rules.",
     "hands": "Hands of a deal, each a tree; of a pot their expected number.",
     "deals": "Distinct ways to deal the first hand.",
     "information_sets": "Information sets of the first hand; of a pot those of all hands.",
@@ -66,6 +69,7 @@ def described(names: Sequence[str]) -> dict[str, Any]:
         "name": "kille-truth-set",
         "description": "Card games with two to five seats as trees in sequence form, with "
         "equilibria, exact values and exact NashConv.",
+        "citeAs": "The kille-env authors: The truth set of kille-env",
         "license": "https://spdx.org/licenses/MIT.html",
         "version": kille_env.__version__,
         "distribution": [file_object(file) for file in (HERE / "index.csv", *files)],

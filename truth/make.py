@@ -33,7 +33,7 @@ from kille_env.files import write_whole
 from kille_env.registry import describe_rules, spec
 from kille_training.solving.byteskille.match_solving import match_length, match_strategy_of
 from kille_training.solving.byteskille.matches import build_match
-from kille_training.solving.grow import build_deal
+from kille_training.solving.grow import build_deal, grow_stage
 from kille_training.solving.policies import nash_conv_of, policy_of
 from kille_training.solving.stages import DealStages
 from kille_training.solving.trees.cfr import CFR
@@ -70,6 +70,11 @@ BYTESKILLE = {
     "allback": {"preset": "svensk", "fraga": "off", "pig_scope": "all"},
 }
 """Rules of single deals of Byteskille by name."""
+CARDS = {
+    "byteskille-eight-5": "BL L3 L6 L9 KA SV GO KI",
+    "byteskille-twelve-5": "BL L2 L4 L6 L8 L10 VH KA SV HU GO KI",
+}
+"""Types of the only cards, each twice, of tables without a preset of their own."""
 TABLES: dict[str, tuple[str, int, dict[str, Any]]] = {
     **{f"kuhn-{n}": ("kuhn", n, {}) for n in (2, 3)},
     **{f"leduc-{n}": ("leduc", n, {}) for n in (2, 3)},
@@ -77,6 +82,7 @@ TABLES: dict[str, tuple[str, int, dict[str, Any]]] = {
         f"byteskille-{rules}-{n}": ("byteskille", n, BYTESKILLE[rules])
         for rules, n in product(BYTESKILLE, (2, 3, 4))
     },
+    **{name: ("byteskille", 5, BYTESKILLE["wikipedia"]) for name in CARDS},
     **{f"{game}-mini-2": (game, 2, rules) for game, rules in PACKS.items()},
     **{
         f"{game}-{preset}-{n}": (game, n, {"preset": preset})
@@ -90,18 +96,21 @@ TABLES: dict[str, tuple[str, int, dict[str, Any]]] = {
 }
 """Game, seats and rules of every table, by name."""
 
+NODES = 100_000
+"""Nodes of the largest tree of a game of others that is certified."""
 CERTIFIED = ("byteskille-unasked-2", "byteskille-wikipedia-2", "byteskille-wikipedia-3")
-TARGET, ITERATIONS, VISITS = 1e-6, 10_000, 2e10
+TARGET, ITERATIONS, VISITS = 1e-6, 30_000, 1e9
 """NashConv, iterations and visited terminal nodes at which solving stops."""
 MEMORY = 6.0
 """GiB that a tree may take."""
 STORED = 1_000_000
 """Terminal nodes of the largest table whose file is in the repository."""
-SMALL = 100_000, 1_000_000
-"""Information sets and terminal nodes up to which the measures of more than two seats are taken."""
-METHODS, STARTS, CLOSE, EACH = ("dcfr", "pcfr+", "cfr+"), 3, 1e-3, 5e8
-"""Of the runs that compare equilibria: methods, starts, NashConv that counts, visited ends."""
-HISTORY = 1_000
+SMALL, PAIRS = 1_000_000, 300_000
+"""Terminal nodes up to which runs and histories of more than two seats are measured, and pairs."""
+METHODS, STARTS, CLOSE, EACH = ("dcfr", "pcfr+", "cfr+"), 3, 1e-3, 1e8
+"""Of the runs that compare equilibria: methods, starts, the share of uniform play's NashConv that
+counts as close, visited ends."""
+HISTORY = 500
 """Iterations of CFR whose joint play is measured."""
 INDEX, FILE, TREE, POLICY = HERE / "index.csv", "table.npz", "tree.efg.gz", "tree.policy"
 
@@ -119,19 +128,28 @@ class Grown(NamedTuple):
     nodes: FlatTree | None = None
 
 
+def cards_of(name: str) -> list[str]:
+    """Return the codes of the only cards of a table, empty for the game's pack."""
+    return [code for code in CARDS.get(name, "").split() for _ in range(2)]
+
+
 def grown(name: str) -> Grown:
     """Grow the trees of a table."""
     game, seats, rules = TABLES[name]
     if game in POKER:
         flat = POKER[game](seats)
         met = (flat.nodes.last_sequences() == -1).all(axis=1) & (flat.nodes.infoset >= 0)
-        nodes = flat.nodes if flat.nodes.num_nodes < SMALL[0] else None
+        nodes = flat.nodes if flat.nodes.num_nodes < NODES else None
         return Grown(
             (flat.tree,), lambda play: nash_conv(flat.tree, play[0]), int(met.sum()), None, nodes
         )
     resolved = spec(game).resolve(rules)
     nodes = name in CERTIFIED or "-mini-" in name
-    deal = build_deal(seats, resolved, memory_limit=int(MEMORY * 2**30), nodes=nodes)
+    limit, cards = int(MEMORY * 2**30), cards_of(name)
+    if cards:  # a smaller pack passes no estimate of the whole one
+        deal = DealStages((grow_stage(seats, resolved, cards=cards, memory_limit=limit),))
+    else:
+        deal = build_deal(seats, resolved, memory_limit=limit, nodes=nodes)
     hands = tuple(stage.tree for stage in deal.stages)
     first = deal.first_stage
     return Grown(hands, lambda play: nash_conv_of(play, deal), first.num_deals, deal, first.nodes)
@@ -152,7 +170,8 @@ def solve(name: str, table: Grown) -> tuple[tuple[np.ndarray, ...], int]:
     for number in reversed(range(len(table.hands))):
         game = worth(table, number, value)
         target = TARGET / len(table.hands)
-        if found and nash_conv(game, found[-1]).total <= target:
+        same = bool(found) and len(found[-1]) == game.num_sequences
+        if same and nash_conv(game, found[-1]).total <= target:
             found.append(found[-1])  # hands change little from one question to the next
         else:
             solver = CFR(game, "dcfr" if TABLES[name][0] == "byteskille" else "pcfr+")
@@ -175,7 +194,7 @@ def stored(name: str, table: Grown, millionths: tuple[np.ndarray, ...]) -> Store
     for number in reversed(range(1, len(table.hands))):
         value = expected_values(worth(table, number, value), millionths[number] / MILLION)
     game, seats, rules = TABLES[name]
-    about = {"name": name, "game": game, "seats": seats, "rules": rules, "format": 1}
+    about = {"name": name, "game": game, "seats": seats, "rules": rules, "cards": cards_of(name)}
     return StoredTree(canonical(worth(table, 0, value)), millionths[0], about)
 
 
@@ -207,26 +226,26 @@ def beyond_two(name: str, table: Grown, found: StoredTree) -> dict[str, Any]:
     """Return the measures of tables with more than two seats: see docs/truth.md."""
     game, row = found.tree, dict[str, Any]()
     kind, seats, rules = TABLES[name]
-    large = game.num_infosets > SMALL[0] or len(game.chance) > SMALL[1]
-    if seats == 2 or large:
+    if seats == 2 or len(game.chance) > SMALL:
         return row
-    values = []
+    values, close = [], CLOSE * nash_conv(game, uniform(game)).total
     for method, seed in product(METHODS, range(STARTS)):
         weights = np.random.default_rng(seed).random(game.num_sequences)
         sums = np.repeat(np.add.reduceat(weights, game.first[:-1]), np.diff(game.first))
         solver = CFR(game, method, start=weights / sums if seed else None)
         most = int(EACH / (len(game.chance) * seats))
         measured = solver.run(min(ITERATIONS, most), until=TARGET)
-        if measured is not None and measured.total <= CLOSE:
+        if measured is not None and measured.total <= close:
             values.append(measured.values)
     row["runs"] = f"{len(values)} of {len(METHODS) * STARTS}"
     row["apart"] = f"{np.ptp(values, axis=0).max():.2g}" if values else ""
     history = CFR(game, "cfr")
     row["coarse"] = f"{coarse_gains(game, played(history)).clip(min=0.0).sum():.3g}"
-    if table.deal is not None and len(table.hands) == 1 and not table.deal.first_stage.forgets:
-        policy, resolved = policy_of((found.strategy,), table.deal), spec(kind).resolve(rules)
+    deal = table.deal
+    if deal and len(deal.stages) == 1 and len(game.chance) <= PAIRS and not deal.stages[0].forgets:
+        policy, resolved = policy_of((found.strategy,), deal), spec(kind).resolve(rules)
         pairs = [
-            earnings(policy, pair, resolved, num_players=seats)
+            earnings(policy, pair, resolved, cards_of(name), num_players=seats)
             for pair in combinations(range(seats), 2)
         ]
         row["agreed"] = f"{max(one.agreed - one.own for one in pairs):.4g}"
@@ -296,7 +315,8 @@ def words(name: str) -> str:
     if game in POKER:
         text = (POKER[game].__doc__ or "").replace("Return ", "")
         return f"{' '.join(text.split())}\n\n{seats} players. truth/poker.py is the whole game.\n"
-    return describe_rules(game, spec(game).resolve(rules), seats) + "\n"
+    cards = f"\n\nThe only cards, each twice: {CARDS[name]}." if name in CARDS else ""
+    return describe_rules(game, spec(game).resolve(rules), seats) + cards + "\n"
 
 
 def read() -> dict[str, dict[str, Any]]:
@@ -331,6 +351,7 @@ def main(*names: str) -> int:
         line = subprocess.run(call, check=True, stdout=subprocess.PIPE, text=True).stdout
         game, seats, rules = TABLES[name]
         about = {"name": name, "game": game, "seats": seats, "rules": json.dumps(rules)}
+        about["cards"] = CARDS.get(name, "")
         write_whole(HERE / name / "rules.txt", words(name).encode())
         write(read() | {name: about | json.loads(line)})
     write_whole(

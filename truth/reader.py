@@ -31,7 +31,9 @@ def load(path, most=2**30):
         numbers = t.player, t.paid, t.solution, t.share, t.chance, t.ends + 1, t.before + 1
         sound = min(map(np.min, numbers)) >= 0 and min(t.actions.min(), t.ways.min()) > 0
         sound &= (t.before < np.repeat(first, t.ways)).all()  # no set leads to itself
-        sound &= ((own[t.before] == to) | (t.before < 0)).all() and np.isfinite(t.payoff).all()
+        sound &= ((own[t.before] == to) | (t.before < 0)).all() and np.isfinite(
+            t.payoff[t.paid]
+        ).all()
         sound &= ((own[t.ends] == seat) | (t.ends < 0)).all()
         sound &= (np.add.reduceat(t.solution, first) == 10**6).all()
         likely = t.chance @ reach(t, 1 / np.repeat(t.actions, t.actions))[t.ends].prod(axis=0)

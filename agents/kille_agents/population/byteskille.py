@@ -164,7 +164,7 @@ BOTS = bots_of(
         "an equilibrium of single deals with 2 to 4 seats under the presets; else the rule of "
         "thumb",
         make=solved,
-        made="solved exactly with `make solutions`; NashConv below 1e-6, see docs/solutions.md",
+        made="solved exactly by `kille solve`; NashConv below 1e-6, see docs/truth.md",
     ),
 )
 """All bots, in the order of the docs."""

@@ -36,6 +36,11 @@ def named(game: str | None, num_players: int | None, rules: Any) -> tuple[Any, A
             f"{game} is a game of other authors; kille_training.load_tree({game!r}) reads it, and "
             "the solvers of kille_training.solving.trees solve it"
         )
+    if row["cards"]:
+        raise KilleError(
+            f"{game} is played with a few cards of {row['game']}, which no rules describe; "
+            f"kille_training.load_tree({game!r}) reads it"
+        )
     if num_players not in (None, int(row["seats"])) or rules:
         raise KilleError(f"{game} has its own seats and rules; name its game to choose others")
     return row["game"], int(row["seats"]), json.loads(row["rules"])

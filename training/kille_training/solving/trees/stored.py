@@ -105,7 +105,8 @@ class StoredTree:
             "payoff": tree.payoff,
             "solution": self.millionths,
         }
-        write_arrays(path, self.about, {name: arrays[name].astype(TYPES[name]) for name in TYPES})
+        files = {name: arrays[name].astype(TYPES[name], order="C") for name in TYPES}
+        write_arrays(path, self.about, files)
 
 
 def _path(tree: SequenceGame, owner: np.ndarray, last: list[int]) -> list[int]:
