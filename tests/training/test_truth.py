@@ -126,7 +126,7 @@ def test_a_table_is_named_as_a_game_is(answer: Any, refused: Any) -> None:
     assert float(found) == pytest.approx(float(ROWS[name]["uniform"]), rel=1e-3)
     solution = kt.solve(name, target=1e-2)
     assert (solution.table.num_players, solution.table.rules["pack"]) == (2, "BL+L4+L8+KI")
-    assert "krypkille" in answer("solve", name, "--target", "0.5")
+    assert answer("solve", name, "--target", "0.5")["num_players"] == 2
     for wrong, words in ({"num_players": 3}, "its own seats"), ({"rules": "tiny"}, "own seats"):
         with pytest.raises(KilleError, match=words):
             kt.solve(name, **wrong)
@@ -134,7 +134,7 @@ def test_a_table_is_named_as_a_game_is(answer: Any, refused: Any) -> None:
     with pytest.raises(KilleError, match="there is no table and no file 'kuhn-9'"):
         kt.load_tree("kuhn-9")
     with pytest.raises(KilleError, match=r"has no file here: .* python truth/make.py"):
-        kt.load_tree("byteskille-pot-svensk-2")
+        kt.load_tree("knack-small-3")
 
 
 # Hostile files
