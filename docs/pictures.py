@@ -1,6 +1,6 @@
 """Pictures: packs of docs/glossary.md, tables of docs/environments.md, the README's map of swaps.
 
-The map is drawn from the table of strategies in docs/truth.md.
+The map is drawn from docs/data/ladder.jsonl, which docs/truth.py writes.
 """
 
 import re
@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+from blocks import lines_of
 
 import kille_env
 from kille_env.pictures.cards import HEIGHT, WIDTH, symbols
@@ -76,10 +77,9 @@ def table(game: str, seats: int, viewer: int | None, seed: int, decisions: int) 
 
 def choices() -> dict[str, dict[str, str]]:
     """Return each seat's choice by card when all seats before it have stood."""
-    page = (DOCS / "truth.md").read_text(encoding="utf-8")
-    rows = re.findall(rf"^\| `{RULES}` \| {SEATS} \| \w+ \| .*: .*", page, re.MULTILINE)
-    cells = [[cell.strip() for cell in row.strip("| ").split(" | ")] for row in rows]
-    return {seat: dict(_ranges(text)) for _, _, seat, text in cells}
+    rows = lines_of(DOCS / "data" / "ladder.jsonl")
+    here = [row for row in rows if (row["preset"], row["seats"]) == (RULES, SEATS)]
+    return {row["seat"]: dict(_ranges(row["choices"])) for row in here}
 
 
 def _ranges(text: str) -> Iterator[tuple[str, str]]:
