@@ -264,7 +264,7 @@ class Batch(Fixed):
             if start or decks or not deal:
                 self.game.begin(tables, rules, dealers, chosen)
                 if start:
-                    for table in np.flatnonzero(chosen):
+                    for table in np.flatnonzero(chosen).tolist():
                         self.game.set_up(tables[table], self.rules_at(table), start)
                 self._stack(decks, chosen)
                 if deal:

@@ -382,11 +382,12 @@ class DeviceBatch(Fixed):
         self._shown = (
             self.seat, plain, self.mask, self.reward, self.terminated, self.truncated,
         )  # fmt: skip
-        self.observation, self._told = plain, None
+        observation, self._told = plain, None
         if self.observe_rules:
             told = self.spec.rules_features(self.rules)
-            self.observation = cuda.device_array((n, features + told.shape[1]), np.uint8)
+            observation = cuda.device_array((n, features + told.shape[1]), np.uint8)
             self._told = cuda.to_device(told)
+        self.observation = observation
         self._everyone = cuda.to_device(np.ones(n, dtype=np.bool_))
         self._no_dealers = cuda.to_device(np.full(n, -1, dtype=np.int8))
         self._legal = np.array([n, 0, 0])  # no table, not noted yet, its action

@@ -8,7 +8,7 @@ import pytest
 from sb3_contrib import MaskablePPO
 
 import kille_env
-from env.test_rules_by_table import TABLES, Space, by_table, rule_sets
+from env.rule_tables import TABLES, Space, by_table, rule_sets
 from kille_env.adapters.text import TextPlayer, rules_prompt
 from kille_env.errors import KilleError, PolicyError
 from kille_env.play.functions import FunctionPolicy

@@ -9,6 +9,7 @@ import sys
 import numpy as np
 
 import kille_env
+from env.rule_tables import Space, by_table, rule_sets, seats_of
 from kille_env.play.streams import END, OPEN, SeatStreams
 
 
@@ -79,6 +80,8 @@ def main(game):
     credit_the_same(game)
     for restart in (True, False):
         batch, actions = play_the_same(game, 32, 6, episode="match", restart=restart)
+    for rules in (by_table(game, 32), Space(game, rule_sets(game))):
+        play_the_same(game, 32, 6, seats_of(game), rules=rules, observe_rules=True)
     illegal = np.where(batch.seat.copy_to_host() < 0, actions.copy_to_host(), 999)
     actions.copy_to_device(illegal)
     before = batch.to_cpu().tables.tobytes()

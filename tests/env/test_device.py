@@ -15,6 +15,7 @@ import pytest
 
 import kille_env
 from env.device_tables import play_the_same
+from env.rule_tables import Space, by_table, rule_sets, seats_of
 from kille_env.errors import IllegalActionError, KilleError, RulesError
 
 pytestmark = pytest.mark.compiled
@@ -152,6 +153,12 @@ def test_matches_are_those_of_the_cpu(game, most, episode):
         play_the_same(game, 512, 120, seats, rules=preset, episode=episode)
     seats = spec.max_players if most else spec.min_players
     play_the_same(game, 100, 40, seats, episode=episode, restart=False)
+
+
+@gpu
+def test_tables_with_rules_of_their_own_play_as_on_the_cpu(game):
+    for rules in (by_table(game, 512), Space(game, rule_sets(game))):
+        play_the_same(game, 512, 120, seats_of(game), rules=rules, observe_rules=True)
 
 
 @gpu

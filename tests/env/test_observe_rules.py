@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import kille_env
-from env.test_rules_by_table import TABLES, Space, by_table, choose, rule_sets, seats_of
+from env.rule_tables import TABLES, Space, by_table, rule_sets, seats_of
+from env.test_rules_by_table import choose
 from kille_env.core.floats import reading_of, seat_layout
 from kille_env.core.rules_part import EXACT
 from kille_env.core.spec import EPISODES, PackSwitch, Switch, width
