@@ -17,7 +17,7 @@ from markdown_tables import table
 from speed.rows import Row, machine
 
 BENCHES = {
-    **dict.fromkeys(("batch", "games", "one", "shares"), "playing"),
+    **dict.fromkeys(("batch", "games", "rules", "one", "shares"), "playing"),
     **dict.fromkeys(("aec", "gym", "start"), "playing"),
     **dict.fromkeys(("seats", "cost", "solve"), "learning"),
     "tournament": "tournament",

@@ -8,6 +8,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from itertools import product
+from typing import Any
 
 import numpy as np
 
@@ -21,9 +22,9 @@ DECISIONS = 5000
 """Decisions of a run with one table."""
 
 
-def played(game: str, tables: int, players: int, episode: str = "match") -> Batch:
+def played(game: str, tables: int, players: int, episode: str = "match", **options: Any) -> Batch:
     """Return a batch in the middle of its matches."""
-    batch = kille_env.make_batch(game, tables, players, seed=0, episode=episode)
+    batch = kille_env.make_batch(game, tables, players, seed=0, episode=episode, **options)
     batch.reset()
     rng = np.random.default_rng(0)
     for _ in range(20):
@@ -69,6 +70,23 @@ def bench_batch(game: str, players: int, repeats: int) -> Iterator[Row]:
         for tables, p, episode in cases
     }
     yield from _rates(batches, repeats)
+
+
+def bench_rules(game: str, players: int, repeats: int) -> Iterator[Row]:
+    """Each preset at all tables, and tables with presets of their own; 4,096 tables, deals."""
+    spec, batches = kille_env.spec(game), {}
+    seats = min(spec.most_players(spec.resolve(preset)) for preset in spec.presets)
+    seats = min(players, seats)
+    several = [spec.presets[table % len(spec.presets)] for table in range(4096)]
+    cases = {preset: {"rules": preset} for preset in spec.presets}
+    cases |= {"rules by table": {"rules": several}}
+    cases |= {"rules by table, observed": {"rules": several, "observe_rules": True}}
+    for what, options in cases.items():
+        batches[f"{game}, {seats} seats, {what}"] = played(game, 4096, seats, "deal", **options)
+    runs = list(_rates(batches, repeats))
+    alone = len(spec.presets) / sum(1 / one.value for one in runs[: len(spec.presets)])
+    yield from runs
+    yield row(f"{game}, {seats} seats, the presets one after the other", [alone], runs[0].unit)
 
 
 def bench_games(game: str, players: int, repeats: int) -> Iterator[Row]:
