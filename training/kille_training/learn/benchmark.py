@@ -10,16 +10,17 @@ import json
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, reduce
+from functools import cache, lru_cache, reduce
 from itertools import product
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 from pydantic import Field
 
 from kille_env.errors import ConfigError
 from kille_env.files import make_folder, write_whole
+from kille_env.play.policy import resolve
 from kille_env.registry import Table
 from kille_training.learn.grid import Item
 from kille_training.learn.measuring import exact_of, held_out_tables, measure_held_out, shares_of
@@ -29,6 +30,9 @@ from kille_training.learn.settings import TrainSettings
 from kille_training.results import TextTable
 from kille_training.settings import FolderName, List, Seed, TableSettings, build, plain, settings
 from kille_training.statistics.aggregate import Interval, bootstrap, interquartile_mean
+
+if TYPE_CHECKING:
+    from kille_training.solving.stages import DealStages
 
 ITSELF = "itself"
 """The arm of the reference, which learns at a held-out table itself."""
@@ -200,9 +204,21 @@ def finish(item: Item) -> None:
 
 
 def _nash_conv(player: str | Path, table: Table) -> float:
-    from kille_training.evaluation.exact import nash_conv  # loads solvers
+    from kille_training.evaluation.exact import exact_rows, match_row  # loads solvers
 
-    return nash_conv(player, table.game, table.num_players, rules=table.rules).nash_conv
+    where = table.num_players, table.rules
+    policy = resolve(player, table.game, *where)
+    if table.rules["episode"] == "match":
+        return match_row(policy, *where).nash_conv
+    return exact_rows(policy, *where, ("sampled",), deal=_deal(table))[0].nash_conv
+
+
+@lru_cache(maxsize=1)
+def _deal(table: Table) -> "DealStages":
+    """Return the tree of a table, which successive runs share."""
+    from kille_training.solving.grow import build_deal
+
+    return build_deal(table.num_players, table.rules)
 
 
 @cache

@@ -161,7 +161,7 @@ class Training:
         self.run, self.settings = run, settings
         self.learner = learner_of(settings)
         self.total = whole_updates(self.learner, settings.decisions)
-        self.clock = time.process_time if settings.cpu_seconds else time.perf_counter
+        self.clock = time.process_time
         self.seconds = 0.0
         self._began: float | None = None
         self.updates = 0
