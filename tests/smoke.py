@@ -103,8 +103,8 @@ def train_and_measure() -> None:
 
 def main() -> None:
     """Try what the installed extras allow."""
-    checkout = Path(__file__).resolve().parents[1]
-    assert checkout not in Path(kille_env.__file__).parents, "this is the checkout, not the wheel"
+    installed = Path(sys.prefix) in Path(kille_env.__file__).parents
+    assert installed, f"{kille_env.__file__} is not what was installed into {sys.prefix}"
     play()
     public_names()
     commands()
