@@ -114,7 +114,7 @@ test-all: $(VENV)/.installed-all ## run every test, three ways, and those in Chr
 	$(BOUNDS) $(KERNELS)
 	$(BOUNDS) $(PYTEST) -n $(JOBS) --dist worksteal $(KERNEL_TESTS)
 	$(PYTEST) tests/browser
-	$(MAKE) --no-print-directory test-libraries
+	$(MAKE) --no-print-directory test-base test-libraries
 
 .PHONY: coverage
 coverage: $(VENV)/.installed-all ## list the lines of the library that no test reaches, as plain Python

@@ -34,7 +34,7 @@ NEED = {
     "tournament": ("measure", ("tournament", "byteskille", "--set", "matchmaking.deals=1")),
     "train": ("train", ("train", "demo")),
     "best-response": ("train", ("best-response", "uniform")),
-    "benchmark": ("train", ("benchmark", "exact")),
+    "benchmark": ("train", ("benchmark", "quick")),
 }
 """Extra and call of the others."""
 PUBLIC = ("kille_env", "kille_agents", "kille_training")

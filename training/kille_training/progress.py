@@ -7,7 +7,7 @@ from typing import Any, Protocol, Self
 
 from tqdm import tqdm
 
-from kille_env.streams import is_terminal, standard_error
+from kille_env.streams import fitted, is_terminal, standard_error
 from kille_env.words.text import printable
 
 Progress = Callable[[str, int, int], None]
@@ -96,7 +96,7 @@ class Bars:
                 # Parts from before a resume would distort the rate.
                 self._bar = tqdm(
                     total=total, initial=parts, desc=job, leave=self.lines,
-                    delay=SECONDS_BEFORE_BAR, dynamic_ncols=True,
+                    unit="", delay=SECONDS_BEFORE_BAR, dynamic_ncols=True,
                 )  # fmt: skip
             elif self.lines:
                 self.say(f"{job} ...")
@@ -125,7 +125,7 @@ class Bars:
         """Show a line above the bar, if bars or lines are shown."""
         stream = standard_error()
         if stream is not None and (self.visible or self.lines):
-            tqdm.write(line, file=stream)
+            tqdm.write(fitted(line, stream), file=stream)
 
     def _is_time(self) -> bool:
         now, between = time.monotonic(), SECONDS_BETWEEN[not self.visible]

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import click
 
+from kille_env.extras import needs
 from kille_training.cli import command
-from kille_training.settings import find_settings
 
 
 @click.command(epilog="Example: kille benchmark quick --set methods=[ppo]")
@@ -20,11 +20,12 @@ def benchmark(config: str, out: Path | None, overrides: tuple[str, ...], as_json
     folder of a benchmark, whose results it prints. Each run is one of `kille train`, in its own
     folder; run the command again to resume.
     """
-    from kille_training.learn.benchmark import Benchmark, finish, gather, tables_of
-    from kille_training.learn.grid import run_grid
-    from kille_training.learn.grid_plots import write_pictures
-    from kille_training.progress import Bars
-    from kille_training.settings import load
+    with needs("train"):
+        from kille_training.learn.benchmark import Benchmark, finish, gather, tables_of
+        from kille_training.learn.grid import run_grid
+        from kille_training.learn.grid_plots import write_pictures
+        from kille_training.progress import Bars
+        from kille_training.settings import find_settings, load
 
     path = find_settings(config, "benchmark")
     folder = path

@@ -36,7 +36,7 @@ def best_response(
     The gain is a lower bound: a better response may exist. It is measured by position, with 95%
     intervals, on deals that did not choose the learners.
     """
-    from kille_training.learn.best_response import best_response as respond
+    from kille_training import best_response as respond  # names the missing extra
     from kille_training.progress import Bars
 
     asked |= command.arguments_of(respond, overrides, "play")

@@ -1,9 +1,11 @@
 """`kille train`: train a policy by self-play."""
 
+import sys
 from pathlib import Path
 
 import click
 
+from kille_env.streams import fitted
 from kille_training.cli import command
 
 
@@ -57,7 +59,8 @@ def train(
     if isinstance(found, Run) and not as_json:
         from kille_training.learn.page import in_words  # loads matplotlib
 
-        shown += ["", *in_words(found)]
+        *lines, play = in_words(found)  # a command stays in one line, to be copied
+        shown += ["", *(fitted(line, sys.stdout) for line in lines), play]
     command.report(found.as_dict(), shown, as_json)
 
 

@@ -119,14 +119,14 @@ def in_words(run: Run) -> list[str]:
         uniform = _yardsticks(table.num_players, settings.home().rules)[YARDSTICKS["uniform"]]
         lines.append(
             f"Distance from an equilibrium (NashConv): {_percent(nearest.stakes / uniform)} of "
-            "random play's. 0% is an equilibrium: no seat gains by deviating alone."
+            "random play's. At 0% no player could gain by playing differently alone."
         )
     if evaluation.rows:
         lines.append(verdict(evaluation.rows, measure_of(table.game, table.episode)).text)
     play = f"kille play {table.game} --players {table.num_players} --opponents {run.folder}"
     if table.episode == "deal":
         play += " --rules episode=deal"
-    return [*lines, f"Open {run.report} in a browser. Play against it: {play}"]
+    return [*lines, f"Open {run.report} in a browser, or play against it:", f"  {play}"]
 
 
 def _percent(share: float) -> str:

@@ -218,7 +218,8 @@ class Training:
                 advance(self.size[0] - before)
                 self._measure_if_due(board, tell)
                 overdue = time.monotonic() - saved > self.settings.checkpoint_seconds
-                if overdue or self.done or interrupted():
+                # A checkpoint has all measurements up to it, so it waits until they are compiled.
+                if (overdue and self._compiled(0)) or self.done or interrupted():
                     self._measure_pending(board, tell)
                     self.save()
                     saved = time.monotonic()
@@ -259,6 +260,8 @@ class Training:
     def _measure_pending(self, board: TensorBoard, tell: Tell) -> None:
         """Measure the policies that were due."""
         if self._pending:
+            if not self._compiled(0):
+                tell("waiting until the measurement is compiled ...")
             self._compiled()
             if self._measurements is None:
                 from kille_training.learn.measuring import Measurements  # brings what evaluates

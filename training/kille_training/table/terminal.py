@@ -2,14 +2,13 @@
 
 import re
 import sys
-import textwrap
 from collections.abc import Callable, Sequence
-from shutil import get_terminal_size
 from threading import Thread
 from typing import Any, TextIO
 
 from kille_env.errors import KilleError
 from kille_env.play.policy import name_of
+from kille_env.streams import fitted
 from kille_env.words.table import text_of
 from kille_env.words.text import counted, listed, signed
 from kille_training.labels import episode_noun, plural_of
@@ -152,13 +151,7 @@ class Terminal:
 
     def _say(self, text: str = "", end: str = "\n") -> None:
         out = self._out or sys.stdout
-        if out.isatty():  # a terminal would break words
-            width = get_terminal_size().columns
-            text = "\n".join(
-                textwrap.fill(line, width, subsequent_indent="  ") if len(line) > width else line
-                for line in text.split("\n")
-            )
-        print(text, end=end, file=out, flush=True)
+        print(fitted(text, out), end=end, file=out, flush=True)
 
 
 def _meant(line: str, found: Sequence[Choice]) -> list[Choice]:
