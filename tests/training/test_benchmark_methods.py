@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -15,9 +16,12 @@ from kille_env.play.policy import Policy, check_probabilities
 from kille_env.registry import Table, make_batch
 from kille_training.evaluation.exact import exact_rows
 from kille_training.learn.method import Learned, Learner, method_named, settings_of
+from kille_training.learn.methods import mccfr
 from kille_training.learn.methods.mmd import weights
 from kille_training.learn.methods.psro import equilibrium
 from kille_training.learn.networks import Network, distinct
+from kille_training.solving.trees.values import nash_conv, normalised, uniform
+from reference.small_games import leduc
 
 TABLES = {
     "byteskille-2": Table.of("byteskille", 2),
@@ -212,6 +216,20 @@ def test_a_method_plays_other_games_and_matches(name: str, table: str) -> None:
 def test_mccfr_needs_an_exact_tree(table: str, why: str) -> None:
     with pytest.raises(KilleError, match=f"{why}.*another method"):
         learn("mccfr", TABLES[table], 0, 1)
+
+
+def test_mccfr_draws_cards_inside_a_deal() -> None:
+    """Leduc poker turns a card between two rounds, as Krypkille draws some."""
+    game, rng = leduc(), np.random.default_rng(0)
+    stage = SimpleNamespace(tree=game.tree, nodes=game.nodes, masks=np.ones((1, 3)))
+    stage.again = np.zeros(len(game.nodes.payoff))
+    deal = SimpleNamespace(stages=(stage,), first_stage=stage)
+    hands = mccfr._walkable(deal)
+    memory = mccfr._empty(hands, deal)
+    mccfr._iterate(np.arange(1.0, 100_001), hands, memory, rng)
+    found = nash_conv(game.tree, normalised(game.tree, memory.average))
+    assert found.total < 0.25 < nash_conv(game.tree, uniform(game.tree)).total
+    assert found.values[0] == pytest.approx(-0.0856, abs=0.02)
 
 
 def test_decisions_that_look_alike_are_computed_once() -> None:

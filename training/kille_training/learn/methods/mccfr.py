@@ -30,7 +30,7 @@ from kille_training.solving.grow import build_deal
 from kille_training.solving.policies import policy_of
 from kille_training.solving.size import check_deal
 from kille_training.solving.stages import DealStages
-from kille_training.solving.trees.tree import TERMINAL, FlatTree
+from kille_training.solving.trees.tree import CHANCE, TERMINAL, FlatTree
 from kille_training.solving.trees.values import normalised
 
 AGAIN = -1
@@ -67,6 +67,8 @@ class Hands(NamedTuple):
             `payoff`, or AGAIN if the cards are dealt again.
         payoff: [T, P] float64.
         chance: [M] float64, in the places of a root's children the chances of the deals so far.
+        draw: [M] float64, in the places of other chance nodes' children the chances so far, the
+            last one infinite.
         deals: [H, 2] int64, the range of each hand's deals in `child`.
         shift: [H] int64, the offset of each hand's sequences.
     """
@@ -78,6 +80,7 @@ class Hands(NamedTuple):
     link: np.ndarray
     payoff: np.ndarray
     chance: np.ndarray
+    draw: np.ndarray
     deals: np.ndarray
     shift: np.ndarray
 
@@ -181,10 +184,13 @@ def _walkable(deal: DealStages) -> Hands:
     child = np.argsort(parent, kind="stable")
     degree = np.bincount(parent + 1, minlength=len(parent) + 1)  # the first is of no node
     link = np.cumsum(degree)[:-1]
+    share = np.concatenate([t.probability for t in trees])[child]
+    total, above = np.cumsum(share), parent[child]
+    draw = total - (total - share)[link[np.maximum(above, 0)]]
+    draw[np.append(np.diff(above) != 0, True)] = np.inf
     redealt = np.concatenate([stage.again for stage in kinds]) > 0.0
     link[infoset == TERMINAL] = np.where(redealt, AGAIN, np.arange(len(redealt)))
-    dealt = np.isin(parent[child], root)
-    chance = np.concatenate([t.probability for t in trees])[child] * dealt
+    chance = share * np.isin(above, root)
     kind = np.array([[t is stage.nodes for t in trees].index(True) for stage in deal.stages])
     begun = np.cumsum([0, *(stage.tree.num_sequences for stage in deal.stages)])
     return Hands(
@@ -195,6 +201,7 @@ def _walkable(deal: DealStages) -> Hands:
         link=link,
         payoff=np.concatenate([t.payoff for t in trees]),
         chance=np.cumsum(chance),
+        draw=draw,
         deals=np.stack([link[root[kind]], link[root[kind]] + degree[root[kind] + 1]], axis=1),
         shift=begun[:-1] - sequences[kind],
     )
@@ -246,6 +253,15 @@ def _deal(hand, hands, rng):
 
 
 @kernel
+def _draw_card(link, hands, rng):
+    """Return the node of a random draw at a chance node inside a deal."""
+    place, drawn = link, rng.random()
+    while drawn >= hands.draw[place]:
+        place += 1
+    return hands.child[place]
+
+
+@kernel
 def _match_regrets(begin, count, memory):
     """Set `strategy` by regret matching: in proportion to the positive regrets."""
     total = 0.0
@@ -287,6 +303,9 @@ def _learn(weight, seat, hands, memory, rng):
             else:
                 m.node[met], m.share[met] = hands.child[link + _draw(count, memory, rng)], 1.0
                 met += 1
+        elif infoset == CHANCE:
+            m.node[met], m.share[met] = _draw_card(link, hands, rng), 1.0
+            met += 1
         elif link == AGAIN:
             hand += 1
             m.node[met], m.share[met] = _deal(hand, hands, rng), 1.0
@@ -323,6 +342,8 @@ def _average(weight, seat, hands, memory, rng):
                     memory.average[begin + option] += weight * memory.strategy[option]
                 action = _draw(count, memory, rng)
             node = hands.child[link + action]
+        elif infoset == CHANCE:
+            node = _draw_card(link, hands, rng)
         elif link == AGAIN:
             hand += 1
             node = _deal(hand, hands, rng)
