@@ -10,6 +10,7 @@ pytest.importorskip("scipy")
 
 import kille_env
 import kille_training as kt
+from kille_agents import as_policy
 from kille_env.errors import ConfigError, PolicyError
 from kille_env.play.policy import ObservationPolicy
 from kille_env.registry import Table, spec
@@ -146,6 +147,21 @@ def test_uniform_play_has_the_share_one_and_a_set_has_both_numbers_of_seats():
     assert [line.split()[:2] for line in lines[3:6]] == [["2", "20"], ["3", "12"], ["all", "32"]]
     three = kt.nash_conv("uniform", num_players=3, tables="byteskille/test")
     assert {row.table.num_players for row in three.rows} == {3}
+
+
+@pytest.mark.compiled
+def test_a_policy_that_reads_the_rules_is_told_those_of_each_table():
+    seen = set[bytes]()
+    size = spec("krypkille").rules_features(spec("krypkille").resolve("tiny")).shape[-1]
+
+    def even(observation, mask):
+        seen.update(row.tobytes() for row in np.unique(observation[:, -size:], axis=0))
+        return mask / mask.sum(axis=1, keepdims=True)
+
+    player = as_policy(even, observation="box", returns="probabilities", observe_rules=True)
+    tables = [each.table for each in held_out.held_out(SET)[:4]]
+    kt.nash_conv(player, tables=tables)
+    assert seen == {spec("krypkille").rules_features(t.rules).tobytes() for t in tables}
 
 
 class Even(ObservationPolicy):
