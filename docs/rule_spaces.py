@@ -24,7 +24,7 @@ def sets() -> str:
 
 def _line(name: str, seats: int, tables: list[HeldOutTable]) -> tuple[str, ...]:
     sets = [each.information_sets for each in tables]
-    size = f"{min(sets):,} to {max(sets):,}"
+    size = " to ".join(dict.fromkeys(f"{number:,}" for number in (min(sets), max(sets))))
     mid = [median(getattr(each, by) for each in tables) for by in ("uniform", "rule_of_thumb")]
     largest = max(each.nash_conv for each in tables)
     mixing = [each.greedy for each in tables]
