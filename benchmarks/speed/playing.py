@@ -15,6 +15,7 @@ import numpy as np
 import kille_env
 from kille_env.adapters.gym import KilleEnv
 from kille_env.core.batch import Batch
+from kille_env.rule_spaces import list_rule_spaces, rule_space
 from speed.rows import Row, random_actions, row, seconds
 
 TABLES = (64, 1024, 4096, 16384, 65536)
@@ -49,11 +50,14 @@ def step_rate(
     return steps * batch.num_tables / inside
 
 
-def _rates(batches: Mapping[str, Batch], repeats: int) -> Iterator[Row]:
+def _rates(
+    batches: Mapping[str, Batch], repeats: int, clock: Callable[[], float] = time.perf_counter
+) -> Iterator[Row]:
     """Step several batches in turn, for comparable figures."""
     rng = np.random.default_rng(1)
     runs = [
-        [step_rate(batch, 400_000, rng) / 1e6 for batch in batches.values()] for _ in range(repeats)
+        [step_rate(batch, 400_000, rng, clock) / 1e6 for batch in batches.values()]
+        for _ in range(repeats)
     ]
     for what, rates in zip(batches, zip(*runs, strict=True), strict=True):
         yield row(what, rates, "M decisions/s")
@@ -73,20 +77,21 @@ def bench_batch(game: str, players: int, repeats: int) -> Iterator[Row]:
 
 
 def bench_rules(game: str, players: int, repeats: int) -> Iterator[Row]:
-    """Each preset at all tables, and tables with presets of their own; 4,096 tables, deals."""
-    spec, batches = kille_env.spec(game), {}
-    seats = min(spec.most_players(spec.resolve(preset)) for preset in spec.presets)
-    seats = min(players, seats)
-    several = [spec.presets[table % len(spec.presets)] for table in range(4096)]
-    cases = {preset: {"rules": preset} for preset in spec.presets}
-    cases |= {"rules by table": {"rules": several}}
-    cases |= {"rules by table, observed": {"rules": several, "observe_rules": True}}
-    for what, options in cases.items():
-        batches[f"{game}, {seats} seats, {what}"] = played(game, 4096, seats, "deal", **options)
-    runs = list(_rates(batches, repeats))
-    alone = len(spec.presets) / sum(1 / one.value for one in runs[: len(spec.presets)])
-    yield from runs
-    yield row(f"{game}, {seats} seats, the presets one after the other", [alone], runs[0].unit)
+    """Tables with rules of their own beside those of one rule set; 4,096 tables, deals."""
+    space = next(one for one in map(rule_space, list_rule_spaces()) if one.game == game)
+    seats, several = min(players, *space.seats), space.draw(4096, seed=1)
+    cases: dict[str, dict[str, Any]] = {
+        "one rule set": {"rules": several[0]},
+        "another": {"rules": several[1]},
+        "rules by table": {"rules": list(several)},
+        "rules drawn at each match": {"rules": space},
+        "rules by table, observed": {"rules": list(several), "observe_rules": True},
+    }
+    batches = {
+        f"{space.name}, {seats} seats, {what}": played(game, 4096, seats, "deal", **options)
+        for what, options in cases.items()
+    }
+    yield from _rates(batches, repeats, time.thread_time)
 
 
 def bench_games(game: str, players: int, repeats: int) -> Iterator[Row]:
