@@ -15,8 +15,9 @@ import numpy as np
 import kille_env
 from kille_env.adapters.gym import KilleEnv
 from kille_env.core.batch import Batch
+from kille_env.core.rule_space import RuleSpace
 from kille_env.rule_spaces import list_rule_spaces, rule_space
-from speed.rows import Row, random_actions, row, seconds
+from speed.rows import Row, random_actions, row, seconds, spread
 
 TABLES = (64, 1024, 4096, 16384, 65536)
 DECISIONS = 5000
@@ -50,14 +51,11 @@ def step_rate(
     return steps * batch.num_tables / inside
 
 
-def _rates(
-    batches: Mapping[str, Batch], repeats: int, clock: Callable[[], float] = time.perf_counter
-) -> Iterator[Row]:
+def _rates(batches: Mapping[str, Batch], repeats: int) -> Iterator[Row]:
     """Step several batches in turn, for comparable figures."""
     rng = np.random.default_rng(1)
     runs = [
-        [step_rate(batch, 400_000, rng, clock) / 1e6 for batch in batches.values()]
-        for _ in range(repeats)
+        [step_rate(batch, 400_000, rng) / 1e6 for batch in batches.values()] for _ in range(repeats)
     ]
     for what, rates in zip(batches, zip(*runs, strict=True), strict=True):
         yield row(what, rates, "M decisions/s")
@@ -78,20 +76,39 @@ def bench_batch(game: str, players: int, repeats: int) -> Iterator[Row]:
 
 def bench_rules(game: str, players: int, repeats: int) -> Iterator[Row]:
     """Tables with rules of their own beside those of one rule set; 4,096 tables, deals."""
-    space = next(one for one in map(rule_space, list_rule_spaces()) if one.game == game)
-    seats, several = min(players, *space.seats), space.draw(4096, seed=1)
-    cases: dict[str, dict[str, Any]] = {
-        "one rule set": {"rules": several[0]},
-        "another": {"rules": several[1]},
-        "rules by table": {"rules": list(several)},
-        "rules drawn at each match": {"rules": space},
-        "rules by table, observed": {"rules": list(several), "observe_rules": True},
+    for space in map(rule_space, list_rule_spaces()):
+        if space.game == game:
+            yield from _by_table(space, min(players, *space.seats), repeats)
+
+
+def _by_table(space: RuleSpace, seats: int, repeats: int) -> Iterator[Row]:
+    """Step batches of one rule set and of many in turn, by CPU time."""
+    several = list(space.draw(4096, seed=1))
+    cases: dict[str, list[dict[str, Any]]] = {
+        "one rule set, mean of eight": [{"rules": one} for one in several[:8]],
+        "rules by table": [{"rules": several}],
+        "rules drawn at each match": [{"rules": space}],
+        "rules by table, observed": [{"rules": several, "observe_rules": True}],
     }
-    batches = {
-        f"{space.name}, {seats} seats, {what}": played(game, 4096, seats, "deal", **options)
-        for what, options in cases.items()
-    }
-    yield from _rates(batches, repeats, time.thread_time)
+    batches = [
+        [played(space.game, 4096, seats, "deal", **options) for options in each]
+        for each in cases.values()
+    ]
+    rng = np.random.default_rng(1)
+    runs = [
+        [
+            statistics.harmonic_mean(
+                [step_rate(batch, 400_000 // len(each), rng, time.thread_time) for batch in each]
+            )
+            / 1e6
+            for each in batches
+        ]
+        for _ in range(repeats)
+    ]
+    alone, *_ = by_case = list(zip(*runs, strict=True))
+    for what, rates in zip(cases, by_case, strict=True):
+        times = spread(rate / one for rate, one in zip(rates, alone, strict=True))
+        yield row(f"{space.name}, {seats} seats, {what}", rates, "M decisions/s", times=times)
 
 
 def bench_games(game: str, players: int, repeats: int) -> Iterator[Row]:

@@ -149,6 +149,9 @@ def step_tables(
     for i in range(tables.shape[0]):
         # The records of many tables do not fit in the cache.
         ahead = min(i + AHEAD, tables.shape[0] - 1)
+        if rules.shape[0] > 1:  # a table that is near says which rules it needs
+            prefetch(rules, int(tables[ahead]["rules"]))
+            ahead = min(i + 2 * AHEAD, tables.shape[0] - 1)
         if which[ahead]:
             prefetch(tables, ahead)
         if which[i]:
