@@ -73,7 +73,7 @@ BYTESKILLE = {
 """Rules of single deals of Byteskille by name."""
 CARDS = {
     "byteskille-eight-5": "BL L3 L6 L9 KA SV GO KI",
-    "byteskille-twelve-5": "BL L2 L4 L6 L8 L10 VH KA SV HU GO KI",
+    "byteskille-ten-5": "BL L2 L4 L6 L8 VH KA SV GO KI",
 }
 """Types of the only cards, each twice, of tables without a preset of their own."""
 TABLES: dict[str, tuple[str, int, dict[str, Any]]] = {
@@ -82,6 +82,7 @@ TABLES: dict[str, tuple[str, int, dict[str, Any]]] = {
     **{
         f"byteskille-{rules}-{n}": ("byteskille", n, BYTESKILLE[rules])
         for rules, n in product(BYTESKILLE, (2, 3, 4))
+        if (rules, n) != ("unasked", 4)  # four seats never ask
     },
     **{name: ("byteskille", 5, BYTESKILLE["wikipedia"]) for name in CARDS},
     **{f"{game}-mini-2": (game, 2, rules) for game, rules in PACKS.items()},
@@ -111,9 +112,9 @@ TARGET, ITERATIONS, VISITS = 1e-6, 30_000, 1e9
 """NashConv, iterations and visited terminal nodes at which solving stops."""
 MEMORY = 6.0
 """GiB that a tree may take."""
-STORED = 1_000_000
+STORED = 2_500_000
 """Terminal nodes of the largest table whose file is in the repository."""
-SMALL, PAIRS = 1_000_000, 300_000
+SMALL, PAIRS = 600_000, 300_000
 """Terminal nodes up to which runs and histories of more than two seats are measured, and pairs."""
 METHODS, STARTS, CLOSE, EACH = ("dcfr", "pcfr+", "cfr+"), 3, 1e-3, 1e8
 """Of the runs that compare equilibria: methods, starts, the share of uniform play's NashConv that
