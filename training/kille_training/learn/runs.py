@@ -127,9 +127,9 @@ class Run(Result):
             return ""
         shares, middle = [row["share"] for row in found["rows"]], found["interquartile_mean"]
         return (
-            f"At {len(shares)} tables with rules that training never draws ({found['tables']}): "
-            f"{middle['value']:.3f} of random play's NashConv ({max(middle['low'], 0.0):.3f} to "
-            f"{middle['high']:.3f}, the interquartile mean with its 95% interval over tables), "
+            f"At {len(shares)} tables with rules that training never draws ({found['tables']}):\n"
+            f"{middle['value']:.3f} of random play's NashConv, {max(middle['low'], 0.0):.3f} to "
+            f"{middle['high']:.3f} (interquartile mean, 95% interval over\ntables), and "
             f"{max(shares):.3f} at the worst. 0 is an equilibrium."
         )
 
