@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import threading
 
 import numpy as np
 import pytest
@@ -293,3 +294,9 @@ def test_what_nobody_else_learns_is_shown_to_nobody_else():
                 assert game.change(before, after, rules, other) == Change()
                 assert game.narrate(before, after, rules, None, other) == []
     assert secret > 20
+
+
+def test_a_server_ends_while_a_kernel_compiles():
+    assert asyncio.run(online.in_thread(threading.current_thread)).daemon
+    with pytest.raises(Refusal, match="there is no game"):
+        asyncio.run(online.in_thread(lambda: read_order({"game": "poker"})))

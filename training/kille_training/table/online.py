@@ -10,8 +10,10 @@ import json
 import logging
 import secrets
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -19,7 +21,6 @@ import numpy as np
 from kille_agents.catalog import players_of
 from kille_env.core.spec import GameSpec, Rules, is_whole
 from kille_env.errors import KilleError, did_you_mean, shortened
-from kille_env.extras import needs
 from kille_env.files import read_json, write_whole
 from kille_env.pictures.frame import frame
 from kille_env.play.policy import Policy
@@ -418,7 +419,21 @@ def _question(sitting: Sitting) -> dict[str, Any]:
 
 async def in_thread(do: Callable[[], Any]) -> Any:
     """Return the result of `do`, run in a daemon thread."""
-    with needs("web"):
-        from anyio.to_thread import run_sync
+    # Threads of asyncio or anyio are no daemons: the end of a server would wait for the compiler.
+    loop = asyncio.get_running_loop()
+    future = loop.create_future()
 
-    return await run_sync(do, abandon_on_cancel=True)
+    def settle(outcome: Callable[[Any], None], value: Any) -> None:
+        if not future.cancelled():
+            outcome(value)
+
+    def run() -> None:
+        try:
+            outcome = settle, future.set_result, do()
+        except BaseException as error:
+            outcome = settle, future.set_exception, error
+        with suppress(RuntimeError):  # the loop has ended
+            loop.call_soon_threadsafe(*outcome)
+
+    Thread(target=run, daemon=True).start()
+    return await future
