@@ -101,7 +101,9 @@ def test_a_solution_is_what_its_figures_say():
     for row in rows():
         assert 0 <= row["nash_conv"] <= row["greedy"] + 1e-6
         assert row["nash_conv"] < 0.01 * row["uniform"], row
-        assert abs(sum(row["value"])) < 1e-4 and row["uniform"] >= 0.05
+        assert row["uniform"] >= 0.05
+        left = row["rules"].get("remainder") == "left"  # on the table, where it cannot be divided
+        assert (sum(row["value"]) < 0) if left else abs(sum(row["value"])) < 1e-4
 
 
 @pytest.mark.compiled
