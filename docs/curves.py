@@ -60,7 +60,8 @@ def picture() -> str:
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(WIDE, 9.0), layout="constrained")
         panels = figure.subplots(3, 2).ravel()
-        for axes, (name, here) in zip(panels, by_table(), strict=False):
+        tables = by_table()
+        for axes, (name, here) in zip(panels, tables, strict=False):
             for curve in here.itertuples():
                 color, style = LINES[curve.method]
                 _, seconds, found = np.array(curve.points).T
@@ -74,7 +75,8 @@ def picture() -> str:
         for method, (color, style) in LINES.items():
             panels[-1].plot([], [], style, color=SERIES[color], label=method)
         panels[-1].legend(loc="center", fontsize=9)
-        panels[-1].axis("off")
+        for axes in panels[len(tables) :]:
+            axes.axis("off")
         return as_svg(figure) + "\n"
 
 
