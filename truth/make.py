@@ -116,7 +116,7 @@ STORED = 2_500_000
 """Terminal nodes of the largest table whose file is in the repository."""
 SMALL, PAIRS = 600_000, 300_000
 """Terminal nodes up to which runs and histories of more than two seats are measured, and pairs."""
-METHODS, STARTS, CLOSE, EACH = ("dcfr", "pcfr+", "cfr+"), 3, 1e-3, 1e8
+METHODS, STARTS, CLOSE, EACH = ("dcfr", "pcfr+", "cfr+"), 3, 1e-3, 3e8
 """Of the runs that compare equilibria: methods, starts, the share of uniform play's NashConv that
 counts as close, visited ends."""
 HISTORY = 500
@@ -247,7 +247,7 @@ def beyond_two(name: str, table: Grown, found: StoredTree) -> dict[str, Any]:
         if measured is not None and measured.total <= close:
             values.append(measured.values)
     row["runs"] = f"{len(values)} of {len(METHODS) * STARTS}"
-    row["apart"] = f"{np.ptp(values, axis=0).max():.2g}" if values else ""
+    row["apart"] = f"{np.ptp(values, axis=0).max():.2g}" if len(values) > 1 else ""
     history = CFR(game, "cfr")
     row["coarse"] = f"{coarse_gains(game, played(history)).clip(min=0.0).sum():.3g}"
     deal = table.deal
@@ -325,6 +325,7 @@ def large(name: str) -> dict[str, Any]:
     found = kt.solve(game, seats, rules=rules, out=HERE.parent / "runs" / "truth" / name, **how)
     assert found.first_hand is not None, f"runs/truth/{name} holds it: delete that first"
     strategy, stage = found.first_hand
+    whole = StoredTree(canonical(stage.tree), in_millionths(stage.tree, strategy), {})
     return {
         "hands": 1, "deals": found.deals, "information_sets": sum(found.information_sets),
         "ends": len(stage.tree.chance), "values": by_seat(found.value),
@@ -332,6 +333,7 @@ def large(name: str) -> dict[str, Any]:
         "uniform": f"{nash_conv(stage.tree, uniform(stage.tree)).total:.4g}",
         "greedy": f"{nash_conv(stage.tree, greedy(stage.tree, strategy)).total:.3g}",
         "iterations": found.iterations, "seconds": round(time.perf_counter() - began),
+        "digest": whole.digest,
     }  # fmt: skip
 
 
