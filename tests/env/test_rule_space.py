@@ -138,7 +138,7 @@ def test_an_unknown_region_is_refused_by_name():
 
 FILES = {
     "game: krypkile\nseats: [2]\nvary: {limit: [40, 50]}": "own.yaml.*Did you mean 'krypkille'",
-    "game: krypkille\nseats: [2]\nvary: {limt: [40, 50]}": "own.yaml.*Did you mean 'limit'",
+    "game: krypkille\nseats: [2]\nvary: {limi: [40, 50]}": "own.yaml.*Did you mean 'limit'",
     "game: krypkille\nseats: [2]\nvaries: {limit: [4, 5]}": "key 'varies'. Did you mean 'vary'",
     "game: krypkille\nseats: [2]": "lacks vary",
     "- krypkille": "expected the keys game",
