@@ -45,8 +45,7 @@ INSIDE: dict[str, Any] = {
     "byteskille-unasked-3": ("byteskille", SEATS, {"preset": "svensk", "fraga": "off"}),
 }
 """Tables by name: games of OpenSpiel; those of the suite with seats and rules."""
-SECONDS = {"kuhn-3": 3.0, "byteskille-unasked-3": 5.0, "krypkille-tiny-3": 30.0}
-"""CPU seconds of a curve; 15 at other tables."""
+SECONDS = {"kuhn-3": 3.0, "byteskille-unasked-3": 5.0, "krypkille-tiny-3": 30.0}  # 15 elsewhere
 
 
 class Grown(NamedTuple):
@@ -104,8 +103,8 @@ def open_spiel(step: str, kind: Callable[..., Any], table: Grown, seed: int) -> 
     """Return a solver of OpenSpiel by its class and the name of its step."""
     solver = kind(table.game, *[seed] * (step == "run_iteration"))
     strategy = lambda: table.efg.strategy_of(solver.average_policy(), table.game)  # noqa: E731
-    run = partial(_repeat, getattr(solver, step))
-    return Solver(table.efg.tree.without_nodes(), run, strategy)
+    tree = table.efg.tree.without_nodes()
+    return Solver(tree, partial(_repeat, getattr(solver, step)), strategy)
 
 
 def regret(variant: str, table: Grown, seed: int) -> Solver:
@@ -205,8 +204,8 @@ METHODS: dict[str, Callable[[Grown, int], Solver]] = {
     "fictitious play, descent": partial(descent, BURN),
 }
 SAMPLED, SEEDS = ("OpenSpiel MCCFR", "MCCFR"), (1, 2)
+# Python is too slow for larger tables, and MCCFR plays those of the suite.
 LEFT_OUT = {"OpenSpiel XFP": {*OUTSIDE, *INSIDE} - {QUICK}, "MCCFR": {*OUTSIDE}}
-"""Tables without a curve: where Python is too slow, and games that are not the suite's."""
 
 
 def cases(tables: Collection[str], seconds: float | None) -> Iterator[Case]:
@@ -232,8 +231,8 @@ def measure(key: dict[str, Any], settings: dict[str, float]) -> dict[str, Any]:
         spent, turns = spent + time.process_time() - began, turns + goal
         found = nash_conv(solver.tree, solver.strategy()).total
         points.append((turns * solver.each, round(spent, 6), found))
-    sizes = {"sets": table.merged.num_infosets, "nodes": table.efg.tree.num_nodes}
-    return {**sizes, "points": points}
+    nodes = table.efg.tree.num_nodes
+    return {"sets": table.merged.num_infosets, "nodes": nodes, "points": points}
 
 
 def main() -> None:
@@ -244,8 +243,7 @@ def main() -> None:
     options = parser.parse_args()
     name = f"reference_curves{'_quick' * options.quick}.jsonl"
     journal = Journal(options.out or Path("runs") / name)
-    tables = [QUICK] if options.quick else [*OUTSIDE, *INSIDE]
-    for case in cases(tables, options.seconds):
+    for case in cases([QUICK] if options.quick else [*OUTSIDE, *INSIDE], options.seconds):
         if not journal.has(*case):
             journal.add(*case, **measure(*case))
             print(case[0], *journal.lines[-1]["points"][-1:], flush=True)
