@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kille_env.core.spec import RuleSets
+from kille_env.core.spec import Rules, RuleSets
+from kille_env.errors import PolicyError
 from kille_env.play.kernels import PolicyKernel, share_a_kernel
 
 if TYPE_CHECKING:
@@ -26,6 +27,19 @@ class PolicyByRules:
         """Take a policy for each rule set."""
         self.name, self.policies, self.rules = name, tuple(policies), rules
         self.remembers = any(getattr(policy, "remembers", False) for policy in policies)
+
+    def policy_of(self, rules: Rules) -> Any:
+        """Return the policy of a rule set.
+
+        Raises:
+            PolicyError: There is none.
+        """
+        if rules not in self.rules.sets:
+            raise PolicyError(
+                f"{self.name!r} is seated at tables of {self.rules}, and {rules!r} is none of "
+                "them: seat the player that it was made of"
+            )
+        return self.policies[self.rules.sets.index(rules)]
 
     def decide(self, decisions: "Decisions") -> np.ndarray:
         """Return the probability of each action, [M, A]; see `Policy`."""

@@ -240,12 +240,16 @@ def at_table(player: Any, game: str, num_players: int, rules: Rules) -> Policy:
     """
     if isinstance(rules, RuleSets):
         return _by_rules(player, rules, partial(at_table, player, game, num_players))
+    if isinstance(player, PolicyByRules):
+        player = player.policy_of(rules)
     moved, tables = getattr(player, "transferred", False), tables_of(player)
     table = Table(game, num_players, rules, spec(game).version)
     if found := differences(tables, table):
         raise misfit(name_of(player), tables, found, tables[0].game == game)
     settle = getattr(player, "at_table", None)
     policy = as_decider(settle(game, num_players) if callable(settle) else player)
+    if isinstance(policy, ToldRules):  # seated at another table before, whose rules it was told
+        policy = policy.policy
     if getattr(policy, "observe_rules", False):
         policy = ToldRules(policy, spec(game).rules_features(rules)[0])
     if (compiled := kernel_of(policy)) is not None:
@@ -262,8 +266,11 @@ def _by_rules(player: Any, rules: RuleSets, find: Callable[[Rules], Policy]) -> 
     if isinstance(player, PolicyByRules) and player.rules == rules:
         return player
     first = find(rules.sets[0])
-    # A policy that was made for no table, or for any rules, is the same at all of them.
-    if not any(table.rules.is_one for table in tables_of(first)):
+    tables = tables_of(first)
+    # An object that was made for no table, or for any rules, is the same at all of them. A class,
+    # or a name such as "module:Class", makes a policy of the rules of each.
+    makes = isinstance(player, (PolicyByRules, str, Path, type)) and player != "uniform"
+    if not any(table.rules.is_one for table in tables) and (tables or not makes):
         return ToldRules(first.policy) if isinstance(first, ToldRules) else first
     policies = [first, *(find(one) for one in rules.sets[1:])]
     return PolicyByRules(name_of(first), policies, rules)

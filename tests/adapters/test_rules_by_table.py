@@ -1,6 +1,7 @@
 """Rules by table in every form: each table shows and earns what it does among equals."""
 
 from collections.abc import Callable
+from math import log2
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,11 @@ from sb3_contrib import MaskablePPO
 import kille_env
 from env.rule_tables import TABLES, Space, by_table, rule_sets
 from kille_env.adapters.text import TextPlayer, rules_prompt
+from kille_env.core.rules import Rules
 from kille_env.errors import KilleError, PolicyError
+from kille_env.play.by_rules import PolicyByRules
 from kille_env.play.functions import FunctionPolicy
-from kille_env.play.policy import at_table, resolve
+from kille_env.play.policy import at_table, let_transfer, resolve
 from kille_env.play.seats import SeatTables
 from kille_env.sb3 import SeatPPO, SeatVecEnv, SelfPlayVecEnv, save, settings
 
@@ -160,7 +163,7 @@ class Reader:
         spec = kille_env.spec(GAME)
         parts = {part.name: part for part in spec.layout("observation", True)(SEATS)}
         assert observation.shape[1] == parts["rules.hand"].offset + 1
-        first = observation[:, parts["rules.limit"].offset] == 50
+        first = observation[:, parts["rules.limit_log"].offset] == round(8 * log2(1 + 50))
         last = mask.shape[1] - 1 - mask[:, ::-1].argmax(axis=1)
         return np.eye(mask.shape[1])[np.where(first, mask.argmax(axis=1), last)]
 
@@ -182,6 +185,39 @@ def test_a_policy_that_reads_rules_is_told_them_everywhere(observe_rules):
     many = at_table(Reader(), GAME, SEATS, batch.rules)
     with pytest.raises(PolicyError, match="reads the rules of each table"):
         many.probabilities(plain, mask)
+
+
+class Made(Reader):
+    """Is made for the rules of a table, as `kille_agents.as_policy` says of classes."""
+
+    name, observe_rules = "made", False
+
+    def __init__(self, num_players: int, rules: Rules) -> None:
+        self.limit = rules.number("limit")
+
+    def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
+        return np.eye(mask.shape[1])[np.full(len(mask), self.limit % mask.shape[1])]
+
+
+def test_a_policy_that_has_sat_at_a_table_plays_another_by_its_rules():
+    spec = kille_env.spec(GAME)
+    at_50, at_40, at_30 = (spec.resolve({"limit": limit}) for limit in (50, 40, 30))
+    batch = kille_env.make_batch(GAME, 2, SEATS, rules=[at_40, at_50], seed=2)
+    batch.reset()
+    shown, mask = batch.arrays.shown.observation, np.ones_like(batch.mask)
+    seated = resolve(Reader(), GAME, SEATS, at_50)
+    for moved in (seated, let_transfer(seated)):
+        there = resolve(moved, GAME, SEATS, at_40).probabilities(shown, mask)
+        assert (there.argmax(axis=1) == mask.shape[1] - 1).all()
+    many = resolve(Made, GAME, SEATS, batch.rules)
+    for rules, limits in (([at_40, at_50], (40, 50)), ([at_50, at_40], (50, 40))):
+        sets = kille_env.make_batch(GAME, 2, SEATS, rules=rules).rules
+        found = at_table(many, GAME, SEATS, sets)
+        assert isinstance(found, PolicyByRules)
+        assert tuple(one.limit for one in found.policies) == limits
+    assert at_table(many, GAME, SEATS, at_50).limit == 50
+    with pytest.raises(PolicyError, match="is seated at tables of 2 rule sets"):
+        at_table(many, GAME, SEATS, at_30)
 
 
 def test_a_function_of_an_environment_with_rules_gets_them():
