@@ -281,7 +281,11 @@ def _tables_of_model(name: str, table: Table | None) -> tuple[Table, ...]:
 KINDS = (
     Kind(BASELINES.__contains__, lambda name, seats, rules, _: BASELINES[name](seats, rules)),
     Kind(ROSTER.__contains__, lambda name, seats, rules, _: ROSTER[name].player(seats, rules)),
-    Kind(TRAINED.__contains__, lambda name, *_: load_network(TRAINED[name], name)),
+    Kind(
+        TRAINED.__contains__,
+        lambda name, *_: load_network(TRAINED[name], name),
+        lambda name, table: () if table is None else read_network(TRAINED[name])[0].tables,
+    ),
     Kind(
         lambda name: Path(name).suffix == ".zip" and Path(name).is_file(),
         _load_model,

@@ -185,6 +185,9 @@ def test_a_policy_of_one_rule_set_is_measured_at_others_only_where_a_transfer_is
     refused(lambda: kt.nash_conv(Even("knack"), tables=SET), "krypkille instead of knack")
     found = kt.nash_conv(Even("krypkille"), tables=SET, transfer=True)
     assert found.share == pytest.approx(np.ones(40)) and "transferred from krypkille" in str(found)
+    name, tables = "krypkille/trained", [found.rows[0].table]
+    refused(lambda: kt.nash_conv(name, tables=tables), "does not fit this table.*transfer=True")
+    assert name in str(kt.nash_conv(name, tables=tables, transfer=True))
 
 
 def test_wrong_sets_are_refused_by_name():
