@@ -5,10 +5,20 @@
 
 from functools import cache, partial
 from pathlib import Path
+from statistics import fmean
 
 from blocks import table
 
-from kille_training.learn.benchmark import Benchmark, Results, read_results, rows_of
+from kille_env import rule_space
+from kille_training.evaluation.held_out import held_out
+from kille_training.learn.benchmark import (
+    MAIN,
+    Benchmark,
+    Results,
+    read_results,
+    rows_of,
+    score_of,
+)
 from kille_training.learn.grid_plots import curves
 from kille_training.settings import load
 
@@ -16,6 +26,7 @@ DOCS = Path(__file__).parent
 PAGE, DATA = DOCS / "benchmark.md", DOCS / "data" / "benchmark"
 CONFIGS = DOCS.parent / "configs" / "benchmark"
 NOT_RUN = "Not run yet."
+SEATS, WORST = 2, 5
 TASK = "krypkille-scores"
 """The task of the picture."""
 
@@ -30,8 +41,28 @@ def results(grid: str) -> Results:
 def scores_table() -> str:
     """Return the final scores at the task of the picture."""
     found = results("rules")
-    rows = rows_of(found, TASK)
-    return table(("method", "rules", *found.values("budget")), rows) if rows else NOT_RUN
+    return table(("method", "rules", *found.values("budget")), rows_of(found, TASK))
+
+
+def worst_table() -> str:
+    """Return the held-out tables where the best method ends furthest from an equilibrium."""
+    found, budget = results("rules"), results("rules").values("budget")[0]
+    runs = {name: found.runs(TASK, name, MAIN, budget) for name in found.values("method")}
+    best = min((name for name in runs if runs[name]), key=lambda name: score_of(runs[name]).value)
+    known = [each for each in held_out(f"{TASK}/test") if each.table.num_players == SEATS]
+    shares = [fmean(run["tables"][str(at + 1)] for run in runs[best]) for at in range(len(known))]
+    rows = []
+    for share, each in sorted(zip(shares, known, strict=True), key=lambda x: -x[0])[:WORST]:
+        rules, usual = each.table.rules, rule_space(TASK).base
+        own = [f"{name}={rules[name]}" for name in rule_space(TASK).vary]
+        own = [f"`{x}`" for x in own if x not in {f"{name}={usual[name]}" for name in usual.values}]
+        rows.append((f"{share:.2f}", f"{each.uniform:.1f}", f"{each.greedy:.2f}", ", ".join(own)))
+    near, far = (sum(share < x for share in shares) for x in (0.1, 0.5))
+    said = (
+        f"`{best}`, told: {near} of {len(shares)} tables below 0.1, {len(shares) - far} above 0.5."
+    )
+    head = ("share", "NashConv of uniform play, points", "mixing is worth", "rules")
+    return f"{said} The worst:\n\n{table(head, rows)}"
 
 
 def by_task(grid: str) -> str:
@@ -59,13 +90,10 @@ def done_table() -> str:
 BLOCKS = {
     PAGE: {
         "scores": scores_table,
+        "worst": worst_table,
         "spaces": partial(by_task, "spaces"),
         "fixed": partial(by_task, "fixed"),
         "done": done_table,
     }
 }
-FIGURES = (
-    {DOCS / "benchmark.svg": lambda: curves(results("rules"), TASK)}
-    if results("rules").lines
-    else {}
-)
+FIGURES = {DOCS / "benchmark.svg": lambda: curves(results("rules"), TASK)}

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 ITSELF = "itself"
 """The arm of the reference, which learns at a held-out table itself."""
+MAIN = "told"
+"""The arm that is shown first."""
 SCORE = "score.json"
 """File with the final score of a run or a player."""
 DIGITS = 6
@@ -245,8 +247,9 @@ class Results:
         return cls(tuple(order))
 
     def values(self, key: str) -> list[str]:
-        """Return the different values of a key of lines, such as "task", of all runs."""
-        return list(dict.fromkeys(line[key] for line in self.lines if "arm" in line))
+        """Return the different values of a key of lines, such as "arm", of all runs."""
+        found = dict.fromkeys(line[key] for line in self.lines if "arm" in line)
+        return sorted(found, key=lambda value: value != MAIN)
 
     def runs(self, task: str, method: str, arm: str, budget: str) -> list[Line]:
         """Return the runs of a method at a task, by seed."""

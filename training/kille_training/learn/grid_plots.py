@@ -20,11 +20,13 @@ if TYPE_CHECKING:
 
 LOWEST = 1e-4
 """Lower limit of scores in curves."""
-AXES = {"decisions": "decisions", "seconds": "CPU seconds"}
+AXES = {"decisions": "decisions, thousands", "seconds": "CPU seconds"}
 """Axes of the curves of a run, and their labels."""
-_MARKS = ("o", "s", "^")
-_MORE = ("#222222", "#56b4e9", "#e377c2", "#7a4b2a", "#8a929c")
-"""Colors from the sixth method on."""
+SCALE = {"decisions": 1000, "seconds": 1}
+MARKS = {"o": "●", "s": "■", "^": "▲"}
+"""Marks of arms, and the same as letters."""
+COLORS = (*SERIES, "#222222", "#56b4e9", "#e377c2", "#7a4b2a", "#8a929c")
+"""Colors of methods."""
 
 
 def differences_plot(rows: "Sequence[Difference]") -> str:
@@ -54,31 +56,35 @@ def differences_plot(rows: "Sequence[Difference]") -> str:
 def curves(results: Results, task: str) -> str:
     """Plot the scores at a task: over decisions, over CPU seconds, and at the end by arm."""
     methods, arms = results.values("method"), results.values("arm")
-    looks = dict(zip(methods, cycle((*SERIES, *_MORE)), strict=False))
+    budgets, looks = results.values("budget"), dict(zip(methods, cycle(COLORS), strict=False))
     with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(WIDE + 1.6, 4.0), layout="constrained")
+        figure = Figure(figsize=(WIDE, 4.0), layout="constrained")
         panels = figure.subplots(1, 3, sharey=True)
-        budgets = results.values("budget")
-        for axes, (key, label) in zip(panels, AXES.items(), strict=False):
-            budget = budgets[min(list(AXES).index(key), len(budgets) - 1)]
-            for method in methods:
-                _curve(axes, results.runs(task, method, arms[0], budget), key, looks[method])
-            axes.set_xlabel(label)
+        for number, (axes, key) in enumerate(zip(panels, AXES, strict=False)):
+            budget = budgets[min(number, len(budgets) - 1)]
+            for method, color in looks.items():
+                _curve(axes, results.runs(task, method, arms[0], budget), key, color)
+            axes.set_xlabel(AXES[key])
             axes.set_title(arms[0], loc="left", fontsize=9)
         for place, (method, color) in enumerate(looks.items()):
-            for shift, arm, mark in zip((-0.2, 0.0, 0.2), arms, _MARKS, strict=False):
-                _end(
-                    panels[2],
-                    results.runs(task, method, arm, budgets[0]),
-                    place + shift,
-                    color,
-                    mark,
-                )
+            for shift, (arm, mark) in enumerate(zip(arms, MARKS, strict=False)):
+                runs = results.runs(task, method, arm, budgets[0])
+                _end(panels[2], runs, place + (shift - 1) / 5, color, mark)
         panels[2].set_xticks(range(len(methods)), methods, rotation=40, ha="right")
-        panels[2].set_title("at the end: " + ", ".join(arms), loc="left", fontsize=9)
+        said = ", ".join(f"{MARKS[mark]} {arm}" for arm, mark in zip(arms, MARKS, strict=False))
+        panels[2].set_title(f"at the end: {said}", loc="left", fontsize=9)
+        logarithmic(panels[0], "y")
         for axes in panels:
-            logarithmic(axes, "y")
             axes.grid(axis="y")
+            for line in results.players(task):
+                height = float(score_of([line]).value)
+                axes.axhline(max(LOWEST, height), color=SOFT, linewidth=1, linestyle=":")
+        for line in results.players(task):
+            at = (1.0, max(LOWEST, float(score_of([line]).value)))
+            panels[1].annotate(
+                line["method"], at, (0, 2), xycoords=("axes fraction", "data"), color=SOFT,
+                textcoords="offset points", ha="right", va="bottom", fontsize=8,
+            )  # fmt: skip
         panels[0].set_ylabel("NashConv, share of uniform play's")
         figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=7)
         return as_svg(figure)
@@ -94,7 +100,8 @@ def write_pictures(results: Results, folder: Path) -> None:
 def _curve(axes: Any, runs: Sequence[Line], key: str, color: str) -> None:
     """Draw each run thin, and their geometric mean thick."""
     courses = [
-        np.array([(x[key], max(LOWEST, x["share"])) for x in run["points"]]).T for run in runs
+        np.array([(x[key] / SCALE[key], max(LOWEST, x["share"])) for x in run["points"]]).T
+        for run in runs
     ]
     if not courses:
         return
