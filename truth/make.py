@@ -29,6 +29,7 @@ from poker import kuhn, leduc
 
 import kille_training as kt
 from collusion import earnings
+from kille_agents.tabular import TABULAR, save_tabular
 from kille_env.files import write_whole
 from kille_env.registry import describe_rules, spec
 from kille_training.solving.byteskille.match_solving import match_length, match_strategy_of
@@ -114,6 +115,8 @@ MEMORY = 6.0
 """GiB that a tree may take."""
 STORED = 2_500_000
 """Terminal nodes of the largest table whose file is in the repository."""
+POLICIES = 120_000
+"""Information sets of all hands of the largest table whose solution is stored as a policy."""
 SMALL, PAIRS = 600_000, 300_000
 """Terminal nodes up to which runs and histories of more than two seats are measured, and pairs."""
 METHODS, STARTS, CLOSE, EACH = ("dcfr", "pcfr+", "cfr+"), 3, 1e-3, 3e8
@@ -231,6 +234,13 @@ def certify(name: str, table: Grown, found: StoredTree) -> str:
     return str(sum(best) - sum(values))
 
 
+def write_policy(name: str, table: Grown, play: tuple[np.ndarray, ...]) -> None:
+    """Write the solution as a policy of observations, if it is small and the pack is whole."""
+    sets = sum(len(hand.player) for hand in table.hands)
+    if table.deal is not None and not cards_of(name) and sets <= POLICIES:
+        save_tabular(policy_of(play, table.deal, name), HERE / name / TABULAR)
+
+
 def beyond_two(name: str, table: Grown, found: StoredTree) -> dict[str, Any]:
     """Return the measures of tables with more than two seats: see docs/truth.md."""
     game, row = found.tree, dict[str, Any]()
@@ -293,6 +303,7 @@ def make(name: str) -> dict[str, Any]:
     }  # fmt: skip
     if table.nodes is not None:
         row["certified"] = certify(name, table, found)
+    write_policy(name, table, play)
     if len(found.tree.chance) <= STORED:
         found.write(folder / FILE)
         row["bytes"] = (folder / FILE).stat().st_size

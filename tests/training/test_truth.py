@@ -137,6 +137,14 @@ def test_a_table_is_named_as_a_game_is(answer: Any, refused: Any) -> None:
         kt.load_tree("knack-small-3")
 
 
+@pytest.mark.parametrize("name", ["byteskille-wikipedia-2", "byteskille-unasked-3"])
+def test_a_folder_is_a_player_with_the_values_of_its_table(name: str) -> None:
+    found = kt.nash_conv(str(TRUTH / name))
+    assert found.policy == name
+    np.testing.assert_allclose(found.value, values_of(name), atol=1e-8)
+    assert float(found) == pytest.approx(float(ROWS[name]["nash_conv"]), abs=1e-9)
+
+
 # Hostile files
 
 
