@@ -75,6 +75,7 @@ def test_a_method_learns_over_a_space_and_plays_by_any_of_its_rules(
 def test_a_told_policy_plays_by_rules_as_the_network_that_reads_them() -> None:
     learner: Any = learner_of(run_of("told"))
     space = kille_env.rule_space(NAME)
+    assert {space.region_of(rules) for rules in learner.batch.rule_sets} == {"train"}
     batch = kille_env.make_batch(GAME, 64, 2, rules=space, observe_rules=True, seed=1)
     batch.reset()
     read = learner.actor.player()(batch.observation, batch.mask)
@@ -115,6 +116,18 @@ def test_a_run_resumes_and_is_measured_at_rules_that_it_never_drew(tmp_path: Pat
         kt.nash_conv(folder, tables=[outside])
 
 
+def test_a_space_of_a_file_measures_at_tables_of_its_region(tmp_path: Path) -> None:
+    file, folder = tmp_path / "own.yaml", tmp_path / "run"
+    file.write_text(
+        "{game: krypkille, seats: [2], base: tiny, vary: {right_declarer: [0, 5], wrong_lowest: "
+        "[0, 5]}, held_out: {test: [{right_declarer: [5], wrong_lowest: [5]}]}}"
+    )
+    run = kt.train(run_of("told", space={"name": str(file)}), out=folder)
+    (row,) = run.as_dict()["held_out"]["rows"]
+    assert row["rules"]["right_declarer"] == row["rules"]["wrong_lowest"] == 5
+    assert row["share"] > 0.0
+
+
 def test_rules_of_another_game_or_number_of_seats_are_a_difference() -> None:
     space = kille_env.rule_space(NAME)
     home = SpaceTable.over(space, 2, told=True)
@@ -137,6 +150,7 @@ def test_rules_of_another_game_or_number_of_seats_are_a_difference() -> None:
         ({"table": {"game": GAME, "num_players": 5}}, "tables of 2 or 3 seats"),
         ({"space": {"name": "krypkile-scores"}}, "Did you mean 'krypkille-scores'"),
         ({"space": {"name": NAME, "rules": "shown"}}, "rules is 'shown', expected"),
+        ({"space": {"name": NAME, "measured": "tests"}}, "has no region 'tests'. Did you mean"),
     ],
 )
 def test_settings_that_contradict_each_other_are_named(

@@ -7,6 +7,7 @@ Measuring changes no random generator of training.
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING
 
 from kille_env.core.game import game_of
@@ -14,7 +15,7 @@ from kille_env.errors import ConfigError
 from kille_env.files import write_whole
 from kille_env.play.policy import PlayerLike, Policy, resolve
 from kille_env.registry import Table
-from kille_env.rule_spaces import rule_space
+from kille_env.rule_spaces import list_rule_spaces, rule_space
 from kille_training.evaluation.api import evaluate
 from kille_training.evaluation.duplicate import PLAYS, Row, known_play, payoff_table
 from kille_training.evaluation.results import Evaluation
@@ -58,11 +59,25 @@ def held_out_tables(settings: TrainSettings) -> list[Table]:
     from kille_training.evaluation.held_out import held_out  # loads solvers
 
     space, seats = settings.space, settings.table.num_players
-    if space.measured == PUBLISHED:
+    if space.measured == PUBLISHED and space.name in list_rule_spaces():
         known = [each.table for each in held_out(f"{space.name}/{PUBLISHED}")]
-        return [table for table in known if table.num_players == seats]
-    rules = rule_space(space.name).rules(space.measured)[:FEW]
-    return [Table.of(settings.table.game, seats, one) for one in rules]
+        if tables := [table for table in known if table.num_players == seats]:
+            return tables
+    return _some_tables(space.name, space.measured, seats)
+
+
+@cache
+def _some_tables(name: str, region: str, num_players: int) -> list[Table]:
+    """Return the first tables of a region at which uniform play is no equilibrium."""
+    from kille_training.evaluation.exact import LEAST, nash_conv  # loads solvers
+
+    space, found = rule_space(name), list[Table]()
+    for rules in space.rules(region):
+        if nash_conv("uniform", space.game, num_players, rules=rules).nash_conv > LEAST:
+            found.append(Table.of(space.game, num_players, rules))
+        if len(found) == FEW:
+            break
+    return found
 
 
 def measure_held_out(player: PlayerLike, settings: TrainSettings) -> "TablesNashConv":

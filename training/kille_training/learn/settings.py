@@ -121,6 +121,7 @@ class TrainSettings:
         if not self.space.name:
             return self.table.table()
         space = rule_space(self.space.name)
+        space.region(self.space.measured)  # refuses one that does not exist
         if self.table.rules or self.table.episode != "deal":
             raise ConfigError(
                 f"space.name is {space.name!r}, and the space has the rules: leave out table.rules "
