@@ -146,14 +146,16 @@ def step_tables(
     illegal = first_illegal(seats, masks, actions, which)
     if illegal >= 0:
         return illegal
+    # The records of many tables do not fit in the cache, and neither do those of many rule sets; a
+    # table that is near says which of these it needs.
+    last, many = tables.shape[0] - 1, rules.shape[0] > 1
+    reach = 2 * AHEAD if many else AHEAD
     for i in range(tables.shape[0]):
-        # The records of many tables do not fit in the cache.
-        ahead = min(i + AHEAD, tables.shape[0] - 1)
-        if rules.shape[0] > 1:  # a table that is near says which rules it needs
-            prefetch(rules, int(tables[ahead]["rules"]))
-            ahead = min(i + 2 * AHEAD, tables.shape[0] - 1)
+        ahead = min(i + reach, last)
         if which[ahead]:
             prefetch(tables, ahead)
+        if many:
+            prefetch(rules, int(tables[min(i + AHEAD, last)]["rules"]))
         if which[i]:
             _step(
                 tables[i], rules, i, actions[i], seats, observations[i], masks[i], rewards[i],
