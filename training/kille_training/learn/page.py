@@ -125,9 +125,8 @@ def in_words(run: Run) -> list[str]:
         lines.append(verdict(evaluation.rows, measure_of(table.game, table.episode)).text)
     play = f"kille play {table.game} --players {table.num_players} --opponents {run.folder}"
     rules, known = settings.home().rules, spec(table.game)
-    usual = known.resolve(str(rules["preset"]), episode="match").values | {
-        "preset": known.presets[0]
-    }
+    usual = known.resolve(str(rules["preset"]), episode="match").as_dict()
+    usual["preset"] = known.presets[0]
     play += "".join(f" --rules {k}={v}" for k, v in rules.values.items() if usual[k] != v)
     return [*lines, f"Open {run.report} in a browser, or play against it:", f"  {play}"]
 
