@@ -8,6 +8,7 @@ import pytest
 from reference.scripts import ROOT
 
 mlcroissant = pytest.importorskip("mlcroissant", reason="pip install mlcroissant")
+pytestmark = pytest.mark.filterwarnings("ignore")  # its own dependencies warn
 
 
 def test_the_truth_set_is_read_by_its_description() -> None:
