@@ -115,6 +115,11 @@ def _exported(policy: Any, table: Table | None, name: str) -> NetworkPolicy:
             "name the player as module:object, or save a model of Stable-Baselines3 with "
             "kille_env.sb3.save"
         )
+    if policy.observe_rules:
+        raise PolicyError(
+            f"{name} reads the rules behind each observation, and save_policy writes networks that "
+            "read observations alone: save a model of Stable-Baselines3 with kille_env.sb3.save"
+        )
     if table is None:
         homes: set[Table] = set(policy.tables)
         if len(homes) != 1:

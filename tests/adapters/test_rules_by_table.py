@@ -10,6 +10,7 @@ from sb3_contrib import MaskablePPO
 
 import kille_env
 from env.rule_tables import TABLES, Space, by_table, rule_sets
+from kille_agents import save_policy
 from kille_env.adapters.text import TextPlayer, rules_prompt
 from kille_env.core.rules import Rules
 from kille_env.errors import KilleError, PolicyError
@@ -250,6 +251,8 @@ def test_a_model_of_many_rules_plays_by_any_and_is_told_them(observation, tmp_pa
     )
     model = learned(env)
     file = save(model, tmp_path / "model")
+    with pytest.raises(PolicyError, match="model reads the rules behind each observation"):
+        save_policy(model, tmp_path / "model")
     rules = kille_env.spec(GAME).resolve({"limit": 33})
     read = resolve(str(file), GAME, SEATS, rules, trust=True)
     live = resolve(model, GAME, SEATS, rules)
