@@ -35,7 +35,7 @@ COMMANDS = {
     "best-response": ("best_response:best_response", "Bound the exploitability of a player."),
     "solve": ("solve:solve", "Compute an equilibrium of a deal or a whole pot."),
     "tournament": ("tournament:tournament", "Rank players, with intervals."),
-    "benchmark": ("benchmark:benchmark", "Compare learning methods at the same tables."),
+    "benchmark": ("benchmark:benchmark", "Compare learning methods at the same tasks."),
     "compare": ("compare:compare", "Test whether one player is better than another."),
     "record": ("record:record", "Play matches and write them to a file."),
     "replay": ("replay:replay", "Show recorded matches, or check them."),

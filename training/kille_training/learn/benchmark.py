@@ -297,7 +297,7 @@ def gather(folder: Path) -> Results:
 
 def _scores(path: Path) -> Line:
     scores = json.loads(path.read_text(encoding="utf-8"))["tables"]
-    return {"tables": {name: round(score, DIGITS) for name, score in scores.items()}}
+    return {"tables": {name: round(scores[name], DIGITS) for name in sorted(scores)}}
 
 
 def _run_line(path: Path) -> Line:

@@ -74,17 +74,17 @@ def curves(results: Results, task: str) -> str:
         said = ", ".join(f"{MARKS[mark]} {arm}" for arm, mark in zip(arms, MARKS, strict=False))
         panels[2].set_title(f"at the end: {said}", loc="left", fontsize=9)
         logarithmic(panels[0], "y")
+        lowest = panels[0].get_ylim()[0] / 2  # a reference far below would flatten the curves
         for axes in panels:
             axes.grid(axis="y")
-            for line in results.players(task):
-                height = float(score_of([line]).value)
-                axes.axhline(max(LOWEST, height), color=SOFT, linewidth=1, linestyle=":")
         for line in results.players(task):
-            at = (1.0, max(LOWEST, float(score_of([line]).value)))
-            panels[1].annotate(
-                line["method"], at, (0, 2), xycoords=("axes fraction", "data"), color=SOFT,
-                textcoords="offset points", ha="right", va="bottom", fontsize=8,
-            )  # fmt: skip
+            if (height := float(score_of([line]).value)) > lowest:
+                for axes in panels:
+                    axes.axhline(height, color=SOFT, linewidth=1, linestyle=":")
+                panels[1].annotate(
+                    line["method"], (1, height), (0, 2), xycoords=("axes fraction", "data"),
+                    color=SOFT, textcoords="offset points", ha="right", va="bottom", fontsize=8,
+                )  # fmt: skip
         panels[0].set_ylabel("NashConv, share of uniform play's")
         figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=7)
         return as_svg(figure)
