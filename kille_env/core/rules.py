@@ -75,9 +75,11 @@ class RuleSets(Rules):
         sets: The distinct rule sets, R; none stands for any rules of the game.
         index: [N] the number of each table's rule set; None where each match draws one.
         record: [R] records for the kernels.
+        told_apart: Whether their features are known to differ.
     """
 
     is_one: ClassVar[bool] = False
+    told_apart: bool
     sets: tuple[Rules, ...]
     index: np.ndarray | None
 
@@ -88,7 +90,9 @@ class RuleSets(Rules):
         records = [one.record for one in sets]
         record = np.concatenate(records) if records else np.zeros(0, np.uint8)
         record.flags.writeable = False
-        self.__dict__.update(game=game, sets=tuple(sets), index=index, record=record)
+        self.__dict__.update(
+            game=game, sets=tuple(sets), index=index, record=record, told_apart=False
+        )
 
     @classmethod
     def by_table(cls, game: str, given: Sequence[Rules]) -> "RuleSets":

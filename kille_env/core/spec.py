@@ -149,7 +149,16 @@ class GameSpec:
         """Return the features of rules, uint8 [1, K]; of `RuleSets` [R, K]."""
         known, sets = self._features, rules.sets if isinstance(rules, RuleSets) else (rules,)
         known.update({one: rules_features(self.switches, one) for one in sets if one not in known})
-        return np.stack([known[one] for one in sets])
+        found = np.stack([known[one] for one in sets])
+        if isinstance(rules, RuleSets) and not rules.told_apart:
+            # Large numbers share a feature, and no policy could tell their tables apart.
+            if len(np.unique(found, axis=0)) < len(sets):
+                raise RulesError(
+                    f"two of these rule sets of {self.name} have the same features; choose "
+                    "numbers that differ more, or leave out observe_rules"
+                )
+            rules.__dict__["told_apart"] = True
+        return found
 
     @cached_property
     def _features(self) -> dict["Rules", np.ndarray]:

@@ -109,3 +109,10 @@ def test_a_match_that_is_over_shows_zeros():
     assert not batch.observation.any()
     with pytest.raises(RulesError, match="observe_rules is 1, expected True or False"):
         kille_env.make_batch("knack", observe_rules=1)
+
+
+def test_rules_that_look_alike_are_refused():
+    near = [{"kille_denomination": number} for number in (51, 52)]
+    with pytest.raises(RulesError, match="have the same features; choose numbers that differ more"):
+        kille_env.make_batch("krypkille", 2, rules=near, observe_rules=True)
+    kille_env.make_batch("krypkille", 2, rules=near)
