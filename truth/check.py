@@ -3,7 +3,7 @@
     python check.py TREE.efg.gz POLICY.policy
 
 It shares no code with the suite. TREE is a game in Gambit's format, compressed or not, one line
-for each node in preorder:
+for each node in preorder, with payoffs at terminal nodes alone:
 
     c "" 1 "" { "0" 1/6 "1" 5/6 } 0             chance: each branch with its probability
     p "" 2 7 "information" { "a" "b" } 0        player 2 decides in its information set 7
@@ -63,7 +63,7 @@ def check(tree: str, policy: str) -> tuple[list[Fraction], list[Fraction]]:
     earned, worth = [Fraction(0) for _ in seats], [defaultdict(Fraction) for _ in seats]
     for line in nodes:
         kind, _, *rest = tokens = TOKEN.findall(line)
-        if not waiting or kind not in ("c", "p", "t"):
+        if not waiting or tokens[-1] != {"c": "0", "p": "0", "t": "}"}.get(kind):
             raise ValueError(f"not a node, or one too many: {line[:80]!r}")
         chance, reach, last = waiting.pop()
         if kind == "c":

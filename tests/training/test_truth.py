@@ -298,6 +298,7 @@ def test_its_answer_is_exact(tmp_path: Path) -> None:
         ("coin.efg", 'p "" 1 2', 'p "" -1 2', "other actions in the policy"),
         ("coin.efg", 'p "" 2 1', 'p "" 2 9', "other actions in the policy"),
         ("coin.efg", 'c "" 1', 'x "" 1', "not a node"),
+        ("coin.efg", "} 0\n", '} 9 "" { 5 -5 }\n', "not a node"),  # payoffs on the way
         ("coin.efg", "{ -1 1 }", "{ -1 }", "zip"),
         ("coin.efg", "{ -1 1 }", "{ -1 inf }", "expected numbers"),
         ("coin.efg", "{ -1 1 }\n", '{ -1 1 }\nt "" 9 "" { 0 0 }\n' * 3, "not a node"),
