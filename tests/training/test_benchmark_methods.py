@@ -247,6 +247,18 @@ def test_decisions_that_look_alike_are_computed_once() -> None:
     assert found == pytest.approx(expected)
 
 
+@pytest.mark.parametrize("name", ["mmd", "monte_carlo", "ppo"])
+def test_merging_equal_observations_changes_the_last_digits_alone(name: str) -> None:
+    found = []
+    for merge in (True, False):
+        settings = settings_of(name, {"tables": 64, "layers": [8], "merge": merge})
+        table = TABLES["byteskille-2-noquestion"]
+        learner = method_named(name).Learner(table, 5, settings)
+        learner.update(lambda: 0.5)
+        found.append(answers(learner.policy(name), table))
+    assert found[0] == pytest.approx(found[1], abs=1e-4)
+
+
 def test_decisions_weigh_by_what_came_after_them() -> None:
     table, ratio = np.array([4, 7, 4, 4, 7]), np.array([0.5, 3.0, 2.0, 0.1, 5.0])
     assert weights(table, np.log(ratio)) == pytest.approx([0.2, 5.0, 0.1, 1.0, 1.0])
