@@ -195,7 +195,7 @@ players: $(VENV)/.installed-dev ## measure the players of the suite; minutes
 
 .PHONY: benchmark
 benchmark: $(VENV)/.installed-dev ## do the whole benchmark in runs/ and write its page; hours
-	for grid in tune rules fixed; do \
+	for grid in tune rules spaces fixed; do \
 	    $(BIN)/kille benchmark $$grid --set workers=$(JOBS) && \
 	    cp runs/$$grid/results.jsonl docs/data/benchmark/$$grid.jsonl || exit 1; \
 	done
