@@ -246,10 +246,10 @@ def at_table(player: Any, game: str, num_players: int, rules: Rules) -> Policy:
     table = Table(game, num_players, rules, spec(game).version)
     if found := differences(tables, table):
         raise misfit(name_of(player), tables, found, tables[0].game == game)
+    if isinstance(player, ToldRules):  # of another table, whose rules it was told
+        player = player.policy
     settle = getattr(player, "at_table", None)
     policy = as_decider(settle(game, num_players) if callable(settle) else player)
-    if isinstance(policy, ToldRules):  # seated at another table before, whose rules it was told
-        policy = policy.policy
     if getattr(policy, "observe_rules", False):
         policy = ToldRules(policy, spec(game).rules_features(rules)[0])
     if (compiled := kernel_of(policy)) is not None:

@@ -210,6 +210,14 @@ def test_a_policy_that_has_sat_at_a_table_plays_another_by_its_rules():
     for moved in (seated, let_transfer(seated)):
         there = resolve(moved, GAME, SEATS, at_40).probabilities(shown, mask)
         assert (there.argmax(axis=1) == mask.shape[1] - 1).all()
+    asked = FunctionPolicy(
+        lambda _, mask: mask / mask.sum(axis=1, keepdims=True),
+        observation="float", returns="probabilities", observe_rules=True,
+    )  # fmt: skip
+    larger = kille_env.make_batch(GAME, 2, 3, seed=2)
+    larger.reset()
+    there = resolve(resolve(asked, GAME, SEATS, at_50), GAME, 3, larger.rules)
+    assert there.probabilities(larger.observation, larger.mask).sum() == pytest.approx(2)
     many = resolve(Made, GAME, SEATS, batch.rules)
     for rules, limits in (([at_40, at_50], (40, 50)), ([at_50, at_40], (50, 40))):
         sets = kille_env.make_batch(GAME, 2, SEATS, rules=rules).rules
