@@ -89,6 +89,11 @@ class NetworkMetadata(Metadata):
         (home,) = super().tables
         if self.space:
             space = rule_space(self.space)
+            if space.base != home.rules:
+                raise PolicyError(
+                    f"the rule space {self.space} is another than the policy was made for: its "
+                    f"base was {home.rules!r}; put it back, or make the policy again"
+                )
             return (SpaceTable.over(space, home.num_players, told=self.observe_rules),)
         others = [
             self._table(seats, {"episode": episode})
