@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from kille_agents.catalog import load_policy
-from kille_training.evaluation.exact import nash_conv
+from kille_training.evaluation.nash_conv import nash_conv
 from kille_training.learn.grid import Item, run_grid
 from kille_training.learn.measuring import exact_of
 from kille_training.learn.runs import Run

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from kille_training.arena.compare import compare
     from kille_training.arena.tournament import play_tournament
     from kille_training.evaluation.api import evaluate
-    from kille_training.evaluation.exact import nash_conv
+    from kille_training.evaluation.nash_conv import nash_conv
     from kille_training.learn.best_response import best_response
     from kille_training.learn.callbacks import NashConvCallback
     from kille_training.learn.training import train
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _NAMES = {
     "train": ("learn.training", "train"),
     "evaluate": ("evaluation.api", "measure"),
-    "nash_conv": ("evaluation.exact", "measure"),
+    "nash_conv": ("evaluation.nash_conv", "measure"),
     "best_response": ("learn.best_response", "train"),
     "export_efg": ("solving.export", "measure"),
     "solve": ("solving.solve", "measure"),

@@ -67,7 +67,7 @@ def evaluate(policy: str, baselines: str, tables: str | None, as_json: bool, **a
 
 def _report_tables(policy: str, tables: str, as_json: bool, **asked: Any) -> None:
     """Print NashConv at the tables of a set."""
-    from kille_training.evaluation.exact import nash_conv
+    from kille_training.evaluation.nash_conv import nash_conv
     from kille_training.progress import Bars
 
     context = click.get_current_context()

@@ -69,7 +69,8 @@ def held_out_tables(settings: TrainSettings) -> list[Table]:
 @cache
 def _some_tables(name: str, region: str, num_players: int) -> list[Table]:
     """Return the first tables of a region at which uniform play is no equilibrium."""
-    from kille_training.evaluation.exact import LEAST, nash_conv  # loads solvers
+    from kille_training.evaluation.exact import LEAST  # loads solvers
+    from kille_training.evaluation.nash_conv import nash_conv
 
     space, found = rule_space(name), list[Table]()
     for rules in space.rules(region):

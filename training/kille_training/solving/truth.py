@@ -4,11 +4,13 @@ import csv
 import json
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kille_env.errors import KilleError, did_you_mean, shortened
 from kille_env.registry import list_games
-from kille_training.solving.trees.stored import StoredTree, read_tree
+
+if TYPE_CHECKING:
+    from kille_training.solving.trees.stored import StoredTree
 
 INDEX, FILE = "index.csv", "table.npz"
 _PACKAGE = Path(__file__).parents[1]
@@ -46,7 +48,7 @@ def named(game: str | None, num_players: int | None, rules: Any) -> tuple[Any, A
     return row["game"], int(row["seats"]), json.loads(row["rules"])
 
 
-def load_tree(table: str | Path) -> StoredTree:
+def load_tree(table: str | Path) -> "StoredTree":
     """Read a table of the truth set with its solution.
 
     Example:
@@ -64,6 +66,8 @@ def load_tree(table: str | Path) -> StoredTree:
     Raises:
         KilleError: No such table, or its file is not in the repository, or it is damaged.
     """
+    from kille_training.solving.trees.stored import read_tree  # measuring needs only names
+
     if str(table) not in index():
         if Path(table).is_file():
             return read_tree(table)
