@@ -293,6 +293,7 @@ def test_a_documented_command_that_does_not_exist_is_found(
 
 READERS: dict[str, Callable[[dict[str, Any], Path], object]] = {
     "entrants": lambda given, path: load_tournament(path, [], name="page"),
+    "game": lambda given, path: kille_env.rule_space(path),
     "table": lambda given, path: load_settings(path, [], name="page"),
 }
 """What reads a file of settings, by its first key."""

@@ -214,7 +214,7 @@ REFUSED: list[tuple[Callable[[], Any], list[tuple[Callable[[Any], Any], str]]]] 
 
 def arrays_of(made: Any) -> dict[str, np.ndarray]:
     """Copy of what must not change."""
-    names = ("decided", "match", "returns", "credit", "own", "decisions", "open", "count")
+    names = ("decided", "match", "returns", "credit", "own_seat", "decisions", "open", "count")
     return {name: np.array(getattr(made, name)) for name in names if hasattr(made, name)}
 
 
@@ -263,7 +263,7 @@ def test_advantages_of_what_does_not_fit_are_refused(
     ("make", "name"),
     [
         *((players, name) for name in ("batch", "players", "seating", "match", "decided")),
-        *((tables, name) for name in ("batch", "players", "seat", "returns", "own", "over")),
+        *((tables, name) for name in ("batch", "players", "seat", "returns", "own_seat", "over")),
         *((streams, name) for name in ("count", "open", "credit", "undecided")),
     ],
 )
@@ -274,7 +274,7 @@ def test_what_kernels_rely_on_cannot_be_replaced(make: Callable[[], Any], name: 
 
 
 @pytest.mark.parametrize(
-    ("make", "name"), [(tables, "own"), (tables, "over"), (streams, "open"), (streams, "credit")]
+    ("make", "name"), [(tables, "own_seat"), (tables, "over"), (streams, "open"), (streams, "credit")]
 )
 def test_what_is_shown_of_them_cannot_be_written(make: Callable[[], Any], name: str) -> None:
     view = getattr(make(), name)
