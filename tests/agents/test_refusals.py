@@ -274,7 +274,8 @@ def test_what_kernels_rely_on_cannot_be_replaced(make: Callable[[], Any], name: 
 
 
 @pytest.mark.parametrize(
-    ("make", "name"), [(tables, "own_seat"), (tables, "over"), (streams, "open"), (streams, "credit")]
+    ("make", "name"),
+    [(tables, "own_seat"), (tables, "over"), (streams, "open"), (streams, "credit")],
 )
 def test_what_is_shown_of_them_cannot_be_written(make: Callable[[], Any], name: str) -> None:
     view = getattr(make(), name)
