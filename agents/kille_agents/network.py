@@ -55,6 +55,7 @@ class NetworkMetadata(Metadata):
         near_seats: Of such a network: seats with weights of their own.
         returns: "logits", of which the softmax is played, or "values", of which the best is.
         space: Name of the rule space whose rules it plays by; empty for those of `rules` alone.
+        space_digest: `RuleSpace.digest` of that space.
         observe_rules: Whether it reads the rules behind each observation.
     """
 
@@ -69,6 +70,7 @@ class NetworkMetadata(Metadata):
         "near_seats": int,
         "returns": str,
         "space": str,
+        "space_digest": str,
         "observe_rules": bool,
     }
 
@@ -81,6 +83,7 @@ class NetworkMetadata(Metadata):
     near_seats: int = 0
     returns: str = "logits"
     space: str = ""
+    space_digest: str = ""
     observe_rules: bool = False
 
     @cached_property
@@ -89,10 +92,10 @@ class NetworkMetadata(Metadata):
         (home,) = super().tables
         if self.space:
             space = rule_space(self.space)
-            if space.base != home.rules:
+            if space.digest != self.space_digest:
                 raise PolicyError(
                     f"the rule space {self.space} is another than the policy was made for: its "
-                    f"base was {home.rules!r}; put it back, or make the policy again"
+                    "rules or regions have changed; put them back, or make the policy again"
                 )
             return (SpaceTable.over(space, home.num_players, told=self.observe_rules),)
         others = [
@@ -177,7 +180,12 @@ class NetworkPolicy(ObservationPolicy):
         """Return a network as a policy of a table."""
         game = spec(table.game)
         if isinstance(table, SpaceTable):
-            metadata |= {"space": table.space.name, "observe_rules": table.told}
+            space = table.space
+            metadata |= {
+                "space": space.name,
+                "space_digest": space.digest,
+                "observe_rules": table.told,
+            }
         about = NetworkMetadata(
             game=table.game,
             game_version=table.version,
@@ -334,7 +342,13 @@ def _read_metadata(file: Path) -> tuple[NetworkMetadata, str]:
             raise KilleError("another format")
         digest = content.pop("weights_sha256")
         # The networks that come with the suite are older than these.
-        content = {"returns": "logits", "space": "", "observe_rules": False, **content}
+        content = {
+            "returns": "logits",
+            "space": "",
+            "space_digest": "",
+            "observe_rules": False,
+            **content,
+        }
         content |= {name: tuple(content[name]) for name in ("layers", "table_sizes", "episodes")}
         for name in ("layers", "table_sizes"):
             if not all(type(number) is int and number > 0 for number in content[name]):

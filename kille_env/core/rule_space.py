@@ -5,9 +5,11 @@ that have one of these values in each of them; rules are in a region if a condit
 Rules that satisfy no condition are in the region `TRAIN`.
 """
 
+import hashlib
 import math
 from collections.abc import Mapping, Sequence
 from copy import copy
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -181,6 +183,12 @@ class RuleSpace(RulePool):
     def contains(self, rules: Rules) -> bool:
         """Return whether a rule set is in the current region."""
         return self.region_of(rules) == self.current
+
+    @cached_property
+    def digest(self) -> str:
+        """A digest of the rules and regions: spaces that differ in them have different ones."""
+        words = repr((self.base.as_dict(), self.vary, self._held_out, self._dull))
+        return hashlib.sha256(words.encode()).hexdigest()[:16]
 
     @property
     def points(self) -> dict[str, Rules]:

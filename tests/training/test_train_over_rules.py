@@ -122,7 +122,7 @@ def test_a_space_of_a_file_measures_at_tables_of_its_region(tmp_path: Path) -> N
         "{game: krypkille, seats: [2], base: tiny, vary: {right_declarer: [0, 5], wrong_lowest: "
         "[0, 5]}, held_out: {test: [{right_declarer: [5], wrong_lowest: [5]}]}}"
     )
-    run = kt.train(run_of("told", space={"name": str(file), "measured": "train"}), out=folder)
+    run = kt.train(run_of("told", space={"name": str(file)}), out=folder)
     (row,) = run.as_dict()["held_out"]["rows"]
     assert row["rules"]["right_declarer"] == row["rules"]["wrong_lowest"] == 5
     assert row["share"] > 0.0
@@ -186,9 +186,10 @@ def test_a_policy_of_a_space_that_has_changed_is_refused(tmp_path: Path) -> None
         tmp_path,
     )
     assert kt.nash_conv(tmp_path).table == Table.of(GAME, 2, "tiny")
-    file.write_text(text + "base: {preset: tiny, right_declarer: 5}\n")
-    with pytest.raises(PolicyError, match="another than the policy was made for"):
-        kt.nash_conv(tmp_path)
+    for changed in ("base: {preset: tiny, right_declarer: 5}", "held_out: {test: [{hand: [3]}]}"):
+        file.write_text(f"{text}{'' if 'base' in changed else 'base: tiny'}\n{changed}\n")
+        with pytest.raises(PolicyError, match="another than the policy was made for"):
+            kt.nash_conv(tmp_path)
 
 
 def test_the_command_of_a_newcomer_trains_over_the_space() -> None:
