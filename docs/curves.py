@@ -33,7 +33,8 @@ LINES = {
 def by_table() -> list[tuple[str, Any]]:
     """Return the names of the tables, small ones first, each with its curves, one per row."""
     known = pd.DataFrame(lines_of(DOCS / "data" / "reference_curves.jsonl"))
-    return [(str(name), here) for (_, name), here in known.groupby(["sets", "table"])]
+    order = known.sort_values(["sets", "table"]).table.unique()
+    return [(str(name), known[known.table == name]) for name in order]
 
 
 def reached() -> str:

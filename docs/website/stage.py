@@ -38,7 +38,14 @@ BELOW = {"notebooks/index.md": "[0-9]*"}
 """Pages with subpages in the navigation, and the subpages' titles."""
 WRITTEN_BY_SPHINX = ("genindex", "py-modindex", "search", "_modules/index")
 """Addresses of pages written by Sphinx itself."""
-LANGUAGES = {".py": "python", ".yaml": "yaml", ".toml": "toml"}
+LANGUAGES = {
+    ".py": "python",
+    ".yaml": "yaml",
+    ".toml": "toml",
+    ".csv": "text",
+    ".json": "json",
+    ".jsonl": "text",
+}
 LINK = re.compile(r"(?<=\]\()([^)\s]+)(?=\))")
 FENCE = re.compile(r"(?ms)^ *```.*?^ *```$")
 INLINE = re.compile(r"`[^`\n]+`")
