@@ -97,7 +97,7 @@ def test_a_folder_resumes_the_seeds_that_it_has(short, tmp_path):
 def test_a_seed_that_fails_stops_no_other(short, tmp_path):
     runs = open_seeds(short, 2, out=tmp_path / "a")
     runs[1].progress.mkdir()  # it cannot be written there
-    with pytest.raises(ConfigError, match=r"1 of 2 seeds failed \(seed 1: .*again"):
+    with pytest.raises(ConfigError, match=r"1 of 2 seeds failed \(seed-1: .*retry"):
         kt.train(tmp_path / "a", seeds=2)
     assert runs[2].evaluation.is_file() and not runs[1].evaluation.is_file()
 
