@@ -69,7 +69,7 @@ def libraries(groups: Sequence[str]) -> int:
         folder = ROOT / ".venv-libraries" / group
         extras = ".[train]" if wanted else f".[train,{group}]"
         python = environment(folder, sys.executable, extras, *wanted)
-        versions(python, ["torch", *(re.split(r"[\[>]", each)[0] for each in wanted)])
+        versions(python, ["torch", *(re.split(r"[\[<>=!]", each)[0] for each in wanted)])
         tests = [f"tests/libraries/test_{name}.py" for name in GROUPS[group]]
         if pytest(python, tests):
             failed.append(group)

@@ -41,11 +41,10 @@ def main() -> None:
     """Share the games out among the processes."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--processes", type=int, default=2)
-    parser.add_argument("--games", nargs="*", default=kille_env.list_games())
     asked = parser.parse_args()
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(asked.processes, mp_context=context) as pool:
-        list(pool.map(compile_game, asked.games))  # a failure is raised here
+        list(pool.map(compile_game, kille_env.list_games()))  # a failure is raised here
 
 
 if __name__ == "__main__":

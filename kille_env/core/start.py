@@ -12,7 +12,7 @@ kernels are compiled when they are first called.
 
 import atexit
 import hashlib
-import importlib
+import importlib.util
 import os
 import subprocess
 import sys
@@ -123,12 +123,20 @@ def _marker(job: tuple[str, ...]) -> Path:
     """Return the file that says that the cache has the kernels of a job."""
     from importlib.metadata import version  # slow to import
 
-    root = Path(__file__).parents[1]
     numba = sorted(item for item in os.environ.items() if item[0].startswith("NUMBA_"))
-    words = repr((job, jit.source_digest(root), version("numpy"), sys.version, numba))
+    words = repr((job, _digests(job), version("numpy"), sys.version, numba))
     base = jit.cache_base()
     assert base is not None
     return base / f"started-{hashlib.sha256(words.encode()).hexdigest()[:32]}"
+
+
+def _digests(job: tuple[str, ...]) -> list[str]:
+    """Return digests of this package and those of a job's modules, whose kernels it compiles."""
+    # Jobs of other packages compile kernels of their own, and a game may be anybody's.
+    names = {name.partition(".")[0] for name in (__name__, *job[:2])}
+    specs = [importlib.util.find_spec(name) for name in sorted(names)]
+    roots = [root for found in specs if found for root in found.submodule_search_locations or ()]
+    return [jit.source_digest(Path(root)) for root in roots]
 
 
 def _compile_in_child(job: tuple[str, ...]) -> bool:

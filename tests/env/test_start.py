@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import kille_env
-from kille_env.core import jit
+from kille_env.core import jit, start
 
 pytestmark = pytest.mark.compiled
 
@@ -210,3 +210,20 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")
 def test_a_forked_process_waits_for_no_thread_of_its_parent() -> None:
     assert subprocess.run([sys.executable, "-c", FORK], timeout=60).returncode == 0
+
+
+def test_an_edit_in_the_package_of_a_job_compiles_it_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "own_games"
+    package.mkdir()
+    source = package / "__init__.py"
+    source.write_text("")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(jit, "source_digest", jit.source_digest.__wrapped__)
+    monkeypatch.setattr(jit, "cache_base", lambda: tmp_path)
+    job = "own_games.kernels:all_of_them", "kille_env.games.knack"
+    before = start._marker(job)
+    assert start._marker(job) == before
+    source.write_text("edited = True")
+    assert start._marker(job) != before

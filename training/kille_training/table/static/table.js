@@ -204,7 +204,7 @@ class KilleTable {
     const [width, height] = [middle.clientWidth - 16 - 2 * (aside && aside + 32), middle.clientHeight - this.#at("event").offsetHeight - 20];
     let [best, rows] = [0, 1];
     for (const r of [1, 2, 3]) {
-      const w = Math.min(width / Math.ceil(number / r) - 8, 0.69 * (height / r - 30 - words), innerWidth < 900 ? 96 : 144);
+      const w = Math.min(width / Math.ceil(number / r) - 8, 0.69 * ((height - 8 * (r - 1)) / r - 24 - words), innerWidth < 900 ? 96 : 144);
       if (w > best + 4) [best, rows] = [w, r];
     }
     list.style.setProperty("--w", `${Math.max(Math.floor(best), 20)}px`);
