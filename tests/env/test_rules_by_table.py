@@ -43,6 +43,18 @@ def choose(batch: Any, rng: np.random.Generator) -> np.ndarray:
     return (batch.mask * rng.random(batch.mask.shape)).argmax(axis=1)
 
 
+def play_alike(
+    many: Any, alone: list[Any], number: np.ndarray, steps: int, rng: np.random.Generator
+) -> None:
+    """Play the same actions in all batches and check that tables show the same."""
+    for _ in range(steps):
+        assert_same(many, alone, number)
+        actions = choose(many, rng)
+        many.step(actions)
+        for which, one in enumerate(alone):
+            one.step(actions, number == which)
+
+
 def test_a_list_of_rules_plays_each_table_by_its_own(game, scale):
     rules = by_table(game)
     many, alone = batches(game, rules)
@@ -51,12 +63,7 @@ def test_a_list_of_rules_plays_each_table_by_its_own(game, scale):
     for batch in (many, *alone):
         batch.reset()
     number = many.tables["rules"].copy()
-    for _ in range(scale(200, 30)):
-        assert_same(many, alone, number)
-        actions = choose(many, rng)
-        many.step(actions)
-        for which, one in enumerate(alone):
-            one.step(actions, number == which)
+    play_alike(many, alone, number, scale(200, 30), rng)
     for which, one in enumerate(alone):  # not as bytes, because gaps lie between the fields
         for name in {*(one.tables.dtype.names or ())} - {"rules", "pool"}:
             its = number == which
@@ -75,12 +82,7 @@ def test_a_space_draws_rules_at_each_match_and_changes_no_card(game, scale):
         for batch in (many, *alone):
             batch.reset()
         drawn.append(number := many.tables["rules"].copy())
-        for _ in range(scale(150, 20)):
-            assert_same(many, alone, number)
-            actions = choose(many, rng)
-            many.step(actions)
-            for which, one in enumerate(alone):
-                one.step(actions, number == which)
+        play_alike(many, alone, number, scale(150, 20), rng)
     assert all(np.unique(row).size == len(many.rule_sets) for row in drawn)
     assert len({tuple(row) for row in drawn}) == 4
     # The draw is keyed by seed and match alone: another size and another way of playing agree.
