@@ -267,10 +267,11 @@ class KilleAEC(AECEnv[str, Any, int]):
         """Hand out the rewards of a step; most steps have none."""
         # Before a decision in secret they are held back until the step after it, so that `rewards`
         # do not reveal to the seat on turn that another seat is asked.
-        earned, none = self._earned.tolist(), [0.0] * self.num_players
+        earned = self._earned.tolist()
         ends = self._reward is not None and self._seat_now.item(0) < 0
-        if not ends and not any(earned) and not any(self.rewards.values()) and not any(self._held):
+        if not (ends or any(earned) or any(self.rewards.values()) or any(self._held)):
             return
+        none = [0.0] * self.num_players
         self._returns = [both[0] + both[1] for both in zip(self._returns, earned, strict=True)]
         if self._reward is not None:
             earned = self._own_rewards(self._returns) if ends else none

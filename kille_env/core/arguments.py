@@ -163,6 +163,8 @@ def action(value: Any, spec: GameSpec) -> int:
 
 def one_action(value: Any) -> int:
     """Return the action of a single table, legal or not; see `actions`."""
+    if type(value) is int and 0 <= value <= MOST:  # as in nearly every step
+        return value
     if is_whole(value) and -WORD <= 2 * int(value) < WORD:
         return int(value)
     given = None if is_whole(value) else _actions(value)
