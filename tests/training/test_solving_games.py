@@ -1,6 +1,7 @@
 """The builder that grows deals of any game: against other builders, OpenSpiel and play."""
 
 from collections import defaultdict
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,10 +13,12 @@ from kille_env.adapters.open_spiel import Form, Position
 from kille_env.core.spec import Rules
 from kille_env.errors import KilleError
 from kille_env.play.decisions import Decisions
+from kille_env.play.policy import UniformPolicy
 from kille_env.registry import spec
 from kille_training.evaluation.exact import exact_rows
 from kille_training.solving.grow import build_deal, grow_stage
 from kille_training.solving.policies import as_strategy
+from kille_training.solving.policies import nash_conv as nash_conv_of_deal
 from kille_training.solving.stages import Stage, known_by
 from kille_training.solving.trees.cfr import CFR
 from kille_training.solving.trees.sequence_game import payoffs_of
@@ -30,29 +33,21 @@ from kille_training.solving.trees.values import (
     nash_conv,
     uniform,
 )
+from reference.trees import a_strategy, in_tree
 
 pytestmark = pytest.mark.compiled
 
 FEW = ("BL", "L4", "L4", "KA", "HU", "SV", "VH", "GO", "KI", "KI")
-
-
-def a_strategy(stage: Stage, seed: int) -> dict[tuple[int, bytes], np.ndarray]:
-    """Return a random strategy by what the seats know; some actions are never taken."""
-    found = {}
-    for seat, state, mask in zip(stage.tree.player, stage.states, stage.masks, strict=True):
-        rng = np.random.default_rng([seed, seat, *state])
-        row = (rng.random(len(mask)) ** 4 * (rng.random(len(mask)) < 0.8) + 1e-9) * mask
-        found[int(seat), state.tobytes()] = row / row.sum()
-    return found
-
-
-def in_tree(stage: Stage, strategy: dict[tuple[int, bytes], np.ndarray]) -> np.ndarray:
-    """Return it for a tree, [S]; sets without a choice may be missing in it."""
-    rows = [
-        strategy.get((int(seat), state.tobytes()), mask)
-        for seat, state, mask in zip(stage.tree.player, stage.states, stage.masks, strict=True)
-    ]
-    return np.array(rows)[stage.masks != 0]
+FEWER = ("BL", "VH", "KA", "SV", "GO", "KI", "KI")
+ODD = {
+    "preset": "wikipedia",
+    "gok_call": "any_time",
+    "dealer_after_inn": True,
+    "stock_redraw": True,
+    "pig_scope": "all",
+    "undo_restores": False,
+    "two_player": "ordinary",
+}
 
 
 def keys_of(stage: Stage) -> list[tuple[int, bytes]]:
@@ -167,24 +162,39 @@ SMALLEST = {"preset": "tiny", "pack": "BL+L8+KI"}
         ("femkortskille", 2, SMALLEST),
         pytest.param("knack", 2, {"pack": "QH+KH+AH+JS+QS+KS+AS"}, marks=pytest.mark.slow),
         ("byteskille", 2, {"fraga": "off", "two_player": "ordinary"}),
-        ("byteskille", 2, {"fraga": "off", "dealer_after_inn": True, "gok_call": "own_turn"}),
+        ("byteskille", 2, {"fraga": "off", **ODD}),
+        ("byteskille", 3, {"fraga": "off"}),
+        ("byteskille", 3, {"fraga": "off", **ODD}),
     ],
 )
 def test_it_is_the_game_that_a_plain_walk_finds(game: str, seats: int, rules: dict) -> None:
-    cards = FEW if game == "byteskille" else ()
-    grown = grow_stage(seats, spec(game).resolve(rules), cards=cards)
+    cards = (FEW if seats == 2 else FEWER) if game == "byteskille" else ()
     left = {"remainder": "left"} if game == "knack" else {}  # and shared by the walk
-    assert_same_game(grown, walked(seats, spec(game).resolve({**rules, **left}), cards))
+    plain = walked(seats, spec(game).resolve({**rules, **left}), cards)
+    assert_same_game(grow_stage(seats, spec(game).resolve(rules), cards=cards), plain)
+    if game == "byteskille":  # elsewhere nodes recall draws, which the walk forgets
+        whole = grow_stage(seats, spec(game).resolve(rules), cards=cards, nodes=True)
+        assert whole.nodes is not None
+        whole.nodes.check_recall()
+        assert np.abs(whole.tree.payoff.sum(axis=1)).max() < 1e-12
+        assert_same_game(whole, plain)
 
 
-@pytest.mark.parametrize("game", ["krypkille", "kungsholmskille", "femkortskille", "knack"])
-def test_uniform_play_earns_what_the_tree_says(game: str) -> None:
-    stage = grow_stage(2, spec(game).resolve("tiny"))
-    expected = expected_values(stage.tree, uniform(stage.tree))
-    batch = kille_env.make_batch(game, num_tables=20_000, num_players=2, rules="tiny", seed=4)
-    batch.restart = False
-    batch.reset(dealer=1)
-    rng, earned = np.random.default_rng(5), np.zeros((20_000, 2))
+@pytest.mark.parametrize(
+    ("game", "seats", "rules"),
+    [
+        *((game, 2, "tiny") for game in ("krypkille", "kungsholmskille", "femkortskille", "knack")),
+        ("byteskille", 2, {"fraga": "off", **ODD}),
+        ("byteskille", 3, {"fraga": "off"}),
+        ("byteskille", 3, {"max_redeals": 2}),
+    ],
+)
+def test_uniform_play_earns_what_the_tree_says(game: str, seats: int, rules: Any) -> None:
+    rules = spec(game).resolve(rules, episode="deal")
+    expected = nash_conv_of_deal(UniformPolicy(), build_deal(seats, rules)).values
+    batch = kille_env.make_batch(game, 20_000, seats, rules=rules, seed=4, restart=False)
+    batch.reset(dealer=seats - 1)
+    rng, earned = np.random.default_rng(5), np.zeros((20_000, seats))
     while not batch.over.all():
         batch.step((rng.random(batch.mask.shape) * batch.mask).argmax(axis=1))
         earned += batch.reward
