@@ -105,16 +105,17 @@ def test_results_are_data_frames():
     assert ratings.index[0] == order[0] and (ratings["low"] < ratings["elo"]).to_numpy().all()
 
 
-def test_one_name_is_no_list_of_entrants():
-    with pytest.raises(ConfigError, match="expected names of players in a list"):
-        kt.play_tournament("uniform", "knack")
-
-
-def test_a_name_that_stands_twice_is_refused():
-    with pytest.raises(
-        ConfigError, match="two entrants are called 'uniform'; give each its own name"
-    ):
-        kt.play_tournament(["uniform", "rule_of_thumb", "uniform"], "knack", deals=5)
+@pytest.mark.parametrize(
+    ("players", "words"),
+    [
+        ("uniform", "expected names of players in a list"),
+        (["uniform", "rule_of_thumb", "uniform"], "two entrants are called 'uniform'; give each"),
+        ({"a": 3, "b": "uniform"}, "'a'"),
+    ],
+)
+def test_what_are_no_entrants_is_refused(players, words):
+    with pytest.raises((ConfigError, PolicyError), match=words):
+        kt.play_tournament(players, "knack", num_players=2)
 
 
 def test_a_notebook_shows_standings():
@@ -224,11 +225,6 @@ def test_objects_of_a_script_play_in_other_processes_and_resume(tmp_path):
     by_others, here = run("2,a,12", "0,b,12").split("0\nworked\n")
     same, caution, rest = by_others.partition("Extended, and finished 2 times")
     assert same == f"2\nworked\n{here}" and caution and rest.count("\n") == 1
-
-
-def test_what_is_no_player_is_refused():
-    with pytest.raises((ConfigError, PolicyError), match="'a'"):
-        kt.play_tournament({"a": 3, "b": "uniform"}, num_players=2)
 
 
 def test_equal_players_with_one_name_can_be_compared():

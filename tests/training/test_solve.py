@@ -10,7 +10,7 @@ import kille_training
 from kille_agents.catalog import load_policy
 from kille_agents.rules_of_thumb.byteskille import ByteskilleRuleOfThumb
 from kille_env.cards.pack import Kind
-from kille_env.errors import ConfigError, KilleError, PolicyError
+from kille_env.errors import KilleError, PolicyError
 from kille_env.files import read_arrays, write_arrays
 from kille_env.registry import Table, spec
 from kille_training.cli.main import main
@@ -28,18 +28,8 @@ from reference.trees import build_deal
 pytestmark = pytest.mark.compiled
 
 KEYS = [
-    "game",
-    "num_players",
-    "rules",
-    "version",
-    "nash_conv",
-    "improvement",
-    "value",
-    "information_sets",
-    "nodes",
-    "deals",
-    "iterations",
-    "seconds",
+    *("game", "num_players", "rules", "version", "nash_conv", "improvement", "value"),
+    *("information_sets", "nodes", "deals", "iterations", "seconds"),
 ]
 RULES = spec("byteskille").resolve({"max_redeals": 1}, episode="deal")
 WORDS = ["solve", "byteskille", "--players", "2", "--rules", "max_redeals=1"]
@@ -272,10 +262,12 @@ def test_the_default_folder_says_the_rules(rules, name):
     assert default_name(Table.of("krypkille", 2, rules)) == name
 
 
-def test_few_iterations_are_few(here):
+def test_few_iterations_are_few():
     solution = solved(None, iterations=7)
-    assert 7 <= solution.iterations <= 14
-    assert solution.nash_conv > 1e-4
+    assert 7 <= solution.iterations <= 14 and solution.nash_conv > 1e-4
+    for argument in ("target", "iterations", "memory"):
+        with pytest.raises(SolveError, match=f"{argument}.*expected .* got 'x'"):
+            kille_training.solve("byteskille", 2, **{argument: "x"})
 
 
 def test_what_cannot_be_solved_is_refused_before_anything_is_written(here, capsys):
@@ -310,12 +302,6 @@ def test_what_cannot_be_solved_is_refused_before_anything_is_written(here, capsy
         assert not list(here.iterdir())
 
 
-@pytest.mark.parametrize("argument", ["target", "iterations", "memory"])
-def test_a_text_is_no_number(argument):
-    with pytest.raises(SolveError, match=f"{argument}.*expected .* got 'x'"):
-        kille_training.solve("byteskille", 2, **{argument: "x"})
-
-
 def test_a_folder_of_something_else_is_left_alone(here, capsys):
     solved("solved", iterations=3)
     with pytest.raises(SolveError, match=r"max_redeals is 1, not 2"):
@@ -330,35 +316,20 @@ def test_a_folder_of_something_else_is_left_alone(here, capsys):
     assert "--out: other is not the folder of a solution" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("name", "damage", "told"),
-    [
-        ("solution.json", b"{", "solution.json is damaged"),
-        ("solution.json", b"{}", "solution.json is damaged"),
-        ("settings.json", b"[]", "settings.json is damaged"),
-    ],
-)
-def test_broken_files_are_named(here, name, damage, told):
-    solved("solved")
-    (here / "solved" / name).write_bytes(damage)
-    with pytest.raises(KilleError, match=told):
-        solved("solved")
-
-
-def test_broken_results_are_named(here):
+def test_broken_files_are_named(here):
     folder = Folder(here / "solved")
     solved(folder.path, iterations=3)
-    whole = json.loads((folder.path / "solution.json").read_text())
-    for wrong in (
-        {"value": "x"},
-        {"value": [1.0]},
-        {"nodes": None},
-        {"nash_conv": float("nan")},
-        {"progress": [[1]]},
-    ):
-        (folder.path / "solution.json").write_text(json.dumps({**whole, **wrong}))
-        with pytest.raises(ConfigError, match=r"solution\.json is damaged"):
-            folder.read()
+    found, settings = folder.path / "solution.json", folder.path / "settings.json"
+    whole = json.loads(found.read_text())
+    broken = ({"value": "x"}, {"value": [1.0]}, {"nodes": None}, {"nash_conv": float("nan")})
+    texts = (json.dumps({**whole, **wrong}) for wrong in (*broken, {"progress": [[1]]}))
+    for text in ("{", "{}", *texts):
+        found.write_text(text)
+        with pytest.raises(KilleError, match=r"solution\.json is damaged"):
+            solved(folder.path, iterations=3)
+    settings.write_text("[]")
+    with pytest.raises(KilleError, match=r"settings\.json is damaged"):
+        solved(folder.path, iterations=3)
     policy = folder.path / "policy.npz"
     policy.write_bytes(policy.read_bytes()[:300])
     with pytest.raises(PolicyError, match="is no tabular policy"):
@@ -380,16 +351,7 @@ def test_exact_measures_where_there_is_a_tree_only():
 
 
 def test_a_solved_match_can_be_measured_and_played_with(here, capsys):
-    words = [
-        "solve",
-        "byteskille",
-        "--players",
-        "2",
-        "--rules",
-        "episode=match",
-        "--rules",
-        "max_redeals=1",
-    ]
+    words = [*WORDS, "--rules", "episode=match"]
     assert main([*words, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert list(found) == KEYS

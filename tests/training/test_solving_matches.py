@@ -17,7 +17,7 @@ from kille_agents.tabular import TabularMatchPolicy, load_tabular, save_tabular
 from kille_agents.tabular.matches import hand_columns, standing_columns
 from kille_env.core.batch import Batch
 from kille_env.errors import KilleError, PolicyError
-from kille_env.play.policy import Policy, UniformPolicy, sample_actions
+from kille_env.play.policy import Policy, UniformPolicy
 from kille_env.registry import load_game, spec
 from kille_training import nash_conv
 from kille_training.solving.byteskille import matches
@@ -270,45 +270,6 @@ def test_a_solved_match_is_as_good_as_it_says(two: Solved, three: Solved) -> Non
         assert found.values[0] > 0.04 or match.num_players > 2  # forehand of two is ahead
 
 
-@pytest.mark.parametrize(
-    ("num_players", "rules"),
-    [
-        pytest.param(2, "svensk", marks=pytest.mark.slow),
-        (2, {"preset": "wikipedia", "max_deals": 20}),
-        (2, {"ante": "deal", "max_deals": 2, "stake": 4}),
-        (3, {"fraga": "off"}),
-        (3, {"preset": "wikipedia", "ante": "pot", "reentry": "wiki2"}),
-    ],
-)
-def test_the_environment_pays_what_a_table_is_worth(num_players: int, rules: object) -> None:
-    match = build_match(num_players, rules)
-    table = match_policy_of(solve_match(match, target=2e-2).strategy, match)
-    worth = measured(table, match).values
-    tables = 20_000
-    dealers = np.arange(tables) % num_players
-    batch = kille_env.make_batch(
-        "byteskille",
-        num_tables=tables,
-        num_players=num_players,
-        rules=match.rules,
-        seed=3,
-        restart=False,
-    )
-    batch.reset(dealer=dealers)
-    rng, earned = np.random.default_rng(5), np.zeros((tables, num_players))
-    while not batch.over.all():
-        going = ~batch.over
-        chances = table.probabilities(batch.observation[going], batch.mask[going])
-        actions = np.zeros(tables, dtype=np.int64)
-        actions[going] = sample_actions(chances, rng)
-        batch.step(actions, going)
-        earned += batch.reward
-    order = (dealers[:, None] + 1 + np.arange(num_players)) % num_players
-    earned = np.take_along_axis(earned, order, axis=1)
-    error = earned.std(axis=0) / np.sqrt(tables)
-    assert (np.abs(earned.mean(axis=0) - worth) < 4 * error).all()
-
-
 def test_states_that_are_made_one_are_worth_the_same(three: Solved, monkeypatch) -> None:
     match, strategy = three
     table = match_policy_of(strategy, match)
@@ -328,17 +289,6 @@ def test_states_of_different_pots_are_not_made_one(monkeypatch) -> None:
     assert len(build_match(3, rules, cards=["BL", "L4", "L4", "SV", "KI"]).states) == len(
         match.states
     )
-
-
-def test_groups_come_behind_what_they_lead_to(three: Solved) -> None:
-    (match, _), done = three, set()
-    for group in match.components:
-        for number in group:
-            following = match.states[number].after.following
-            assert set(following[following >= 0].tolist()) <= done | set(group)
-        done |= set(group)
-    assert done == set(range(len(match.states)))
-    assert max(map(len, match.components)) > 1
 
 
 def test_seats_buy_only_what_is_worth_more(three: Solved) -> None:

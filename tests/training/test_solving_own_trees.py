@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kille_env.errors import KilleError, RulesError
+from kille_env.errors import KilleError
 from kille_training.solving.trees.cfr import CFR
 from kille_training.solving.trees.tree import (
     CHANCE,
@@ -38,63 +38,39 @@ def tossed(*probabilities):
     return expand
 
 
-@pytest.mark.parametrize(
-    "players",
-    [(-1, 0), (-2, -1), (1, 2), (0, 100), (0, 10**9), (0, "1"), (0, 1.0), (0, None), (False, True)],
-)
-def test_a_player_that_is_none_is_refused(players):
-    with pytest.raises(KilleError, match=r"player .* decides at a state; expected 0 to 1"):
-        flatten("", pennies(players), 2)
+def circle(state):
+    return Decision(0, state, (state + "0", state + "1"))
 
 
-@pytest.mark.parametrize("number", [0, -1, 128, 1.5, None, True])
-def test_a_number_of_players_that_no_game_has_is_refused(number):
-    with pytest.raises(RulesError, match="num_players is"):
-        flatten("", pennies(), number)
+PLAYERS = [(-1, 0), (-2, -1), (1, 2), (0, 100), (0, 10**9), (0, "1"), (0, 1.0), (0, None)]
+CHANCES = [(-1.0, 2.0), (0.5, 0.7), (0.5, 0.4), (np.nan, 1.0), (np.inf, 0.0), (0.5, None)]
+GROWN = [
+    *(
+        (pennies(players), 2, r"player .* decides at a state; expected 0 to 1")
+        for players in (*PLAYERS, (False, True))
+    ),
+    *((pennies(), number, "num_players is") for number in (0, -1, 128, 1.5, None, True)),
+    *(
+        (tossed(*chances), 2, r"chance node are .*; expected 2 numbers from 0")
+        for chances in (*CHANCES, ("a", "b"))
+    ),
+    (lambda _: Chance((0.5, 0.5), "abc"), 2, "expected 3 numbers from 0 that sum to 1"),
+    *(
+        (lambda _, pay=pay: Terminal((pay, 0.0)), 2, "expected 2 finite numbers, one per player")
+        for pay in (np.nan, np.inf, -np.inf, None, "much")
+    ),
+    (lambda _: Terminal((1.0, -1.0)), 3, "expected 3 finite numbers"),
+    (circle, 2, "has not ended after 10,000 steps"),
+    (lambda _: Decision(0, "", ()), 2, "has no next state; return a Terminal"),
+    (lambda _: Chance((), ()), 2, "has no next state; return a Terminal"),
+    (lambda _: None, 2, "`expand` returned None; expected a Terminal"),
+]
 
 
-@pytest.mark.parametrize(
-    "probabilities",
-    [(-1.0, 2.0), (0.5, 0.7), (0.5, 0.4), (np.nan, 1.0), (np.inf, 0.0), (0.5, None), ("a", "b")],
-)
-def test_probabilities_that_are_none_are_refused(probabilities):
-    with pytest.raises(KilleError, match=r"chance node are .*; expected 2 numbers from 0"):
-        flatten("", tossed(*probabilities), 2)
-
-
-def test_as_many_probabilities_as_states():
-    with pytest.raises(KilleError, match="expected 3 numbers from 0 that sum to 1"):
-        flatten("", lambda _: Chance((0.5, 0.5), ("a", "b", "c")), 2)
-
-
-@pytest.mark.parametrize("payoff", [np.nan, np.inf, -np.inf, None, "much"])
-def test_a_payoff_that_is_none_is_refused(payoff):
-    with pytest.raises(KilleError, match="expected 2 finite numbers, one per player"):
-        flatten("", lambda _: Terminal((payoff, 0.0)), 2)
-
-
-def test_a_payoff_for_each_player():
-    with pytest.raises(KilleError, match="expected 3 finite numbers"):
-        flatten("", lambda _: Terminal((1.0, -1.0)), 3)
-
-
-def test_a_game_without_an_end_is_refused():
-    def circle(state):
-        return Decision(0, state, (state + 1, state + 2))
-
-    with pytest.raises(KilleError, match="has not ended after 10,000 steps"):
-        flatten(0, circle, 2)
-
-
-@pytest.mark.parametrize("nowhere", [Decision(0, "", ()), Chance((), ())])
-def test_a_state_that_leads_nowhere_is_refused(nowhere):
-    with pytest.raises(KilleError, match="has no next state; return a Terminal"):
-        flatten("", lambda _: nowhere, 2)
-
-
-def test_a_state_of_no_kind_is_refused():
-    with pytest.raises(KilleError, match="`expand` returned None; expected a Terminal"):
-        flatten("", lambda _: None, 2)
+@pytest.mark.parametrize(("expand", "players", "words"), GROWN)
+def test_what_is_no_tree_is_refused(expand, players, words):
+    with pytest.raises(KilleError, match=words):
+        flatten("", expand, players)
 
 
 # Arrays that somebody has made or changed
