@@ -75,8 +75,3 @@ def test_every_game_has_its_own_rule_of_thumb():
 def test_what_is_no_player_of_the_suite_is_measured_instead(tmp_path):
     with pytest.raises(PolicyError, match=r"`kille evaluate` measures files and players of your"):
         describe_player(str(tmp_path))
-
-
-def test_a_player_of_another_game_is_refused(tmp_path):
-    with pytest.raises(PolicyError, match="byteskille/maniac plays byteskille, not knack"):
-        describe_player("byteskille/maniac", "knack")

@@ -125,11 +125,3 @@ def test_a_file_goes_before_a_module(module, tmp_path):
     (tmp_path / "somebodys_bots:First").write_text("no policy")
     with pytest.raises(PolicyError, match="is no policy"):
         load("somebodys_bots:First")
-
-
-def test_an_entry_point_can_be_measured(module, capfd):
-    from kille_training.cli.main import main
-
-    words = ["evaluate", f"{module}:First", "--game", "knack", "--deals", "20", "--json"]
-    assert main([*words, "--baselines", "uniform"]) == 0
-    assert '"policy": "first"' in capfd.readouterr().out

@@ -31,24 +31,6 @@ def decisions():
     return shown("byteskille", 3, RULES, 300, 1)
 
 
-@pytest.mark.parametrize("activation", ["tanh", "relu"])
-def test_forward_pass_equals_torch(decisions, activation):
-    torch = pytest.importorskip("torch")
-    observation, mask = decisions
-    made_for = metadata(activation=activation)
-    mine = NetworkPolicy(made_for, network_weights(made_for)).probabilities(observation, mask)
-    hidden = torch.as_tensor(observation).float()
-    values = {name: torch.as_tensor(array) for name, array in network_weights(made_for).items()}
-    for layer in range(3):
-        hidden = torch.nn.functional.linear(
-            hidden, values[f"weight.{layer}"], values[f"bias.{layer}"]
-        )
-        if layer < 2:
-            hidden = getattr(torch, activation)(hidden)
-    theirs = torch.softmax(hidden.masked_fill(torch.as_tensor(mask) == 0, -torch.inf), 1).numpy()
-    assert np.abs(mine - theirs).max() < 1e-5
-
-
 def test_written_and_read_again_it_is_the_same(tmp_path, policy, decisions):
     save_network(policy, tmp_path / "mine")
     files = sorted((tmp_path / "mine").iterdir())
@@ -69,20 +51,6 @@ def test_rows_do_not_depend_on_the_batch_to_the_last_bit(decisions, activation):
     for size in (1, 2, 3, 5, 16, 33, 100, 257):
         rows = rng.permutation(len(mask))[:size]
         assert (policy.probabilities(observation[rows], mask[rows]) == whole[rows]).all()
-
-
-@pytest.mark.parametrize(
-    ("table", "difference"),
-    [
-        ((3, GAME.resolve(episode="match")), "episode 'match' instead of 'deal'"),
-        ((3, GAME.resolve(episode="deal", gok_call="off")), "gok_call 'off' instead of 'any_time'"),
-        ((4, RULES), "4 seats instead of 3"),
-    ],
-)
-def test_another_table_is_refused_with_the_difference(tmp_path, policy, table, difference):
-    save_network(policy, tmp_path)
-    with pytest.raises(PolicyError, match=difference):
-        load_policy(tmp_path, "byteskille", *table)
 
 
 def test_another_version_or_game_is_refused(tmp_path):

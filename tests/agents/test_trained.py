@@ -47,14 +47,6 @@ def test_it_plays_at_every_table(game):
             assert not chances[mask == 0].any()
 
 
-def test_another_game_and_other_rules_are_refused():
-    with pytest.raises(PolicyError, match="knack/trained does not fit this table"):
-        load_policy("knack/trained", "krypkille", 3, spec("krypkille").resolve(episode="deal"))
-    other = spec("byteskille").resolve("wikipedia", episode="deal")
-    with pytest.raises(PolicyError, match="byteskille/trained does not fit this table"):
-        load_policy("byteskille/trained", "byteskille", 3, other)
-
-
 def test_its_card_is_of_its_weights_and_its_table(game):
     card = cards()["games"][game]
     weights = (TRAINED[f"{game}/trained"] / WEIGHTS).read_bytes()

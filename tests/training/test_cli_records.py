@@ -190,33 +190,11 @@ def test_recorded_rules_are_those_of_the_command(kille, tmp_path):
 # kille replay
 
 
-def test_names_from_a_file_are_escaped(kille, recorded):
-    lines = recorded.read_text(encoding="utf-8").splitlines()
-    record = json.loads(lines[0])
-    record["names"] = ["\x1b]0;title\x07", "\u202eright to left", "å", "four"]
-    recorded.write_text(json.dumps(record), encoding="utf-8")
-    out = kille("replay", recorded).out
-    assert "\x1b" not in out and "\u202e" not in out
-    assert r"\x1b]0;title" in out and "å" in out
-
-
-def test_a_replay_in_words(kille, recorded):
-    out = kille("replay", recorded).out
-    assert out.count("End of the deal:") == 3
-    assert "Deal 1: byteskille, 4 players, preset svensk, episode deal" in out
-    assert "“Upp till bevis!”" in out
-
-
 def test_one_match_of_a_file(kille, refused, recorded):
     out = kille("replay", recorded, "--match", 2).out
     assert out.startswith("Deal 2:")
     assert out.count("End of the deal:") == 1
     assert "has 3 lines" in refused("replay", recorded, "--match", 4)
-
-
-def test_a_check_of_good_records(kille, recorded):
-    printed = kille("replay", recorded, "--check")
-    assert (printed.out, printed.err) == ("3 matches replayed, nothing differs\n", "")
 
 
 def test_a_check_names_each_difference(kille, recorded):

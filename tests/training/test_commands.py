@@ -57,20 +57,6 @@ def test_evaluate(run, answer, kille):
     assert "measuring" in printed.err
 
 
-def test_built_in_players_are_evaluated_without_any_run(answer):
-    words = ["--players", "5", "--rules", "episode=match", "--rules", "wikipedia", "--deals", "20"]
-    found = answer("evaluate", "rule_of_thumb", "--baselines", "uniform", *words)
-    assert found["rules"]["preset"] == "wikipedia"
-    assert all(row["estimate"]["mean"] > 0 for row in found["rows"])
-
-
-def test_a_policy_is_refused_at_another_table(run, refused):
-    asked = ("--players", "4", "--rules", "wikipedia", "--rules", "episode=match")
-    said = refused("evaluate", "runs/tiny", *asked)
-    for difference in ("4 seats instead of 2", "episode 'match'", "ante 'deal' instead of 'pot'"):
-        assert difference in said
-
-
 def test_a_file_beside_a_policy_takes_no_table_from_it(config, refused, tmp_path):
     (tmp_path / "policy.json").write_text("{}")
     for content in (b"", b"no zip"):

@@ -7,7 +7,6 @@ import pytest
 
 pytest.importorskip("matplotlib")
 
-from kille_env.errors import FileError
 from kille_env.registry import Table, spec
 from kille_training.evaluation.duplicate import Estimate, Row
 from kille_training.evaluation.results import ExactNashConv
@@ -124,8 +123,3 @@ def test_a_logarithmic_chart_gives_each_power_of_ten_as_much_room():
     where = [float(scale.at(value)[:-1]) for value in (0.001, 0.01, 0.1, 1.0)]
     assert where == pytest.approx([0, 33.33, 66.67, 100])
     assert scale.at(0.0) == "0.00%"
-
-
-def test_a_page_that_cannot_be_written_says_where_else_it_could_be(tmp_path):
-    with pytest.raises(FileError, match=r"report.html cannot be written: .*name another place"):
-        page.write(tmp_path / "missing" / "report.html", b"")

@@ -5,8 +5,6 @@ distribution, and goes through the tree by itself.
 """
 
 import copy
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +21,6 @@ from stable_baselines3.common.vec_env import DummyVecEnv, VecEnvWrapper, VecNorm
 import kille_env
 import kille_training as kt
 from kille_agents import as_policy, save_policy
-from kille_agents.network import save_network
 from kille_env import SeatVectorEnv
 from kille_env.adapters.gym import KilleEnv
 from kille_env.core.keys import deal_seeds
@@ -107,6 +104,10 @@ def test_every_measure_gives_the_same_number(both: tuple[Any, Any]) -> None:
     ]
     assert cells[0].equals(cells[1])
 
+    compare: dict[str, Any] = {"by": 0.05, "most": 500, **HERE}
+    compared = [kt.compare(one, "uniform", **compare) for one in (player, plain(ask))]
+    assert compared[0].played == compared[1].played and compared[0].mean == compared[1].mean
+
     batches = [kille_env.make_batch("byteskille", 16, 2, rules=TABLE.rules) for _ in range(2)]
     mine, theirs = (
         collect(batch, one, observation="box", seed=3)
@@ -138,22 +139,6 @@ def test_a_saved_model_is_measured_as_it_was_trained_and_where(way: str, tmp_pat
     assert float(kt.nash_conv(model)) == float(found)
     again = type(model).load(path, device="cpu")
     assert again.policy.state_dict().keys() == model.policy.state_dict().keys()
-
-
-@pytest.mark.slow
-def test_another_process_measures_the_same(tmp_path: Any) -> None:
-    model, ask = asked_as_it_learned("float", normalizing)
-    path = save(model, tmp_path / "model")
-    folder = save_network(made_network()[0], tmp_path / "network").parent
-    code = (
-        "import kille_training as kt\n"
-        f"print(float(kt.nash_conv({str(path)!r}, trust=True)))\n"
-        f"print(float(kt.nash_conv({str(folder)!r})))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    of_model, of_network = map(float, done.stdout.split())
-    assert of_model == pytest.approx(nash_conv_of(ask), abs=2e-5)
-    assert of_network == pytest.approx(nash_conv_of(made_network()[1]), abs=2e-5)
 
 
 def test_a_model_whose_statistics_change_is_another_entrant(tmp_path: Any) -> None:
@@ -211,30 +196,20 @@ def env_of(**options: Any) -> Any:
     return lambda: KilleEnv("byteskille", 2, **options)
 
 
-class Centred(KilleEnv):
-    """Shows other observations than it says, from within."""
+def centring(kind: Any) -> Any:
+    """Return a kind of environments that shows other observations than it says, from within."""
 
-    def reset(self, **options: Any) -> Any:
-        seen, info = super().reset(**options)
+    def reset(self: Any, **options: Any) -> Any:
+        seen, info = kind.reset(self, **options)
         return seen * 2 - 1, info
 
-
-class CentredSeat(SeatVecEnv):
-    """The same of one seat."""
-
-    def observe(self) -> np.ndarray:
-        return super().observe() * 2 - 1
-
-
-class CentredTables(SelfPlayVecEnv):
-    """The same of all seats."""
-
-    def observe(self) -> np.ndarray:
-        return super().observe() * 2 - 1
+    observe = {"observe": lambda self: kind.observe(self) * 2 - 1}
+    changed = {"reset": reset} if kind is KilleEnv else observe
+    return type(f"Centred{kind.__name__}", (kind,), changed)
 
 
 def centred(kind: Any) -> Any:
-    return MaskablePPO("MlpPolicy", tables(kind=kind), n_steps=8, device="cpu")
+    return MaskablePPO("MlpPolicy", tables(kind=centring(kind)), n_steps=8, device="cpu")
 
 
 UNTOLD = "learned behind a VecNormalize, whose statistics"
@@ -256,11 +231,11 @@ REFUSED: list[tuple[Any, dict[str, Any], str]] = [
         {},
         "show different observations or features",
     ),
-    (lambda _: masked(lambda: Centred("byteskille", 2)), {}, "Centred, where nothing says"),
-    (lambda _: centred(CentredSeat), {}, "CentredSeat, where nothing says how"),
-    (lambda _: centred(CentredTables), {}, "CentredTables, where nothing says how"),
+    (lambda _: masked(lambda: centring(KilleEnv)("byteskille", 2)), {}, "CentredKilleEnv, where"),
+    (lambda _: centred(SeatVecEnv), {}, "CentredSeatVecEnv, where nothing says how"),
+    (lambda _: centred(SelfPlayVecEnv), {}, "CentredSelfPlayVecEnv, where nothing says how"),
     (  # nothing but the last observations of the model tells
-        lambda folder: bare(folder, centred(CentredSeat).learn(64)),
+        lambda folder: bare(folder, centred(SeatVecEnv).learn(64)),
         {"game": "byteskille", "trust": True, **HERE},
         "does not show that its MaskablePPO saw the observations of",
     ),
@@ -432,14 +407,6 @@ def test_all_environments_of_a_vector_are_homes_of_a_model() -> None:
     model = MaskablePPO("MlpPolicy", DummyVecEnv([env_of(), other]), device="cpu")
     tables = as_policy(model).tables
     assert [table.rules["episode"] for table in tables] == ["deal", "match"]
-
-
-@pytest.mark.parametrize("way", ["module", "model under VecNormalize", SAVED[-1]])
-def test_a_comparison_says_the_same_number(way: str) -> None:
-    player, ask = WAYS[way](None)
-    asked: dict[str, Any] = {"num_players": 2, "rules": {"fraga": "off"}, "by": 0.05, "most": 500}
-    found, wanted = (kt.compare(one, "uniform", **asked) for one in (player, plain(ask)))
-    assert (found.played, found.mean) == (wanted.played, wanted.mean)
 
 
 def test_losses_are_those_of_the_play_that_is_measured() -> None:

@@ -184,33 +184,6 @@ def test_a_crosstable_of_two_seats_is_antisymmetric():
     assert found.above.low[4, 0] < found.above.mean[4, 0] < found.above.high[4, 0]
 
 
-def test_cells_count_tables_where_both_sit():
-    told = tallied(
-        [[0, 1, 1], [0, 1, 1], [0, 2, 2], [0, 2, 2]],
-        [[2, -1, -1], [4, -2, -2], [-2, 1, 1], [-2, 3, -1]],
-        [0, 1, 0, 1],
-    )
-    found = crosstable(told)
-    assert found.mean[0, 1:].tolist() == [3.0, -2.0]
-    assert found.mean[1, 0] == -1.5
-    assert found.above.mean[0, 1:].tolist() == [1.0, 0.0]
-    assert np.isnan(found.mean[1, 1])  # sat with nobody but copies of itself and 0
-    assert np.isnan(found.half[0, 2])  # both were -2.0
-    assert crosstable(told, ScoreRange(6.0, 2)).low[0, 2] == -2.0 - 3 * 6.0 / 2
-
-
-def test_entrants_are_compared_at_shared_tables():
-    # 0 and 1 meet twice, once with copies of 1 beside 0; 2 meets 0 alone
-    told = tallied([[0, 1, 1], [0, 2, 0], [1, 0, 3]], [[4, -1, -3], [1, -1, 0], [1, 1, -2]])
-    found = crosstable(told)
-    assert found.margin.mean[0, 1] == pytest.approx((4 - -2 + 0) / 2)
-    assert found.above.mean[0, 1] == pytest.approx(3 / 4)
-    assert found.margin.mean[0, 2] == pytest.approx(1.5)
-    assert np.isnan(found.margin.mean[1, 2]) and found.count[1, 2] == 0
-    assert found.margin.count[0].tolist() == [0, 2, 1, 1]
-    assert np.array_equal(found.margin.mean, -found.margin.mean.T, equal_nan=True)
-
-
 def test_holm_counts_all_tests():
     p_values = np.array([0.04, 0.001, 0.03, 0.012])
     assert holm(p_values).tolist() == [False, True, False, True]

@@ -7,10 +7,9 @@ import threading
 import numpy as np
 import pytest
 
-from kille_env.play.policy import UniformPolicy, sample_actions
+from kille_env.play.policy import UniformPolicy
 from kille_env.records import replay
-from kille_env.registry import list_games, make_batch
-from kille_env.words.view import Change
+from kille_env.registry import list_games
 from kille_training.table import online
 from kille_training.table.online import Refusal, Table, kept_table, players_for, read_order
 from kille_training.table.sitting import Sitting
@@ -133,33 +132,6 @@ def test_a_restart_goes_on_with_its_deals_however_many_there_were(tmp_path, monk
     assert (after["asked"], after["frames"]) == (before["asked"], before["frames"])
 
 
-@pytest.mark.parametrize("game", ["byteskille", "knack"])
-def test_a_server_that_starts_again_goes_on(game, tmp_path):
-    keep, made = tmp_path / "table.json", order(game, rules={"episode": "match"})
-
-    async def play(table):
-        for _ in range(2):
-            await table.act(table.state(None)["version"], table.asked["choices"][0]["action"])
-            await asked(table)
-        return table.state(None)
-
-    before = at_a_table(play, made, keep)
-    kept = kept_table(keep)
-    assert kept is not None
-    again, matches = kept
-    assert again == made
-
-    async def look(table):
-        state = table.state(None)
-        await finish(table)
-        return state, table.records()
-
-    after, records = at_a_table(look, again, keep, matches)
-    assert after["asked"] == before["asked"]
-    assert after["frames"][-1]["seats"] == before["frames"][-1]["seats"]
-    assert all(replay(record).differences == [] for record in records)
-
-
 @pytest.mark.parametrize("text", ["", "{", '{"order": {}}', '{"order": {"game": "x"}}', "[1]"])
 def test_a_damaged_table_is_none(tmp_path, text):
     (tmp_path / "table.json").write_text(text)
@@ -271,29 +243,6 @@ def test_the_stream_does_not_tell_that_a_cuckoo_was_asked():
         for seed in both.values()
     ]
     assert told[0]["asked"] and told[0] == told[1]
-
-
-def test_what_nobody_else_learns_is_shown_to_nobody_else():
-    """A `wait` in the secret phase of Byteskille changes nothing for the others."""
-    batch = make_batch("byteskille", 1, 4, rules={"episode": "match"}, seed=2)
-    batch.reset()
-    rng, secret = np.random.default_rng(1), 0
-    for _ in range(4000):
-        before, seat = batch.tables[0].copy(), int(batch.seat[0])
-        asks = int(before["phase"]) in batch.spec.secret_phases
-        batch.step(sample_actions(batch.mask, rng))
-        after = batch.tables[0].copy()
-        waited = asks and after["num_events"] == before["num_events"]
-        if not waited or after["deals"] != before["deals"]:
-            continue
-        secret += 1
-        for other in range(4):
-            if other != seat and other != int(after["seat"]):
-                game, rules = batch.game, batch.rules
-                assert game.view(before, rules, other) == game.view(after, rules, other)
-                assert game.change(before, after, rules, other) == Change()
-                assert game.narrate(before, after, rules, None, other) == []
-    assert secret > 20
 
 
 def test_a_server_ends_while_a_kernel_compiles():

@@ -40,16 +40,10 @@ def lines(path):
         return list(csv.DictReader(file))
 
 
-class StopAfter:
-    """Interrupts a run after some updates, as Ctrl-C does."""
-
-    def __init__(self, updates):
-        self.left = updates + 1  # the call before the first update says what has been done
-
-    def __call__(self, job, parts, total):
-        self.left -= 1
-        if self.left == 0:
-            signal.raise_signal(signal.SIGINT)
+def stop_after(updates, how=lambda: signal.raise_signal(signal.SIGINT)):
+    """Return a progress callback that ends a run after some updates, as Ctrl-C does."""
+    left = iter([*[None] * updates, how])  # the call before the first one says what is done
+    return lambda job, parts, total: (next(left, None) or (lambda: None))()
 
 
 def decisions_of_rows(path):
@@ -109,7 +103,7 @@ def test_an_interrupted_run_makes_all_its_decisions(tmp_path, tiny, capsys, form
     run, settings, stops = Run(tmp_path / "run"), tiny(form, learner, table), 0
     while stops < 5:
         try:
-            train_run(run, settings if stops == 0 else None, progress=StopAfter(2))
+            train_run(run, settings if stops == 0 else None, progress=stop_after(2))
             break
         except KeyboardInterrupt:
             stops += 1
@@ -149,16 +143,8 @@ class Killed(BaseException):
     """The end of a process at any moment, as far as one process can end many."""
 
 
-class KillAt:
-    """Ends a run after so many updates, without a word to it."""
-
-    def __init__(self, updates):
-        self.left = updates + 1  # the call before the first update says what has been done
-
-    def __call__(self, job, parts, total):
-        self.left -= 1
-        if self.left == 0:
-            raise Killed
+def kill():
+    raise Killed
 
 
 @pytest.fixture
@@ -194,7 +180,7 @@ def killed(run, settings, moments):
     lost = []
     for moment in moments:
         with pytest.raises(Killed):
-            train_run(run, None if lost else settings, progress=KillAt(moment))
+            train_run(run, None if lost else settings, progress=stop_after(moment, kill))
         made = decisions_of_rows(run.progress)[-1]
         kept = read_checkpoint(run.checkpoint)[0]["decisions"] if run.checkpoint.exists() else 0
         lost.append(made - kept)
@@ -356,7 +342,7 @@ def test_broken_checkpoints_are_refused(short, tmp_path):
 @pytest.mark.parametrize(
     "content",
     [b"", b"\x80\x00\xff" * 50, b"{}\n", b"[1]\n", b"a,b\n1,2\n", b"[" * 100_000],
-    ids=["empty", "random", "object", "list", "table", "nested"],
+    ids=range(6),
 )
 def test_a_damaged_table_is_named_with_what_to_do(tmp_path, name, content):
     run = Run(tmp_path)
@@ -437,11 +423,6 @@ def test_a_diverged_run_says_so_and_keeps_its_checkpoint(tmp_path, tiny):
         with pytest.raises(ConfigError, match="diverged after"):
             training.update()
         assert other.checkpoint.read_bytes() == kept
-
-
-def test_a_folder_without_a_run_is_refused(tmp_path):
-    with pytest.raises(ConfigError, match="is not a run"):
-        train_run(Run(tmp_path))
 
 
 def test_the_second_interruption_hits_at_once():
