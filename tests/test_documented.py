@@ -325,7 +325,7 @@ def test_no_block_hides_commands(page: Path) -> None:
 SMALLER = {"2_000_000": "9_000", "1_000_000": "17_000"}
 """What pages compute for minutes, and what the tests do instead."""
 WITH_PYTHON = [page for page in PAGES if any(b.language == "python" for b in blocks(page))]
-EXTRAS = {"wandb", "mlflow"}
+EXTRAS = {"wandb"}
 """Modules without which a block is passed over."""
 
 
