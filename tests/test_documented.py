@@ -57,6 +57,8 @@ STANDS_FOR = {
     "N": "3",
 }
 """What the pages leave open, and what is tested in its place."""
+for name in kt.__all__:
+    getattr(kt, name)  # kept at first use, which must not be while `to_the_point` replaces it
 CHECKOUT = ("benchmarks", "configs", "docs", "tests", "training", "truth", ".ci")
 """Folders of the checkout that commands name."""
 WORDS_BEFORE_FILES = ("--out", "--html", "--records", "--jsonl")
