@@ -27,7 +27,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from math import inf
-from typing import Any, NamedTuple, TypedDict, Unpack
+from typing import Any, NamedTuple, NoReturn, TypedDict, Unpack
 
 import numpy as np
 
@@ -156,6 +156,10 @@ class TableVecEnv(VecEnv):
         return [False for _ in self._get_indices(indices)]
 
 
+Spread = float | np.ndarray
+"""A divisor of rewards; or one for each rule set of a batch, [R]."""
+
+
 class SelfPlayOptions(TypedDict, total=False):
     """`kille_env.play.options.TableOptions`, with several kinds of episodes."""
 
@@ -168,11 +172,17 @@ class SelfPlayOptions(TypedDict, total=False):
 class _Kind:
     """The M tables of one size and one kind of episode, with their rows in the environment."""
 
-    def __init__(self, batch: Batch, shown: Observations, first: int, spread: float) -> None:
-        self.batch, self.shown, self.spread = batch, shown, spread
+    def __init__(self, batch: Batch, shown: Observations, first: int, spread: Spread) -> None:
+        self.batch, self.shown, self._spread = batch, shown, spread
         self.rows = slice(first, first + batch.num_tables)
         self.returns = np.zeros((batch.num_tables, batch.num_players))
         self.decisions = np.zeros(batch.num_tables, dtype=np.int64)
+
+    def spread(self) -> Any:
+        """Return the divisor of rewards, or those of the rules of each table, [M, 1]."""
+        if not np.ndim(self._spread):
+            return self._spread
+        return np.asarray(self._spread)[self.batch.tables["rules"], None]
 
     def observe(self) -> Any:
         """Return the observations of the seats to act, fresh."""
@@ -243,7 +253,7 @@ class SelfPlayVecEnv(TableVecEnv):
         observation: str = "float",
         features: Function | None = None,
         reward: Function | None = None,
-        spreads: Sequence[float] | None = None,
+        spreads: Sequence[Spread] | np.ndarray | None = None,
         **options: Unpack[SelfPlayOptions],
     ) -> None:
         """Set up the tables.
@@ -262,7 +272,7 @@ class SelfPlayVecEnv(TableVecEnv):
                 Infos stay in units.
             spreads: Divisors of the rewards of each kind, above 0, such as the standard
                 deviation of a seat's earnings there, for each size all its kinds of episodes; None
-                leaves them as they are.
+                leaves them as they are. A kind with several rule sets may have one for each, [R].
             **options: See `kille_env.play.options.TableOptions`; `episode` may be several.
 
         Raises:
@@ -271,8 +281,8 @@ class SelfPlayVecEnv(TableVecEnv):
         check_names(SelfPlayVecEnv, options, game)
         sizes, episode = _several(num_players), _several(options.pop("episode", None))
         kinds = [(size, each) for size in sizes for each in episode]
-        divided = [1.0] * len(kinds) if spreads is None else spreads
-        _check_kinds(num_tables, kinds, divided)
+        _check_kinds(num_tables, kinds)
+        divided = [1.0] * len(kinds) if spreads is None else _spreads(len(kinds), spreads)
         seed, self._kinds = options.pop("seed", None), list[_Kind]()
         seeds: list[int | None] = [seed] * len(kinds)
         # Kinds with one seed would play the same deals where they have as many seats.
@@ -284,6 +294,8 @@ class SelfPlayVecEnv(TableVecEnv):
             if isinstance(rules, (list, tuple)) and len(rules) == num_tables:  # each its own part
                 table["rules"] = rules[first : first + num_tables // len(kinds)]
             batch = make_batch(game, num_tables // len(kinds), size, **table)
+            if not _are_spreads(spread, len(batch.rules.record)):
+                _refuse_spreads(len(kinds), spreads)
             seats = batch.num_players
             told = batch.observe_rules
             shown = Observations(observation, batch.spec, seats, FEATURES, features, told)
@@ -350,8 +362,9 @@ class SelfPlayVecEnv(TableVecEnv):
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
         for kind in self._kinds:
             seats[kind.rows] = kind.batch.seat
+            spread = kind.spread()  # before the step, in which a new match may draw other rules
             paid_out, over = self._play(kind, actions[kind.rows], infos[kind.rows])
-            rewards[kind.rows, : kind.batch.num_players] = paid_out / kind.spread
+            rewards[kind.rows, : kind.batch.num_players] = paid_out / spread
             ended[kind.rows] = over
         self.moves += 1
         self.played = Played(seats, rewards, ended, infos)
@@ -419,20 +432,38 @@ def _several(given: Any) -> list[Any]:
     return list(given) if many else [given]
 
 
-def _check_kinds(num_tables: int, kinds: Sequence[Any], spreads: Sequence[float]) -> None:
-    """Refuse kinds of tables that cannot share the tables or the spreads."""
+def _check_kinds(num_tables: int, kinds: Sequence[Any]) -> None:
+    """Refuse kinds of tables that cannot share the tables."""
     arguments.whole("num_tables", num_tables, 1)
     if not kinds:
         raise KilleError("num_players and episode are one value or several, got none")
     if len(kinds) > 1 and num_tables % len(kinds):
         raise KilleError(f"num_tables is {num_tables}, expected a multiple of {len(kinds)} kinds")
-    given = arguments.array(spreads)
-    numbers = given is not None and given.shape == (len(kinds),) and given.dtype.kind in "iuf"
-    if not numbers or not all(0 < spread < inf for spread in spreads):
-        raise KilleError(
-            f"spreads are {len(kinds)} numbers above 0, one for each kind of tables, "
-            f"got {shortened(spreads)}"
-        )
+
+
+def _spreads(num_kinds: int, given: Any) -> list[Any]:
+    """Return a list of as many spreads as there are kinds of tables."""
+    try:
+        if len(found := list(given)) == num_kinds:
+            return found
+    except TypeError:
+        pass
+    _refuse_spreads(num_kinds, given)
+
+
+def _are_spreads(spread: Any, num_rules: int) -> bool:
+    """Return whether a value is a divisor, or one for each rule set."""
+    given = arguments.array(spread)
+    if given is None or given.dtype.kind not in "iuf" or given.shape not in ((), (num_rules,)):
+        return False
+    return bool(((given > 0) & (given < inf)).all())
+
+
+def _refuse_spreads(num_kinds: int, spreads: Any) -> NoReturn:
+    raise KilleError(
+        f"spreads are {num_kinds} numbers above 0, one for each kind of tables (or an array, one "
+        f"for each of its rule sets), got {shortened(spreads)}"
+    )
 
 
 class SeatVecEnv(TableVecEnv):

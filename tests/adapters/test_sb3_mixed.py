@@ -7,6 +7,7 @@ import pytest
 
 pytest.importorskip("sb3_contrib")
 
+import kille_env
 from adapters.sb3_tables import self_play
 from adapters.spies import random_legal
 from kille_env.adapters.sb3_extractor import SeatExtractor
@@ -86,6 +87,26 @@ def test_an_illegal_action_is_played_nowhere() -> None:
     with pytest.raises(KilleError, match="not legal"):
         venv.play(actions)
     assert np.array_equal(venv.observe(), seen)
+
+
+def test_each_rule_set_has_its_own_spread() -> None:
+    space = kille_env.rule_space("krypkille-scores")
+    spreads = np.arange(1.0, 1.0 + len(space.rules()))
+    plain, divided = (
+        SelfPlayVecEnv("krypkille", 64, 2, rules=space, seed=5, spreads=given)
+        for given in (None, [spreads])
+    )
+    plain.reset(), divided.reset()
+    finished = 0
+    for _ in range(40):
+        by = spreads[plain.batch.tables["rules"]]
+        actions = plain.action_masks().argmax(axis=1)
+        one, other = plain.play(actions), divided.play(actions)
+        assert np.allclose(one.rewards, other.rewards * by[:, None], rtol=1e-12, atol=0.0)
+        finished += one.ended.sum()
+    assert finished > 64
+    with pytest.raises(KilleError, match="or an array, one for each of its rule sets"):
+        SelfPlayVecEnv("krypkille", 64, 2, rules=space, spreads=[spreads[1:]])
 
 
 def test_what_cannot_be_mixed_is_refused() -> None:

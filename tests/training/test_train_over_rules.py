@@ -10,6 +10,7 @@ pytest.importorskip("torch")
 
 import kille_env
 import kille_training as kt
+from kille_env.core.rules_part import rules_features
 from kille_env.errors import ConfigError, KilleError, PolicyError
 from kille_env.play.policy import resolve
 from kille_env.registry import Table
@@ -199,3 +200,23 @@ def test_the_command_of_a_newcomer_trains_over_the_space() -> None:
     assert (settings.name, settings.table.num_players, settings.space.rules) == (NAME, 2, "told")
     assert isinstance(settings.home(), SpaceTable)
     assert learner_of(settings).decisions_per_update == 16_384
+
+
+def test_rewards_are_in_spreads_of_the_rules_that_a_match_was_played_by() -> None:
+    table = SpaceTable.over(kille_env.rule_space(NAME), 2, told=True)
+    scaled, plain = (
+        method_named("ppo").Learner(table, 3, settings_of("ppo", {"tables": 256})) for _ in range(2)
+    )
+    spreads, plain.spreads = scaled.spreads, None
+    played, units = (each.collect(each.actor.player()) for each in (scaled, plain))
+    switches, sets = kille_env.spec(GAME).switches, table.space.rules()
+    by_features = {
+        rules_features(switches, rules).tobytes(): spread
+        for rules, spread in zip(sets, spreads, strict=True)
+    }
+    size = len(next(iter(by_features)))
+    here = [by_features[seen[-size:].tobytes()] for seen in units.observation]
+    assert np.allclose(played.reward * here, units.reward, rtol=1e-12, atol=0.0)
+    assert units.reward.any()
+    assert np.isclose(np.median(spreads), 1.0)
+    assert len(np.unique(here)) > 100

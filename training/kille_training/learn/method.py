@@ -14,6 +14,7 @@ counters and generators; a learner with a loaded state begins new matches.
 
 import json
 from collections.abc import Callable, Mapping
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
@@ -21,11 +22,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast
 
 import numpy as np
 
+from kille_agents.catalog import load_policy
 from kille_agents.network import NetworkPolicy, save_network
 from kille_agents.tabular import TabularPolicy, save_tabular
 from kille_env.core.batch import Batch
 from kille_env.errors import ConfigError, PolicyError, did_you_mean
 from kille_env.files import make_folder
+from kille_env.play.experience import Transitions, collect
+from kille_env.play.seating import SeatedPolicies, play_out
 from kille_env.registry import Table, make_batch
 from kille_env.rule_spaces import SpaceTable
 from kille_training.learn import methods
@@ -38,6 +42,8 @@ Left = Callable[[], float]
 """Function that returns the remaining share of the budget, from 1 to 0, for annealing."""
 Learned = NetworkPolicy | TabularPolicy
 """A policy with a file format."""
+SPREAD_MATCHES = 64
+"""Matches that estimate the spread of earnings at a table."""
 
 
 class Learner(Protocol):
@@ -131,13 +137,21 @@ class DealLearner:
 
         torch.manual_seed(seed)
         self.table, self.settings, self.seed, self.decisions = table, settings, seed, 0
-        self.batch = self.make_batch()
+        self.batch, self.spreads = self.make_batch(), spreads_of(table)
 
     def make_batch(self) -> Batch:
         """Return new tables with fresh deals."""
         table, seed = self.table, seed_after(self.seed, self.decisions)
         size = self.settings.tables, table.num_players
         return make_batch(table.game, *size, **rules_of(table), seed=seed)
+
+    def collect(self, players: Any, seating: np.ndarray | None = None) -> Transitions:
+        """Play a match at each table; rewards of drawn rules are divided by their spreads."""
+        played = collect(self.batch, players, observation="box", seating=seating)
+        if self.spreads is None:
+            return played
+        spread = self.spreads[self.batch.tables["rules"][played.table]]
+        return played._replace(reward=played.reward / spread)
 
     def new_network(self, outputs: int | None = None) -> "Network":
         """Return a network with random weights; one output per action, or a given number."""
@@ -171,6 +185,27 @@ def rules_of(table: Table) -> dict[str, Any]:
     if isinstance(table, SpaceTable):
         return {"rules": table.space, "observe_rules": table.told}
     return {"rules": table.rules}
+
+
+@cache
+def spreads_of(table: Table) -> np.ndarray | None:
+    """Return the spreads of the rule sets of a space, [R], in multiples of their median."""
+    # Else rules with high stakes would decide what one network for all of them learns; the results
+    # are shares, to which all tables contribute alike.
+    if not isinstance(table, SpaceTable):
+        return None
+    spreads = [spread(Table.of(table.game, table.num_players, one)) for one in table.space.rules()]
+    return np.array(spreads) / np.median(spreads)
+
+
+def spread(table: Table, policy: str = "uniform") -> float:
+    """Return the standard deviation of a seat's earnings with one policy in all seats, in units."""
+    game, seats, rules = table.game, table.num_players, table.rules
+    batch = make_batch(game, SPREAD_MATCHES, seats, rules=rules, seed=0, restart=False)
+    batch.reset()
+    seating = np.zeros((SPREAD_MATCHES, seats), dtype=np.int64)
+    earned = play_out(SeatedPolicies(batch, [load_policy(policy, game, seats, rules)], seating))
+    return float(earned.std()) or 1.0
 
 
 def method_names() -> list[str]:

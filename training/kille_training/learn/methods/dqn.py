@@ -17,7 +17,7 @@ import torch
 from torch import nn
 
 from kille_agents.network import NetworkPolicy
-from kille_env.play.experience import Transitions, collect
+from kille_env.play.experience import Transitions
 from kille_env.registry import Table
 from kille_training.learn.method import DealLearner, DealSettings, Left
 from kille_training.learn.networks import Network, Rows
@@ -74,7 +74,7 @@ class Learner(DealLearner):
         warmer = settings.temperature - settings.coldest
         self.temperature = settings.coldest + warmer * share
         explorer = self.learner.player(self.temperature, settings.epsilon * share)
-        played = collect(self.batch, explorer, observation="box")
+        played = self.collect(explorer)
         self.memory.add(*transitions(played, settings.horizon))
         self.decisions += len(played.action)
         for _ in range(settings.updates):

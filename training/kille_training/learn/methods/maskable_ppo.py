@@ -21,21 +21,25 @@ from torch import nn
 
 from kille_agents.catalog import baselines, load_policy
 from kille_agents.network import NetworkPolicy
-from kille_env import make_batch
 from kille_env.adapters.sb3 import SeatVecEnv, SelfPlayVecEnv
 from kille_env.adapters.sb3_rollouts import SeatPPO
 from kille_env.core.floats import NEAR_SEATS
 from kille_env.core.spec import feature_scale
 from kille_env.errors import ConfigError
-from kille_env.play.seating import SeatedPolicies, play_out
 from kille_env.registry import Table, spec
 from kille_env.rule_spaces import SpaceTable
-from kille_training.learn.method import Left, loaded, rules_of, seed_after, state_of
+from kille_training.learn.method import (
+    Left,
+    loaded,
+    rules_of,
+    seed_after,
+    spread,
+    spreads_of,
+    state_of,
+)
 from kille_training.settings import Count, List, NotNegative, Positive, Share, settings, versions
 
 ACTIVATIONS: dict[str, type[nn.Module]] = {"tanh": nn.Tanh, "relu": nn.ReLU}
-SPREAD_MATCHES = 64
-"""Matches that estimate the spread of returns of one kind of table."""
 LARGEST = 1e7
 """Logits beyond this defeat MaskablePPO's mask, -1e8 on illegal actions."""
 
@@ -298,17 +302,20 @@ class Learner:
         """Return tables at which the learner plays all seats."""
         settings, table = self.settings, self.table
         if not settings.table_sizes:
+            spreads = spreads_of(table)
             return SelfPlayVecEnv(
                 table.game,
                 settings.num_tables,
                 table.num_players,
+                spreads=None if spreads is None else [spreads],
                 **rules_of(table),
                 seed=self.seed,
             )
+        name = "rule_of_thumb" if "rule_of_thumb" in baselines(table.game) else "uniform"
         episodes = list[str](settings.episodes) or [str(table.rules["episode"])]
         kinds = [(seats, episode) for seats in settings.table_sizes for episode in episodes]
         spreads = {
-            (seats, episode): _spread(Table.of(table.game, seats, table.rules, episode))
+            (seats, episode): spread(Table.of(table.game, seats, table.rules, episode), name)
             for seats, episode in dict.fromkeys(kinds)
         }
         return SelfPlayVecEnv(
@@ -434,14 +441,3 @@ def _check_measured(table: Table, settings: Settings) -> None:
             f"table.episode is {table.rules['episode']!r}, expected one of learner.episodes, "
             f"{list(episodes)}, to measure the policy"
         )
-
-
-def _spread(table: Table) -> float:
-    """Return the standard deviation of a seat's earnings between baselines, in units."""
-    game, num_players, rules = table.game, table.num_players, table.rules
-    name = "rule_of_thumb" if "rule_of_thumb" in baselines(game) else "uniform"
-    batch = make_batch(game, SPREAD_MATCHES, num_players, rules=rules, seed=0, restart=False)
-    batch.reset()
-    seating = np.zeros((SPREAD_MATCHES, num_players), dtype=np.int64)
-    earned = play_out(SeatedPolicies(batch, [load_policy(name, game, num_players, rules)], seating))
-    return float(earned.std()) or 1.0

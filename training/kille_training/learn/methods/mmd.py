@@ -18,7 +18,7 @@ import numpy as np
 import torch
 
 from kille_agents.network import NetworkPolicy
-from kille_env.play.experience import Transitions, collect
+from kille_env.play.experience import Transitions
 from kille_env.registry import Table
 from kille_training.learn.method import DealLearner, DealSettings, Left
 from kille_training.learn.networks import Network
@@ -64,7 +64,7 @@ class Learner(DealLearner):
         settings, share = self.settings, max(left(), 1e-3)  # a step size of 0 would divide by 0
         self.optimizer.param_groups[0]["lr"] = settings.learning_rate * share
         explorer = self.actor.player(epsilon=settings.epsilon)
-        played = collect(self.batch, explorer, observation="box")
+        played = self.collect(explorer)
         self.decisions += len(played.action)
         descend(self.actor, self.critic, self.optimizer, played, settings, share)
         return {}

@@ -13,7 +13,6 @@ import numpy as np
 import torch
 
 from kille_agents.network import NetworkPolicy
-from kille_env.play.experience import collect
 from kille_env.registry import Table
 from kille_training.learn.method import DealLearner, DealSettings, Left
 from kille_training.learn.networks import Network
@@ -58,7 +57,7 @@ class Learner(DealLearner):
         warmer = settings.temperature - settings.coldest
         self.temperature = settings.coldest + warmer * share
         explorer = self.network.player(self.temperature, settings.epsilon * share)
-        played = collect(self.batch, explorer, observation="box")
+        played = self.collect(explorer)
         self.decisions += len(played.action)
         returns = played.advantages(np.zeros(len(played.action)))
         rows = played.observation, played.action, returns

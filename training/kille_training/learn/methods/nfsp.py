@@ -18,7 +18,6 @@ import torch
 from torch import nn
 
 from kille_agents.network import NetworkPolicy
-from kille_env.play.experience import collect
 from kille_env.registry import Table
 from kille_training.learn.method import DealLearner, DealSettings, Left
 from kille_training.learn.methods import dqn
@@ -81,7 +80,7 @@ class Learner(DealLearner):
         responds = rng.random((settings.tables, self.table.num_players)) < settings.anticipation
         responding = self.response.player(settings.temperature, settings.epsilon * share)
         players, seating = [self.average.player(), responding], responds.astype(np.int64)
-        played = collect(self.batch, players, observation="box", seating=seating)
+        played = self.collect(players, seating)
         self.decisions += len(played.action)
         self.memory.add(*dqn.transitions(played, settings.horizon))
         own = responds[played.table, played.seat]
@@ -105,7 +104,7 @@ class Learner(DealLearner):
         # The average policy is the mean of the best responses that the reservoir sampled, so its
         # own play is a new sample of the same decisions.
         while self.reservoir.count < min(self.responses, self.reservoir.size):
-            played = collect(self.batch, self.average.player(), observation="box")
+            played = self.collect(self.average.player())
             self.reservoir.add(played.observation, played.mask, played.action)
         self.reservoir.count = self.responses
 

@@ -12,7 +12,6 @@ from copy import deepcopy
 
 import numpy as np
 
-from kille_env.play.experience import collect
 from kille_env.registry import Table
 from kille_training.learn.method import Left, count_of
 from kille_training.learn.methods import ppo
@@ -54,7 +53,7 @@ class Learner(ppo.Learner):
             population[place : place + 1] = [deepcopy(self.actor)]
         seating = _seating(len(population), settings, self.table.num_players, self.rng)
         players = [self.actor.player(), *(snapshot.player() for snapshot in population)]
-        played = collect(self.batch, players, observation="box", seating=seating)
+        played = self.collect(players, seating)
         self.decisions += len(played.action)
         self.learn(played, share, seating[played.table, played.seat] == 0)
         return {}

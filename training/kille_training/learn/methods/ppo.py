@@ -13,7 +13,7 @@ from torch import nn
 
 from kille_agents.network import NetworkPolicy
 from kille_env.errors import ConfigError
-from kille_env.play.experience import Transitions, collect
+from kille_env.play.experience import Transitions
 from kille_env.registry import Table
 from kille_training.learn.method import DealLearner, DealSettings, Left
 from kille_training.settings import settings
@@ -64,7 +64,7 @@ class Learner(DealLearner):
     def update(self, left: Left) -> dict[str, float]:
         """Play matches and make one update."""
         share = left()
-        played = collect(self.batch, self.actor.player(), observation="box")
+        played = self.collect(self.actor.player())
         self.decisions += len(played.action)
         self.learn(played, share)
         return {}
