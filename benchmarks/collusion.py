@@ -28,19 +28,12 @@ SMALLEST_GAIN = 1e-12
 
 
 class Earnings(NamedTuple):
-    """Joint earnings of two seats, in units per deal.
+    """Joint earnings of two seats, in units per deal."""
 
-    Attributes:
-        own: Under their own policies.
-        selfish: `own`, plus the gain of each by its best response to the others' policies.
-        agreed: Under strategies for joint earnings with separate information; a lower bound.
-        shared: Under the best response of both together, with joint information.
-    """
-
-    own: float
-    selfish: float
-    agreed: float
-    shared: float
+    own: float  # under their own policies
+    selfish: float  # `own`, plus the gain of each by its best response to the others' policies
+    agreed: float  # under strategies for joint earnings with separate information; a lower bound
+    shared: float  # under the best response of both together, with joint information
 
 
 def earnings(

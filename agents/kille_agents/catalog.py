@@ -46,19 +46,12 @@ NOT_MEASURED = "not measured"
 
 @dataclass(frozen=True)
 class About:
-    """A player of the suite, described for people.
+    """A player of the suite, described for people."""
 
-    Attributes:
-        name: What `as_policy` and the command line call it.
-        what: Its description, in a sentence.
-        made: How it was made.
-        strength: Its earnings, and the command that measures them; or "not measured".
-    """
-
-    name: str
-    what: str
+    name: str  # for `as_policy` and the command line
+    what: str  # in a sentence
     made: str
-    strength: str = NOT_MEASURED
+    strength: str = NOT_MEASURED  # earnings, and the command that measures them; or "not measured"
 
     def lines(self) -> list[str]:
         """Return the description as lines."""
@@ -228,18 +221,15 @@ def describe_player(name: str, game: str | None = None) -> About:
 
 
 class Kind(NamedTuple):
-    """One kind of players by name.
+    """One kind of players by name."""
 
-    Attributes:
-        matches: Whether a name, or the path that it is, means a player of this kind.
-        load: Makes a player of its name, a number of seats, rules, and whether a file that can run
-            code may be loaded.
-        tables: The tables that one was made for, by its name, and by where an object of a module
-            is made, if at all; no file is loaded that can run code.
-    """
-
+    # whether a name, or the path that it is, means a player of this kind
     matches: Callable[[str], bool]
+    # makes a player of its name, a number of seats, rules, and whether a file that can run code may
+    # be loaded
     load: Callable[[str, int, Rules, bool], Policy]
+    # tables that one was made for, by its name, and by where an object of a module is made, if at
+    # all; no file is loaded that can run code
     tables: Callable[[str, Table | None], tuple[Table, ...]] = lambda *_: ()
 
 

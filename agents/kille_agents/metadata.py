@@ -11,15 +11,7 @@ from kille_env.registry import Table
 
 @dataclass(frozen=True)
 class Metadata:
-    """The table that a policy was made for.
-
-    Attributes:
-        game: The game.
-        game_version: Version of the game whose observations it reads.
-        num_players: Seats.
-        rules: Every switch with its value.
-        made: How it was made, for people.
-    """
+    """The table that a policy was made for."""
 
     KINDS: ClassVar[dict[str, type]] = {
         "game": str,
@@ -30,10 +22,10 @@ class Metadata:
     }
 
     game: str
-    game_version: int
+    game_version: int  # version of the game whose observations it reads
     num_players: int
-    rules: Mapping[str, Any]
-    made: Mapping[str, Any] = field(default_factory=dict)
+    rules: Mapping[str, Any]  # every switch with its value
+    made: Mapping[str, Any] = field(default_factory=dict)  # how it was made, for people
 
     @classmethod
     def read(cls, content: Mapping[str, Any]) -> Self:

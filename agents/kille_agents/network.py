@@ -42,22 +42,7 @@ CHUNK = 4096
 
 @dataclass(frozen=True, kw_only=True)
 class NetworkMetadata(Metadata):
-    """Specification of a network and its tables: the content of `policy.json`.
-
-    Attributes:
-        observation_width: F, features that it reads.
-        num_actions: A, actions that it knows.
-        layers: Units of each hidden layer.
-        activation: A name of `kille_agents.perceptron.ACTIVATIONS`, after each hidden layer; or one
-            for each, separated by commas.
-        table_sizes: Numbers of seats that it plays at; empty for `num_players` alone.
-        episodes: Of a network for tables of several sizes: "deal", "match" or both.
-        near_seats: Of such a network: seats with weights of their own.
-        returns: "logits", of which the softmax is played, or "values", of which the best is.
-        space: Name of the rule space whose rules it plays by; empty for those of `rules` alone.
-        space_digest: `RuleSpace.digest` of that space.
-        observe_rules: Whether it reads the rules behind each observation.
-    """
+    """Specification of a network and its tables: the content of `policy.json`."""
 
     KINDS: ClassVar[dict[str, type]] = {
         **Metadata.KINDS,
@@ -74,17 +59,23 @@ class NetworkMetadata(Metadata):
         "observe_rules": bool,
     }
 
-    observation_width: int
-    num_actions: int
-    layers: tuple[int, ...]
+    observation_width: int  # F, features that it reads
+    num_actions: int  # A, actions that it knows
+    layers: tuple[int, ...]  # units of each hidden layer
+    # name of `kille_agents.perceptron.ACTIVATIONS`, after each hidden layer; or one for each,
+    # separated by commas
     activation: str
+    # numbers of seats that it plays at; empty for `num_players` alone
     table_sizes: tuple[int, ...] = ()
+    # of a network for tables of several sizes: "deal", "match" or both
     episodes: tuple[str, ...] = ()
-    near_seats: int = 0
+    near_seats: int = 0  # of such a network, seats with weights of their own
+    # "logits", of which the softmax is played, or "values", of which the best is
     returns: str = "logits"
+    # name of the rule space whose rules it plays by; empty for those of `rules` alone
     space: str = ""
-    space_digest: str = ""
-    observe_rules: bool = False
+    space_digest: str = ""  # `RuleSpace.digest` of that space
+    observe_rules: bool = False  # whether it reads the rules behind each observation
 
     @cached_property
     def tables(self) -> tuple[Table, ...]:

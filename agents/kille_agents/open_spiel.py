@@ -37,12 +37,7 @@ class SpielBot(Protocol):
 
 
 class OpenSpielPlayer:
-    """A policy or bots of OpenSpiel at our tables.
-
-    Attributes:
-        name: What tables and reports call it.
-        keyless: Whether its answers depend on nothing random: those of a policy do not.
-    """
+    """A policy or bots of OpenSpiel at our tables."""
 
     def __init__(self, player: SpielPolicy | SpielBot | Sequence[SpielBot], name: str = "") -> None:
         """Wrap a policy, a bot for all seats, or one bot for each seat."""
@@ -52,7 +47,8 @@ class OpenSpielPlayer:
                 "a bot that OpenSpiel makes for one player ends the process in another seat: pass "
                 "one for each seat, forehand's first, as OpenSpielPlayer([bot0, bot1])"
             )
-        self.name = name or type(self._players[0]).__name__
+        self.name = name or type(self._players[0]).__name__  # what tables and reports call it
+        # whether its answers depend on nothing random: those of a policy do not
         self.keyless = all(hasattr(each, "action_probabilities") for each in self._players)
         self._games: dict[tuple[str, int, Rules], Any] = {}
 

@@ -43,11 +43,7 @@ class Bot:
         return self.name.partition("/")[0]
 
     def player(self, num_players: int, rules: Rules) -> ObservationPolicy:
-        """Return its policy for a table.
-
-        Raises:
-            PolicyError: The rules are another game's.
-        """
+        """Return its policy for a table."""
         if rules.game != self.game:
             raise PolicyError(
                 f"{self.name} plays {self.game}, not {rules.game}; "

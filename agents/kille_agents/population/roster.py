@@ -13,16 +13,7 @@ ROSTER: dict[str, Bot] = {
 
 
 def population(game: str, split: str = "all") -> list[str]:
-    """Return the names of the bots of a game.
-
-    Args:
-        game: The game; a game without bots has none.
-        split: "train" for those that a learner may train against, "held_out" for those that
-            judge it, or "all".
-
-    Raises:
-        PolicyError: There is no such split.
-    """
+    """Return the names of the bots of a game in a split, "train", "held_out" or "all"."""
     if split not in SPLITS:
         raise PolicyError(f"there is no split {split!r}. {did_you_mean(split, SPLITS)}")
     return [bot.name for bot in ROSTER.values() if bot.game == game and split in (bot.split, "all")]

@@ -25,20 +25,12 @@ RULES_OF_THUMB: dict[str, type[RuleOfThumb]] = {
 
 
 def rule_of_thumb(num_players: int, rules: Rules) -> RuleOfThumb:
-    """Return the rule of thumb of the rules' game, for a table.
-
-    Raises:
-        PolicyError: The game has none.
-    """
+    """Return the rule of thumb of the rules' game, for a table."""
     return rule_of_thumb_class(rules.game)(num_players, rules)
 
 
 def rule_of_thumb_class(game: str) -> type[RuleOfThumb]:
-    """Return the class of a game's rule of thumb.
-
-    Raises:
-        PolicyError: The game has none.
-    """
+    """Return the class of a game's rule of thumb."""
     if game not in RULES_OF_THUMB:
         raise PolicyError(f"{game} has no rule of thumb; uniform plays it")
     return RULES_OF_THUMB[game]

@@ -19,21 +19,13 @@ measure = bound_later
 
 @dataclass(frozen=True)
 class Seen:
-    """Decisions of one phase, as the seats to act see them.
+    """Decisions of one phase, as the seats to act see them."""
 
-    Attributes:
-        observation: [n, F] uint8.
-        parts: Places of the parts of an observation.
-        action: Numbers of the actions by name.
-        rules: The table's rules.
-        numbers: [K] int64, constants of the rule of thumb's kernel.
-    """
-
-    observation: np.ndarray
-    parts: Mapping[str, slice]
-    action: Mapping[str, int]
+    observation: np.ndarray  # [n, F] uint8
+    parts: Mapping[str, slice]  # places of the parts of an observation
+    action: Mapping[str, int]  # numbers of the actions by name
     rules: Rules
-    numbers: np.ndarray
+    numbers: np.ndarray  # [K] int64, constants of the rule of thumb's kernel
 
     def __len__(self) -> int:
         return len(self.observation)

@@ -19,36 +19,16 @@ from kille_env.registry import Table, spec
 
 
 class RuleOfThumb(ObservationPolicy):
-    """A policy that plays the choices of its game's kernel, but for habits of its own.
-
-    Attributes:
-        name: What tables and reports call it.
-        game: The game that it plays.
-        what: Its way of playing, in a sentence.
-        chooses: The game's kernel, see `kille_env.play.kernels.PolicyKernel`.
-        reads: Parts of the observation whose places `numbers` begins with.
-        num_players: Seats of its table.
-        rules: Its rules.
-        tables: Both, as a table; it is refused at others.
-    """
+    """A policy that plays the choices of its game's kernel, but for habits of its own."""
 
     name = "rule_of_thumb"
     game = ""
-    what = ""
-    chooses: ClassVar[Any] = None
-    reads: ClassVar[tuple[str, ...]] = ()
+    what = ""  # its way of playing, in a sentence
+    chooses: ClassVar[Any] = None  # the kernel, see `kille_env.play.kernels.PolicyKernel`
+    reads: ClassVar[tuple[str, ...]] = ()  # parts of the observation that `numbers` begins with
 
     def __init__(self, num_players: int, rules: Rules, **instead: Habit) -> None:
-        """Read where the observation's parts lie.
-
-        Args:
-            num_players: Seats of the table.
-            rules: Its rules.
-            instead: Habits in place of the kernel, by phase, named as in the game's `phases`.
-
-        Raises:
-            PolicyError: The rules are another game's, or the class has no kernel.
-        """
+        """Locate the parts of the observation; `instead` are habits by phase."""
         if type(self).chooses is None:
             raise PolicyError(f"{type(self).__name__} has no kernel, which chooses its actions")
         if rules.game != self.game:

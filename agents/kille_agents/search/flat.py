@@ -137,11 +137,7 @@ class FlatSearch:
         return seated
 
     def decide(self, decisions: Decisions) -> np.ndarray:
-        """Return the probability of each action, [M, A]; see `kille_env.play.policy.Policy`.
-
-        Raises:
-            PolicyError: It was made for another table.
-        """
+        """Return the probability of each action, [M, A]; see `kille_env.play.policy.Policy`."""
         made = (self.num_players, self.rules)
         if made != (decisions.num_players, decisions.rules):
             raise PolicyError(

@@ -46,11 +46,7 @@ def save_tabular(policy: TabularPolicy | TabularMatchPolicy, path: Path) -> Path
 
 
 def load_tabular(path: Path) -> TabularPolicy | TabularMatchPolicy:
-    """Read a tabular policy of any table.
-
-    Raises:
-        PolicyError: It cannot be read, or its arrays do not belong together.
-    """
+    """Read a tabular policy of any table."""
     wanted = {deals.FORMAT: deals.ARRAYS, matches.FORMAT: matches.ARRAYS}
     about, metadata, arrays = read_arrays(path, wanted)
     name = tabular_name(path)
@@ -65,9 +61,5 @@ def load_tabular(path: Path) -> TabularPolicy | TabularMatchPolicy:
 
 
 def read_metadata(path: Path) -> Metadata:
-    """Read the metadata of a tabular policy.
-
-    Raises:
-        PolicyError: It is no tabular policy, or cannot be read.
-    """
+    """Read the metadata of a tabular policy."""
     return read_arrays(path, {deals.FORMAT: (), matches.FORMAT: ()})[1]

@@ -13,14 +13,7 @@ ARRAYS = ("observations", "probabilities")
 
 
 class TabularPolicy(ObservationPolicy):
-    """A policy that looks up its observation.
-
-    Attributes:
-        metadata: Its tables, and the way it was made.
-        name: What tables and reports call it.
-        observations: [K, F] uint8, sorted.
-        action_probabilities: [K, A] float64, the probabilities there.
-    """
+    """A policy that looks up its observation."""
 
     def __init__(
         self,
@@ -29,18 +22,7 @@ class TabularPolicy(ObservationPolicy):
         probabilities: np.ndarray,
         name: str = "table",
     ) -> None:
-        """Check and sort the rows.
-
-        Args:
-            metadata: Its tables, and the way it was made.
-            observations: [K, F] uint8, each once.
-            probabilities: [K, A] float64, what to do.
-            name: What tables and reports call it.
-
-        Raises:
-            PolicyError: The arrays do not belong together, an observation occurs twice, or a row is
-                no distribution.
-        """
+        """Check and sort rows of observations [K, F] uint8 and probabilities [K, A] float64."""
         self.metadata, self.name = metadata, name
         if (
             observations.ndim != 2
@@ -69,9 +51,6 @@ class TabularPolicy(ObservationPolicy):
         """Return the stored probabilities, [N, A] float64; see `Policy`.
 
         Where only one action is legal it is played, whether the observation is known or not.
-
-        Raises:
-            PolicyError: An observation is unknown, or the policy plays an illegal action.
         """
         width, actions = self.observations.shape[1], self.action_probabilities.shape[1]
         check_shapes(self.name, observation, mask, width, actions)

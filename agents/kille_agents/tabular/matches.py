@@ -29,58 +29,32 @@ CAP = "deals_left"
 """The part that counts down to the cap on hands; it matters only if the cap was solved for."""
 
 ARRAYS = (
-    "hand_rows",
-    "masks",
-    "hands",
-    "state_hands",
-    "standings",
-    "states",
+    "hand_rows",  # [K, .] uint8, the visible part of the hands, see `hand_columns`
+    "masks",  # [K, A] int8, the legal actions there
+    "hands",  # [K] int32, the hand that each belongs to; rows of a hand stand together
+    "state_hands",  # [S] int32, the hand that each state deals
+    "standings",  # [Q, .] uint8, the standings of the match, see `standing_columns`
+    "states",  # [Q] int32, the state of each
+    # [S] int64, where the probabilities of a state begin in `played`: for each row of its hand, one
+    # per legal action
     "begins",
-    "played",
-    "buy_rows",
-    "buys",
+    "played",  # float64
+    "buy_rows",  # [B, .] uint8, the standings when a seat may buy in
+    "buys",  # [B] float64, the probability that it does
 )
 
 
 class TabularMatchPolicy(ObservationPolicy):
-    """A policy that looks up the state of the match and the observation of the hand.
-
-    Attributes:
-        metadata: Its tables, and the way it was made.
-        name: What tables and reports call it.
-        capped: Whether the number of hands until the cap tells states apart.
-        arrays: Its arrays by name.
-    """
+    """A policy that looks up the state of the match and the observation of the hand."""
 
     def __init__(
         self,
         metadata: Metadata,
-        capped: bool,
-        arrays: Mapping[str, np.ndarray],
+        capped: bool,  # whether the number of hands until the cap tells states apart
+        arrays: Mapping[str, np.ndarray],  # see `ARRAYS`
         name: str = "match",
     ) -> None:
-        """Check the arrays and index their rows.
-
-        Args:
-            metadata: Its tables, and the way it was made.
-            capped: Whether the number of hands until the cap tells states apart.
-            arrays: By name:
-                hand_rows: [K, .] uint8, what can be seen of the hands, see `hand_columns`.
-                masks: [K, A] int8, the legal actions there.
-                hands: [K] int32, the hand that each belongs to; rows of a hand stand together.
-                state_hands: [S] int32, the hand that each state deals.
-                standings: [Q, .] uint8, how the match can stand, see `standing_columns`.
-                states: [Q] int32, the state that each means.
-                begins: [S] int64, where the probabilities of a state begin in `played`: for each
-                    row of its hand, one per legal action.
-                played: float64.
-                buy_rows: [B, .] uint8, how the match can stand when the seat may buy in.
-                buys: [B] float64, the probability that it does.
-            name: What tables and reports call it.
-
-        Raises:
-            PolicyError: The arrays do not belong together, or hold a value that is no probability.
-        """
+        """Check the arrays and index their rows."""
         self.metadata, self.capped, self.name = metadata, capped, name
         self.arrays = {key: np.ascontiguousarray(arrays[key]) for key in ARRAYS}
         a = self.arrays
@@ -126,11 +100,7 @@ class TabularMatchPolicy(ObservationPolicy):
         return self.metadata.tables
 
     def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
-        """Return the stored probabilities, [N, A] float64; see `Policy`.
-
-        Raises:
-            PolicyError: An observation is not of this match, or the policy plays an illegal action.
-        """
+        """Return the stored probabilities, [N, A] float64; see `Policy`."""
         check_shapes(self.name, observation, mask, self.width, self.actions)
         a, probabilities = self.arrays, np.zeros(mask.shape)
         buying = observation[:, self._phase_buying] != 0

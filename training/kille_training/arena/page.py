@@ -75,23 +75,15 @@ def write_tournament_page(folder: Folder, remarks: Mapping[str, str] | None = No
 
 
 class _Shown:
-    """Figures of the page; arrays are by the entrants' numbers.
-
-    Attributes:
-        labels: [E] names of the entrants, without the game before them.
-        verdict: The best entrants, as far as the results tell.
-        rows: The standings, see `_standings`; `scale` is that of their chart.
-        order: Numbers of the entrants in the crosstable, best first.
-        shades: Class of each cell of the crosstable, as "better firm".
-        undefeated: Names of the entrants that no other beats significantly where both sit.
-        ratings: See `_ratings`; `rating_scale` is that of their chart.
-    """
+    """Figures of the page; arrays are by the entrants' numbers."""
 
     def __init__(self, found: TournamentResult) -> None:
         self._found = found
+        # [E] names of the entrants, without the game before them
         self.labels = short_names(found.names, found.table.game)
         ranked = [row for row in found.ranked if row.mean is not None]
         order = [found.names.index(row.name) for row in ranked]
+        # standings, see `_standings`; `scale` is that of their chart
         self.rows = self._standings(ranked, order)
         labeled = [
             replace(row, name=self.labels[number])
@@ -101,9 +93,11 @@ class _Shown:
         ends = (np.array([row[end] for row in self.rows]) for end in ("low", "mean", "high"))
         self.scale = Scale.over(*ends)
 
+        # numbers of the entrants in the crosstable, best first
         self.order = order[:MOST_IN_CROSSTABLE]
-        self.shades = _shades(found.cross)
+        self.shades = _shades(found.cross)  # class of each cell of the crosstable, as "better firm"
         beaten = np.flatnonzero(found.cross.beats.any(axis=0))
+        # names of the entrants that no other beats significantly where both sit
         self.undefeated = [self.labels[number] for number in order if number not in beaten]
 
         self.ratings = self._ratings(plackett_luce.fit(found.tally, deals=found.scale.deals))

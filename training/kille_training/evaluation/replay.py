@@ -46,16 +46,12 @@ ALWAYS_ASKED, SOLUTION = "rule_of_thumb", "byteskille/solved"
 
 
 class ComparedPolicies(NamedTuple):
-    """Policies that a page compares with the recorded actions.
+    """Policies that a page compares with the recorded actions."""
 
-    Attributes:
-        names: Names or paths; None is the rule of thumb, and the solution if there is one. The
-            first solution among them values the choices.
-        trust: Whether to load model files that can run code.
-    """
-
+    # names or paths; None is the rule of thumb, and the solution if there is one. The first
+    # solution among them values the choices
     names: Sequence[str] | None = None
-    trust: bool = False
+    trust: bool = False  # whether to load model files that can run code
 
     def at(self, game: str, num_players: int, rules: Rules) -> dict[str, Policy]:
         """Return the policies of a table, by name."""
@@ -95,19 +91,14 @@ def replay_page(
 
 
 class Moment(NamedTuple):
-    """A table between two moves.
+    """A table between two moves."""
 
-    Attributes:
-        before: The table before the last move.
-        table: The table.
-        decision: The decision, JSON values; None after the last one of a deal. `seat`; `choices`,
-            each with its `text`, the probabilities of the policies (`shares`, in their order) and
-            its mean `worth`; the number of the `chosen` one, None where the record stops; and its
-            `loss`, the units below the best one's worth, None if unknown.
-    """
-
-    before: np.record
+    before: np.record  # table before the last move
     table: np.record
+    # decision, JSON values; None after the last one of a deal. `seat`; `choices`, each with its
+    # `text`, the probabilities of the policies (`shares`, in their order) and its mean `worth`; the
+    # number of the `chosen` one, None where the record stops; and its `loss`, the units below the
+    # best one's worth, None if unknown
     decision: dict[str, Any] | None
 
     @property

@@ -256,11 +256,7 @@ class Evaluation(Result):
 
     @classmethod
     def read(cls, path: Path) -> "Evaluation":
-        """Read a JSON file of `as_dict`.
-
-        Raises:
-            ConfigError: The file is damaged; the message names it.
-        """
+        """Read a JSON file of `as_dict`."""
         try:
             return _PLAIN.validate_json(path.read_bytes())
         except ValidationError as error:

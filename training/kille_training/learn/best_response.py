@@ -73,22 +73,15 @@ PROBE = 2_000
 
 @settings
 class Search:
-    """Budget of the search for a best response.
-
-    Attributes:
-        decisions: Decisions of each learner, in whole updates.
-        learner: Hyperparameters of MaskablePPO that differ from `LEARNER`.
-        seeds: Number of learners, each with its own seed.
-        choice_deals: Deals that choose the best learner of each position.
-        deals: Deals that measure its gain.
-        seed: Seed of all random numbers.
-    """
+    """Budget of the search for a best response."""
 
     decisions: Count = 400_000
+    # hyperparameters of MaskablePPO that differ from `LEARNER`
     learner: Mapping[str, Any] = field(default_factory=dict)
-    seeds: Count = 3
+    seeds: Count = 3  # number of learners, each with its own seed
+    # deals that choose the best learner of each position
     choice_deals: Annotated[int, Field(ge=2)] = 10_000
-    deals: Annotated[int, Field(ge=2)] = 20_000
+    deals: Annotated[int, Field(ge=2)] = 20_000  # deals that measure its gain
     seed: Seed = SEED
 
     def __post_init__(self) -> None:

@@ -33,19 +33,12 @@ LOOK = 1.0
 
 @dataclass(frozen=True)
 class Item:
-    """A run of a grid.
-
-    Attributes:
-        folder: Its folder.
-        settings: Settings of the run; for a player, its table.
-        player: Name of a fixed player to measure; None trains.
-        files: Names of the files of a finished run.
-    """
+    """A run of a grid."""
 
     folder: Path
-    settings: TrainSettings
-    player: str | None = None
-    files: tuple[str, ...] = (EVALUATION, REPORT)
+    settings: TrainSettings  # settings of the run; for a player, its table
+    player: str | None = None  # name of a fixed player to measure; None trains
+    files: tuple[str, ...] = (EVALUATION, REPORT)  # names of the files of a finished run
 
     @property
     def finished(self) -> bool:

@@ -65,14 +65,7 @@ class Learner(Protocol):
         ...
 
     def update(self, left: Left) -> Mapping[str, float]:
-        """Play and learn from it.
-
-        Returns:
-            Metrics of the update, by the names in `figures`.
-
-        Raises:
-            ConfigError: The network diverged.
-        """
+        """Play and learn from it; return metrics by the names in `figures`."""
         ...
 
     def policy(self, name: str) -> Learned:
@@ -84,11 +77,7 @@ class Learner(Protocol):
         ...
 
     def load(self, state: Mapping[str, np.ndarray]) -> None:
-        """Continue from a state, with new matches.
-
-        Raises:
-            KilleError: The state belongs to another learner.
-        """
+        """Continue from a state, with new matches."""
         ...
 
 
@@ -116,18 +105,11 @@ class DealSettings:
 
 
 class DealLearner:
-    """Base of learners that play whole deals or matches at many tables between two updates.
-
-    Attributes:
-        table: The table.
-        settings: Hyperparameters.
-        decisions: See `Learner`.
-        refills: Text of the buffers that a resumed learner refills, or "".
-    """
+    """Base of learners that play whole deals or matches at many tables between two updates."""
 
     decisions_per_update: ClassVar[int] = 1
     figures: ClassVar[tuple[str, ...]] = ()
-    refills: ClassVar[str] = ""
+    refills: ClassVar[str] = ""  # text of the buffers that a resumed learner refills, or ""
     parts: ClassVar[tuple[str, ...]] = ()
     """Names of the attributes that make up the state, beside `decisions`."""
 

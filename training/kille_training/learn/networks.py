@@ -91,15 +91,10 @@ class Network(nn.Module):
 
 
 class Distinct(NamedTuple):
-    """Groups of equal observations among N decisions.
+    """Groups of equal observations among N decisions."""
 
-    Attributes:
-        first: [K] int64, the first decision of each kind.
-        kind: [N] int64, the kind of each decision, from 0 to K - 1.
-    """
-
-    first: np.ndarray
-    kind: np.ndarray
+    first: np.ndarray  # [K] int64, the first decision of each kind
+    kind: np.ndarray  # [N] int64, the kind of each decision, from 0 to K - 1
 
     def total(self, action: np.ndarray, num_actions: int, worth: np.ndarray | None) -> np.ndarray:
         """Return the sum over the decisions of each kind and action, [K, A] float64."""
@@ -133,12 +128,7 @@ def _digest(observation, digest):
 
 
 class Rows:
-    """A buffer of at most N rows, stored as columns.
-
-    Attributes:
-        size: N.
-        count: Number of rows ever added.
-    """
+    """A buffer of at most N rows, stored as columns."""
 
     def __init__(self, size: int) -> None:
         """Begin empty."""

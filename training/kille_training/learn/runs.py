@@ -104,11 +104,7 @@ class Run(Result):
         return [*found.parts(), *([held_out] if held_out else []), self.speed(), files]
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the results of a finished run as JSON values.
-
-        Raises:
-            ConfigError: The run is not finished or has not been measured.
-        """
+        """Return the results of a finished run as JSON values."""
         found = self.read_evaluation()
         if found is None:
             raise ConfigError(unfinished(self) or f"{self.folder} has not been measured")
@@ -148,11 +144,7 @@ class Run(Result):
         return said
 
     def settings(self) -> TrainSettings:
-        """Read the settings that the run was started with.
-
-        Raises:
-            ConfigError: The folder is not a run.
-        """
+        """Read the settings that the run was started with."""
         if not self.config.is_file():
             if several := seed_runs(self.folder):
                 raise ConfigError(
@@ -163,11 +155,7 @@ class Run(Result):
         return load(TrainSettings, self.config)
 
     def check_same(self, settings: TrainSettings) -> None:
-        """Refuse to resume the run with other settings.
-
-        Raises:
-            ConfigError: The message names every key that differs.
-        """
+        """Refuse to resume the run with other settings."""
         both = (
             plain(replace(each.resolved(), made_with={})) for each in (self.settings(), settings)
         )
@@ -185,11 +173,7 @@ class Run(Result):
         write_whole(self.config, (head + as_yaml(content)).encode())
 
     def read_evaluation(self) -> "Evaluation | None":
-        """Return the final measurement, or None if there is none yet.
-
-        Raises:
-            ConfigError: The file is damaged.
-        """
+        """Return the final measurement, or None if there is none yet."""
         if not self.evaluation.is_file():
             return None
         from kille_training.evaluation.results import Evaluation  # brings what evaluates

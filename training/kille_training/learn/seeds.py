@@ -58,11 +58,7 @@ class SeedRuns(Result):
 
     @classmethod
     def of(cls, runs: Mapping[int, Run]) -> "SeedRuns":
-        """Read finished runs by seed in one folder.
-
-        Raises:
-            ConfigError: A run is not finished.
-        """
+        """Read finished runs by seed in one folder."""
         found = tuple(measure_run(run) for run in runs.values())
         folder = next(iter(runs.values())).folder.parent
         return cls(folder, tuple(runs.values()), tuple(runs), found)

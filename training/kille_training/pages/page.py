@@ -55,15 +55,10 @@ MOST_TICKS = 4
 
 @dataclass(frozen=True)
 class Verdict:
-    """The first sentence of a page, in at most twenty words.
-
-    Attributes:
-        text: The sentence.
-        tone: "better", "worse" or "", for its color.
-    """
+    """The first sentence of a page, in at most twenty words."""
 
     text: str
-    tone: str = ""
+    tone: str = ""  # "better", "worse" or "", for its color
 
 
 def plot(draw: Callable[[float], str]) -> Markup:
@@ -170,17 +165,11 @@ def themed(svg: str) -> str:
 
 @dataclass(frozen=True)
 class Scale:
-    """The axis of charts in the cells of a column.
+    """The axis of charts in the cells of a column."""
 
-    Attributes:
-        low: Value at the left edge.
-        high: Value at the right edge.
-        ticks: Round numbers between them.
-    """
-
-    low: float
-    high: float
-    ticks: tuple[float, ...]
+    low: float  # value at the left edge
+    high: float  # value at the right edge
+    ticks: tuple[float, ...]  # round numbers between them
 
     @classmethod
     def over(cls, *values: np.ndarray) -> "Scale":

@@ -147,11 +147,7 @@ def _starts(num_players: int, rules: Rules, cards: Sequence[str]) -> np.ndarray:
 
 
 class Growth:
-    """A walk and its growing arrays.
-
-    Attributes:
-        counts: [1] of `COUNTS`.
-    """
+    """A walk and its growing arrays."""
 
     def __init__(
         self,

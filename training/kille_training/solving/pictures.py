@@ -27,17 +27,11 @@ ASKS = 2
 
 @dataclass(frozen=True)
 class SwapMap:
-    """Swap probabilities of a strategy in Byteskille, by position and card.
+    """Swap probabilities of a strategy in Byteskille, by position and card."""
 
-    Attributes:
-        dealt: [P, 21] with the dealt card, forehand first, NaN if unreachable.
-        taken: [P, 21] with a card received by another seat's swap.
-        asks: [21] probability that forehand asks for better cards; NaN if not allowed.
-    """
-
-    dealt: np.ndarray
-    taken: np.ndarray
-    asks: np.ndarray
+    dealt: np.ndarray  # [P, 21] with the dealt card, forehand first, NaN if unreachable
+    taken: np.ndarray  # [P, 21] with a card received by another seat's swap
+    asks: np.ndarray  # [21] probability that forehand asks for better cards; NaN if not allowed
 
 
 REACHED = 1e-6

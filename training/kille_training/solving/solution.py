@@ -42,12 +42,7 @@ METHOD, MIXED_METHOD, ITERATIONS = "dcfr", "pcfr+", 100_000
 
 
 class SolveError(KilleError):
-    """Raised for an invalid argument of `solve`.
-
-    Attributes:
-        argument: Its name.
-        problem: The problem.
-    """
+    """Raised for an invalid argument of `solve`."""
 
     def __init__(self, argument: str, problem: str) -> None:
         super().__init__(f"{argument}: {problem}")
@@ -56,25 +51,15 @@ class SolveError(KilleError):
 
 @dataclass(frozen=True)
 class SolveSettings:
-    """Settings of a solution.
-
-    Attributes:
-        game: The game.
-        game_version: Its version.
-        num_players: Seats.
-        rules: Every switch with its value.
-        target: Target NashConv, in units per deal or match.
-        method: A name of `VARIANTS`.
-        iterations: Maximum number in each hand of a deal.
-    """
+    """Settings of a solution."""
 
     game: str
     game_version: int
     num_players: int
-    rules: Mapping[str, Any]
+    rules: Mapping[str, Any]  # every switch with its value
     target: float
-    method: str
-    iterations: int
+    method: str  # name of `VARIANTS`
+    iterations: int  # maximum number in each hand of a deal
 
     def resolve(self) -> Rules:
         """Return the rules."""
@@ -174,19 +159,12 @@ class Solved:
 
 
 class Found(NamedTuple):
-    """Results of a solver, for one strategy of all hands.
+    """Results of a solver, for one strategy of all hands."""
 
-    Attributes:
-        strategy: For a deal one [S] per stage, for a match a `MatchStrategy`.
-        iterations: Iterations of the method, in all hands together.
-        seconds: Time of solving and measuring.
-        progress: NashConv of each hand of a deal during solving.
-    """
-
-    strategy: Any
+    strategy: Any  # for a deal one [S] per stage, for a match a `MatchStrategy`
     iterations: int
     seconds: float
-    progress: tuple["DealProgress", ...] = ()
+    progress: tuple["DealProgress", ...] = ()  # NashConv of each hand of a deal during solving
 
 
 @dataclass(frozen=True, repr=False)
@@ -240,19 +218,12 @@ class Solution(Solved, Result):
 
 
 class DealProgress(NamedTuple):
-    """NashConv of a hand of a deal during solving.
-
-    Attributes:
-        granted: Questions granted before the hand.
-        iteration: Iterations so far.
-        seconds: Time so far, for all hands.
-        nash_conv: NashConv of the average strategy.
-    """
+    """NashConv of a hand of a deal during solving."""
 
     granted: int
-    iteration: int
-    seconds: float
-    nash_conv: float
+    iteration: int  # iterations so far
+    seconds: float  # time so far, for all hands
+    nash_conv: float  # NashConv of the average strategy
 
     def describe(self) -> str:
         """Return a line of text."""

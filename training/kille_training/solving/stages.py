@@ -31,41 +31,27 @@ class Stage:
 
     Forehand is seat 0, and the last seat deals. Chances are conditional on no redeal because of the
     cards, which does not count as a hand.
-
-    Attributes:
-        rules: The rules.
-        num_players: P.
-        num_deals: D, the number of distinct ways to deal.
-        num_nodes: The number of visited nodes.
-        tree: The game; its players are the seats, except that seats with shared knowledge are one.
-            Dealing again pays only the payments so far (see `worth`).
-        masks: [I, A] int8, 1 for the legal actions of each information set.
-        positions: [I] tables, one position of each information set.
-        again: [K] float64, the probability of dealing again, by the number of the payoff.
-        outcomes: [K, O] float64, the same for each of the game's outcomes of a hand; no columns
-            by default.
-        thrown_in: Probability of a redeal because of the cards.
-        forced: Whether there are decisions with a single legal action.
-        forgets: Whether seats forget the order of dealt and drawn cards, so that only policies of
-            the observation can be measured.
-        granted: Number of redeals by choice before this hand.
-        nodes: The nodes, if requested; each terminal node then has its own payoff.
     """
 
     rules: Rules
     num_players: int
-    num_deals: int
-    num_nodes: int
+    num_deals: int  # D, the number of distinct ways to deal
+    num_nodes: int  # number of visited nodes
+    # its players are the seats, except that seats with shared knowledge are one. Dealing
+    # again pays only the payments so far (see `worth`)
     tree: SequenceGame
-    masks: np.ndarray
-    positions: np.ndarray
-    again: np.ndarray
+    masks: np.ndarray  # [I, A] int8, 1 for the legal actions of each information set
+    positions: np.ndarray  # [I] tables, one position of each information set
+    again: np.ndarray  # [K] float64, the probability of dealing again, by the number of the payoff
+    # [K, O] float64, the same for each of the game's outcomes of a hand; no columns by default
     outcomes: np.ndarray
-    thrown_in: float = 0.0
-    forced: bool = False
+    thrown_in: float = 0.0  # probability of a redeal because of the cards
+    forced: bool = False  # whether there are decisions with a single legal action
+    # whether seats forget the order of dealt and drawn cards, so that only policies of the
+    # observation can be measured
     forgets: bool = False
-    granted: int = 0
-    nodes: FlatTree | None = None
+    granted: int = 0  # number of redeals by choice before this hand
+    nodes: FlatTree | None = None  # nodes, if requested; each terminal node then has its own payoff
 
     @property
     def dealt_again(self) -> bool:
@@ -150,13 +136,9 @@ def observe(tables: np.ndarray, rules: Rules, num_players: int, seats: np.ndarra
 
 @dataclass(frozen=True, eq=False)
 class DealStages:
-    """A single deal with all its hands, nearly always one.
+    """A single deal with all its hands, nearly always one."""
 
-    Attributes:
-        stages: The stages in order; dealing again pays the value of the next one.
-    """
-
-    stages: tuple[Stage, ...]
+    stages: tuple[Stage, ...]  # stages in order; dealing again pays the value of the next one
 
     @property
     def num_players(self) -> int:

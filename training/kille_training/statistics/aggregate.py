@@ -34,16 +34,10 @@ TRIM = 0.25
 
 @dataclass(frozen=True)
 class Interval:
-    """A statistic with its 95% interval.
+    """A statistic with its 95% interval."""
 
-    Attributes:
-        value: The statistic of the runs; a number, or [K].
-        low: Lower end; likewise.
-        high: Upper end; likewise.
-    """
-
-    value: np.ndarray
-    low: np.ndarray
+    value: np.ndarray  # statistic of the runs; a number, or [K]
+    low: np.ndarray  # lower end; likewise
     high: np.ndarray
 
 

@@ -44,14 +44,10 @@ ENOUGH = 0.25
 
 @dataclass(frozen=True)
 class ScoreRange:
-    """Prior knowledge of scores.
+    """Prior knowledge of scores."""
 
-    Attributes:
-        largest: Largest possible difference of two scores of one deal, in units.
-        deals: Maximum number of deals behind a mean: observations of one deal are not independent.
-    """
-
-    largest: float
+    largest: float  # largest possible difference of two scores of one deal, in units
+    # maximum number of deals behind a mean: observations of one deal are not independent
     deals: int
 
     def unseen(self, count: np.ndarray) -> np.ndarray:
@@ -61,21 +57,12 @@ class ScoreRange:
 
 @dataclass(frozen=True)
 class Intervals:
-    """Means with their intervals; NaN where there is none. All arrays have the same shape.
-
-    Attributes:
-        mean: The means.
-        low: Lower ends of the 95% intervals.
-        high: Upper ends.
-        error: Standard errors: half the interval divided by Student's quantile.
-        freedom: Degrees of freedom.
-        count: Numbers of observations.
-    """
+    """Means with their intervals; NaN where there is none. All arrays have the same shape."""
 
     mean: np.ndarray
-    low: np.ndarray
+    low: np.ndarray  # lower ends of the 95% intervals
     high: np.ndarray
-    error: np.ndarray
+    error: np.ndarray  # standard errors: half the interval divided by Student's quantile
     freedom: np.ndarray
     count: np.ndarray
 

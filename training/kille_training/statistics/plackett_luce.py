@@ -57,19 +57,12 @@ MAX_STEPS = 1000
 
 @dataclass(frozen=True)
 class Ratings:
-    """Strengths of E entrants; NaN for those that never sat.
+    """Strengths of E entrants; NaN for those that never sat."""
 
-    Attributes:
-        strength: [E] float64, log-strength; the mean is 0.
-        low: [E] float64, lower ends of the 95% intervals; NaN where there is none.
-        high: [E] float64, upper ends.
-        error: [E] float64, standard errors.
-    """
-
-    strength: np.ndarray
-    low: np.ndarray
+    strength: np.ndarray  # [E] float64, log-strength; the mean is 0
+    low: np.ndarray  # [E] float64, lower ends of the 95% intervals; NaN where there is none
     high: np.ndarray
-    error: np.ndarray
+    error: np.ndarray  # [E] float64, standard errors
 
     @cached_property
     def elo(self) -> np.ndarray:

@@ -65,27 +65,17 @@ CHUNK = 65_536
 
 @dataclass(frozen=True)
 class Hypotheses:
-    """The two hypotheses, and the bounds of the scores.
+    """The two hypotheses, and the bounds of the scores."""
 
-    Attributes:
-        low: Hypothesis that the mean is at most this.
-        high: Hypothesis that the mean is at least this.
-        least: Lowest possible score of a deal.
-        greatest: Highest possible score.
-        alpha: Probability of "above low" if the mean is `low` or lower.
-        beta: Probability of "below high" if the mean is `high` or higher.
-        most: Deals after which the test ends undecided; 0 for no limit.
-        uncut: Range in which scores are never clipped. Beyond it they are clipped at 4 times the
-            largest of the first 100 scores, if that is further. None: no clipping.
-    """
-
-    low: float
-    high: float
-    least: float
+    low: float  # hypothesis that the mean is at most this
+    high: float  # hypothesis that the mean is at least this
+    least: float  # lowest possible score of a deal
     greatest: float
-    alpha: float = 0.05
-    beta: float = 0.05
-    most: int = 0
+    alpha: float = 0.05  # probability of "above low" if the mean is `low` or lower
+    beta: float = 0.05  # probability of "below high" if the mean is `high` or higher
+    most: int = 0  # deals after which the test ends undecided; 0 for no limit
+    # range in which scores are never clipped. Beyond it they are clipped at 4 times the largest of
+    # the first 100 scores, if that is further. None: no clipping
     uncut: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
@@ -119,20 +109,14 @@ class Hypotheses:
 
 @dataclass
 class Stretch:
-    """Consecutive deals with the same stakes.
+    """Consecutive deals with the same stakes."""
 
-    Attributes:
-        begin: The first deal.
-        end: One past the last deal (exclusive).
-        stakes: [bets] units^-1, before limiting by the bounds.
-        values: [V] distinct scores so far, sorted.
-        counts: [V] their numbers.
-    """
-
-    begin: int
-    end: int
-    stakes: np.ndarray
+    begin: int  # first deal
+    end: int  # one past the last deal (exclusive)
+    stakes: np.ndarray  # [bets] units^-1, before limiting by the bounds
+    # [V] distinct scores so far, sorted
     values: np.ndarray = field(default_factory=lambda: np.empty(0))
+    # [V] their numbers
     counts: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
     def count(self, scores: np.ndarray) -> None:
@@ -148,21 +132,14 @@ class SequentialTest:
 
     It stores counts of distinct scores: memory grows with the logarithm of the number of deals if
     there are finitely many possible scores.
-
-    Attributes:
-        hypotheses: The hypotheses.
-        deals: Number of scores so far.
-        cut: Number of clipped scores.
-        bounds: Lowest and highest score that is not clipped.
-        verdict: `GOING`, `ABOVE`, `BELOW` or `UNDECIDED`.
-        decided_after: Deals until the verdict; 0 before it.
     """
 
     def __init__(self, hypotheses: Hypotheses) -> None:
         self.hypotheses = hypotheses
+        # Scores so far, clipped ones, and those until the verdict (0 before it).
         self.deals = self.cut = self.decided_after = 0
-        self.bounds = hypotheses.bounds(0.0)
-        self.verdict = GOING
+        self.bounds = hypotheses.bounds(0.0)  # lowest and highest score that is not clipped
+        self.verdict = GOING  # `GOING`, `ABOVE`, `BELOW` or `UNDECIDED`
         self._stretches = [Stretch(0, FIRST, np.zeros(len(GAPS)))]
         self._wealth = np.log([SHARES, SHARES])  # [2][bets], against low and against high
 

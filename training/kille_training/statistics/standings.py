@@ -62,18 +62,14 @@ def differences(tally: Tally, scale: ScoreRange | None = None) -> Intervals:
 
 @dataclass(frozen=True)
 class Grouping:
-    """The significant part of the order of E entrants by units per deal.
+    """The significant part of the order of E entrants by units per deal."""
 
-    Attributes:
-        clear: [E, E] bool, whether the row's entrant earns significantly more than the column's,
-            all pairs tested together.
-        best: [E] int64, the best place consistent with the results, from 1; 0 if it never sat.
-        worst: [E] int64, the worst such place.
-    """
-
+    # [E, E] bool, whether the row's entrant earns significantly more than the column's, all pairs
+    # tested together
     clear: np.ndarray
+    # [E] int64, the best place consistent with the results, from 1; 0 if it never sat
     best: np.ndarray
-    worst: np.ndarray
+    worst: np.ndarray  # [E] int64, the worst such place
 
 
 def group(mean: np.ndarray, gaps: Intervals) -> Grouping:
@@ -92,21 +88,17 @@ class CrossTable(Intervals):
 
     All arrays are [E, E], with NaN and a count of 0 for pairs that never met. An entrant with
     several places at a table has the mean of its places.
-
-    Attributes:
-        mark: 1 if the mean is significantly above 0, -1 below, 0 neither; each cell by itself.
-        firm: The same with all cells tested together.
-        above: Share of shared observations in which the row's entrant earned more than the
-            column's; equal scores count half.
-        margin: Units per deal of the row's entrant minus those of the column's.
-        beats: Whether that margin is significantly above 0, all pairs tested together: the
-            probability of any error is at most 5%.
     """
 
+    # 1 if the mean is significantly above 0, -1 below, 0 neither; each cell by itself
     mark: np.ndarray
-    firm: np.ndarray
+    firm: np.ndarray  # same with all cells tested together
+    # share of shared observations in which the row's entrant earned more than the column's; equal
+    # scores count half
     above: Intervals
-    margin: Intervals
+    margin: Intervals  # units per deal of the row's entrant minus those of the column's
+    # whether that margin is significantly above 0, all pairs tested together: the probability of
+    # any error is at most 5%
     beats: np.ndarray
 
 

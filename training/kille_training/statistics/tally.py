@@ -44,26 +44,18 @@ class Tally:
     """Sums over all observations of tables of P seats, by fold. All arrays are int64.
 
     An entrant with several places at a table (copies) has the mean over its places.
-
-    Attributes:
-        count: [F, E] observations in which each entrant sat.
-        total: [F, E] nano-units: its scores, units earned less the mean of its table.
-        finishes: [F, E, P] nano-shares of finishing at each rank, 0 for the best; ties share the
-            ranks evenly.
-        met: [F, E, E] observations with both entrants; 0 on the diagonal.
-        shared: [F, E, E] nano-units: the scores of the row's entrant in these.
-        above: [F, E, E] halves: 2 for each of these in which the row's entrant scored more than
-            the column's, 1 if equal.
-        observations: All observations.
     """
 
-    count: np.ndarray
-    total: np.ndarray
+    count: np.ndarray  # [F, E] observations in which each entrant sat
+    total: np.ndarray  # [F, E] nano-units: its scores, units earned less the mean of its table
+    # [F, E, P] nano-shares of finishing at each rank, 0 for the best; ties share the ranks evenly
     finishes: np.ndarray
-    met: np.ndarray
-    shared: np.ndarray
+    met: np.ndarray  # [F, E, E] observations with both entrants; 0 on the diagonal
+    shared: np.ndarray  # [F, E, E] nano-units: the scores of the row's entrant in these
+    # [F, E, E] halves: 2 for each of these in which the row's entrant scored more than the
+    # column's, 1 if equal
     above: np.ndarray
-    observations: int = 0
+    observations: int = 0  # all observations
 
     @classmethod
     def empty(cls, seats: int, entrants: int) -> "Tally":

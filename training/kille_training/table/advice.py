@@ -22,18 +22,12 @@ _MEASURING = Lock()
 
 
 class Choice(TypedDict):
-    """A legal action of the person.
-
-    Attributes:
-        action: Its number.
-        label: Label of its button.
-        text: Its text in records.
-        cards: Positions of its cards in the hand, as in the seat's `View`; the first of equals.
-    """
+    """A legal action of the person."""
 
     action: int
-    label: str
-    text: str
+    label: str  # label of its button
+    text: str  # text in records
+    # positions of its cards in the hand, as in the seat's `View`; the first of equals
     cards: list[str]
 
 
@@ -53,16 +47,12 @@ def choices(batch: Batch, names: Sequence[str]) -> list[Choice]:
 
 
 class Question:
-    """A decision of the person, on a thread-safe copy of the table.
-
-    Attributes:
-        mask: [A] int8, 1 for each legal action.
-    """
+    """A decision of the person, on a thread-safe copy of the table."""
 
     def __init__(self, batch: Batch, names: Sequence[str]) -> None:
         """Copy the table."""
         self._batch, self._names = batch, names
-        self.mask = batch.mask[0].copy()
+        self.mask = batch.mask[0].copy()  # [A] int8, 1 for each legal action
 
     def advise(self) -> str:
         """Return a hint, "Keep my 5: a 5 is enough.", or "" without a rule of thumb."""

@@ -99,25 +99,19 @@ def players_for(order: Order) -> list[Policy]:
 
 
 class Table:
-    """A person and players at a table.
-
-    Attributes:
-        frames: Numbered frames of this match, with the person's information only.
-        epoch: Number of the match: a page restarts when it grows.
-        seen: Number of the last frame shown by the page.
-        asked: Question, choices and hint for the person; None while others act.
-        over: Whether the last match has ended and no other has begun.
-        failed: Error of a player that ended the match, "" if there is none.
-        news: One event per open stream, set when there may be something to send.
-    """
+    """A person and players at a table."""
 
     def __init__(self, order: Order, opponents: list[Policy], keep: Path | None = None) -> None:
         """Set the table; `open` begins. The match is stored in the file `keep`, if given."""
         self.order, self.game = order, load_game(order.game)
+        # numbered frames of this match, with the person's information only
         self.frames: list[dict[str, Any]] = []
+        # Numbers of the match (a page restarts when it grows), of the last frame that the page has
+        # shown, and of the last frame.
         self.epoch = self.seen = self._number = 0
-        self.asked: dict[str, Any] | None = None
-        self.failed = ""
+        self.asked: dict[str, Any] | None = None  # what the person decides; None while others act
+        self.failed = ""  # error of a player that ended the match, "" if there is none
+        # one event per open stream, set when there may be something to send
         self.news: set[asyncio.Event] = set()
         self._keep, self._opponents = keep, opponents
         self._sitting: Sitting | None = None

@@ -101,20 +101,13 @@ MATCHES = {
 
 
 class House:
-    """The server's state: the table, the token and their files.
-
-    Attributes:
-        token: The person's token.
-        table: The table, None before the first one.
-        last: The table at the end of the server.
-        cookie: Name of the cookie, with the port, because servers of a machine share cookies.
-    """
+    """The server's state: the table, the token and their files."""
 
     def __init__(self, keep: Path | None = None, cookie: str = "kille") -> None:
         """Read the token kept in the folder `keep`, if given."""
-        self._keep, self.cookie = keep, cookie
+        self._keep, self.cookie = keep, cookie  # named by the port: servers of a machine share them
         self.table: Table | None = None
-        self.last: Table | None = None
+        self.last: Table | None = None  # the table when the server ended
         self.token = secrets.token_urlsafe(24)
         self.heartbeat = HEARTBEAT
         if keep is not None:

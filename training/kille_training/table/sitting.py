@@ -30,14 +30,6 @@ class Sitting:
 
     One thread at a time may call it, except that `think` and the methods of a `question` change
     nothing and may run in another thread.
-
-    Attributes:
-        batch: The table, a batch of one.
-        person: The person's seat.
-        names: [P] names of the seats; the person is "You".
-        by_seat: [P] the players; None is the person.
-        decided: Decisions of the person in this match.
-        watch: Callback with the table before and after every deal and action, or None.
     """
 
     def __init__(
@@ -50,12 +42,13 @@ class Sitting:
         watch: Callable[[Any, Any], None] | None = None,
     ) -> None:
         """Seat the person and the players; `begin` begins the first match."""
-        self.by_seat = list(by_seat)
+        self.by_seat = list(by_seat)  # [P] players; None is the person
         if self.by_seat.count(None) != 1:
             raise RulesError(f"{self.by_seat.count(None)} seats are the person's, expected 1")
         self.person = self.by_seat.index(None)
         self.names = names_at(len(by_seat), self.person)
-        self.decided, self.watch, self._seed = 0, watch, seed
+        self.decided = 0  # decisions of the person in this match
+        self.watch, self._seed = watch, seed
         self._done: list[Record] = []
         begin(load_game(game), f"{__name__}:kernels_of_a_table")
         self.batch = make_batch(game, 1, len(by_seat), rules=rules, seed=0, restart=False)

@@ -141,13 +141,7 @@ class _AfterRollout(BaseCallback):
 
 
 class Learner:
-    """MaskablePPO at a table, or at tables of several kinds.
-
-    Attributes:
-        table: The table of measurements.
-        model: The model of sb3-contrib.
-        left: Remaining share of the budget at the last update.
-    """
+    """MaskablePPO at a table, or at tables of several kinds."""
 
     figures = (
         "learning_rate",
@@ -163,19 +157,7 @@ class Learner:
     def __init__(
         self, table: Table, seed: int, settings: Settings, env: VecEnv | None = None
     ) -> None:
-        """Set up an untrained model, and torch's threads for the whole process.
-
-        Args:
-            table: The table.
-            seed: Seed of all random numbers.
-            settings: Hyperparameters.
-            env: An environment of the suite for the library's own MaskablePPO; None is the
-                environment of `settings.form`.
-
-        Raises:
-            ConfigError: `settings.begin_with` has other layers, or the table is not a training
-                table.
-        """
+        """Set up an untrained model, by default in the environment of `settings.form`."""
         _check_measured(table, settings)
         self.table, self.seed, self.settings, self.left = table, seed, settings, 1.0
         torch.set_num_threads(settings.torch_threads)
@@ -223,11 +205,7 @@ class Learner:
         return self.settings.num_tables * self.settings.n_steps
 
     def update(self, left: Left) -> dict[str, float]:
-        """Play a rollout and learn from it; `left` is asked after the rollout.
-
-        Raises:
-            ConfigError: The network diverged.
-        """
+        """Play a rollout and learn from it; `left` is asked after the rollout."""
         model = self.model
         callback = _AfterRollout(lambda: self._anneal(left()))
         try:  # `learn(1)` makes one rollout, its minimum

@@ -57,58 +57,38 @@ class Hands(NamedTuple):
 
     Hands that differ only in the number of granted questions share a tree; each has its own
     sequences.
-
-    Attributes:
-        player: [I] int8, the seat that decides in each information set.
-        first: [I + 1] int64, the first sequence of each information set, see `shift`.
-        infoset: [M] int64, the information set of each node, `TERMINAL` or `CHANCE`.
-        child: [M] int64, the children of all nodes, those of a node together.
-        link: [M] int64, the place of a node's first child in `child`; of a terminal node its row in
-            `payoff`, or AGAIN if the cards are dealt again.
-        payoff: [T, P] float64.
-        chance: [M] float64, in the places of a root's children the chances of the deals so far.
-        draw: [M] float64, in the places of other chance nodes' children the chances so far, the
-            last one infinite.
-        deals: [H, 2] int64, the range of each hand's deals in `child`.
-        shift: [H] int64, the offset of each hand's sequences.
     """
 
-    player: np.ndarray
-    first: np.ndarray
-    infoset: np.ndarray
-    child: np.ndarray
+    player: np.ndarray  # [I] int8, the seat that decides in each information set
+    first: np.ndarray  # [I + 1] int64, the first sequence of each information set, see `shift`
+    infoset: np.ndarray  # [M] int64, the information set of each node, `TERMINAL` or `CHANCE`
+    child: np.ndarray  # [M] int64, the children of all nodes, those of a node together
+    # [M] int64, the place of a node's first child in `child`; of a terminal node its row in
+    # `payoff`, or AGAIN if the cards are dealt again
     link: np.ndarray
-    payoff: np.ndarray
+    payoff: np.ndarray  # [T, P] float64
+    # [M] float64, in the places of a root's children the chances of the deals so far
     chance: np.ndarray
+    # [M] float64, in the places of other chance nodes' children the chances so far, the last one
+    # infinite
     draw: np.ndarray
-    deals: np.ndarray
-    shift: np.ndarray
+    deals: np.ndarray  # [H, 2] int64, the range of each hand's deals in `child`
+    shift: np.ndarray  # [H] int64, the offset of each hand's sequences
 
 
 class Memory(NamedTuple):
-    """Regrets and averages, and buffers for a traversal of at most Q nodes.
+    """Regrets and averages, and buffers for a traversal of at most Q nodes."""
 
-    Attributes:
-        regret: [S] float64, of each sequence.
-        average: [S] float64, the weight of each sequence in the average strategy.
-        decisions: [1] int64, the number of visited decisions.
-        strategy: [A] float64, the strategy in the last visited information set.
-        node, hand, above: [Q] int64, the visited nodes, their hands, and their parents' numbers.
-        share: [Q] float64, the weight of each node in the value of its parent.
-        behind: [Q] int64, the number of the first visited child.
-        worth: [Q] float64, the traverser's value of each node.
-    """
-
-    regret: np.ndarray
-    average: np.ndarray
-    decisions: np.ndarray
-    strategy: np.ndarray
-    node: np.ndarray
-    hand: np.ndarray
-    above: np.ndarray
-    share: np.ndarray
-    behind: np.ndarray
-    worth: np.ndarray
+    regret: np.ndarray  # [S] float64, of each sequence
+    average: np.ndarray  # [S] float64, the weight of each sequence in the average strategy
+    decisions: np.ndarray  # [1] int64, the number of visited decisions
+    strategy: np.ndarray  # [A] float64, the strategy in the last visited information set
+    node: np.ndarray  # [Q] int64, the visited nodes
+    hand: np.ndarray  # [Q] int64, their hands
+    above: np.ndarray  # [Q] int64, the numbers of their parents
+    share: np.ndarray  # [Q] float64, the weight of each node in the value of its parent
+    behind: np.ndarray  # [Q] int64, the number of the first visited child
+    worth: np.ndarray  # [Q] float64, the traverser's value of each node
 
 
 class Learner:

@@ -150,20 +150,13 @@ def match_length(strategy: MatchStrategy, match: Match) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class MatchProgress:
-    """Progress of the solver.
+    """Progress of the solver."""
 
-    Attributes:
-        solved: Solved states of this pass.
-        states: Number of states.
-        rounds: Solved hands so far, in all states together.
-        seconds: Elapsed time.
-        nash_conv: NashConv of the whole match, after each pass; None in between.
-    """
-
-    solved: int
+    solved: int  # solved states of this pass
     states: int
-    rounds: int
+    rounds: int  # solved hands so far, in all states together
     seconds: float
+    # NashConv of the whole match, after each pass; None in between
     nash_conv: NashConv | None = None
 
     def describe(self) -> str:

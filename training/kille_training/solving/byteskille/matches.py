@@ -59,18 +59,12 @@ PLAIN = KILLE_CODES[:15] * 2  # cards that end no hand by themselves, for hands 
 
 @dataclass(frozen=True, eq=False)
 class Hand:
-    """One hand, for all states that deal it.
+    """One hand, for all states that deal it."""
 
-    Attributes:
-        stage: The tree; its own payoffs do not count.
-        seats: The seats that are dealt in; the last seat of the table deals.
-        outcomes: Possible outcomes: the losing seats, as bits, or `AGAIN`.
-        results: [K, O] float64, the probability of each outcome, by the number of the payoff.
-    """
-
-    stage: Stage
-    seats: tuple[int, ...]
-    outcomes: tuple[int, ...]
+    stage: Stage  # tree; its own payoffs do not count
+    seats: tuple[int, ...]  # seats that are dealt in; the last seat of the table deals
+    outcomes: tuple[int, ...]  # possible outcomes: the losing seats, as bits, or `AGAIN`
+    # [K, O] float64, the probability of each outcome, by the number of the payoff
     results: np.ndarray
 
     @property
@@ -92,26 +86,17 @@ class After:
     """Events behind the outcomes of a state's hand: payments, buying in and the next state.
 
     Nodes are in reverse topological order: a decision comes behind its children.
-
-    Attributes:
-        roots: [O], the node of each outcome of the hand.
-        buyer: [N], the deciding seat of a node; -1 for none.
-        declined: [N], the node behind declining.
-        bought: [N], the node behind buying.
-        following: [N], the next state; -1 at decisions and at the end of the match.
-        shift: [N], the rotation of the seats in the next state.
-        reward: [N, P], the payments to each seat, including the antes of the next hand; at leaves.
-        tables: [V, D] the tables at the decisions, for each table of the state.
     """
 
-    roots: np.ndarray
-    buyer: np.ndarray
-    declined: np.ndarray
-    bought: np.ndarray
-    following: np.ndarray
-    shift: np.ndarray
+    roots: np.ndarray  # [O], the node of each outcome of the hand
+    buyer: np.ndarray  # [N], the deciding seat of a node; -1 for none
+    declined: np.ndarray  # [N], the node behind declining
+    bought: np.ndarray  # [N], the node behind buying
+    following: np.ndarray  # [N], the next state; -1 at decisions and at the end of the match
+    shift: np.ndarray  # [N], the rotation of the seats in the next state
+    # [N, P], the payments to each seat, including the antes of the next hand; at leaves
     reward: np.ndarray
-    tables: np.ndarray
+    tables: np.ndarray  # [V, D] tables at the decisions, for each table of the state
 
     @cached_property
     def decisions(self) -> np.ndarray:
@@ -164,52 +149,33 @@ class After:
 
 @dataclass(frozen=True)
 class State:
-    """A table before a hand is dealt; the last seat deals.
+    """A table before a hand is dealt; the last seat deals."""
 
-    Attributes:
-        hand: Number of its hand in `Match.hands`.
-        after: Events after each outcome of the hand.
-        tables: [V] the equivalent tables of this state. The antes are paid, and some hand has been
-            dealt.
-    """
-
-    hand: int
-    after: After
+    hand: int  # number of its hand in `Match.hands`
+    after: After  # events after each outcome of the hand
+    # [V] equivalent tables of this state. The antes are paid, and some hand has been dealt
     tables: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
 class MatchStrategy:
-    """The strategy of all seats in a match.
+    """The strategy of all seats in a match."""
 
-    Attributes:
-        hands: For each state, the strategy [S] in its hand.
-        buys: For each state, the probability of buying at each node after it, [N].
-    """
-
-    hands: tuple[np.ndarray, ...]
+    hands: tuple[np.ndarray, ...]  # for each state, the strategy [S] in its hand
+    # for each state, the probability of buying at each node after it, [N]
     buys: tuple[np.ndarray, ...]
 
 
 @dataclass(frozen=True, eq=False)
 class Match:
-    """A whole pot; state 0 is its beginning.
-
-    Attributes:
-        rules: The rules.
-        num_players: P.
-        capped: Whether the cap on hands is part of the game.
-        hands: The hands of its states.
-        states: The states.
-        antes: [P] float64, payments before the first hand, as negative numbers.
-    """
+    """A whole pot; state 0 is its beginning."""
 
     rules: Rules
     num_players: int
-    capped: bool
+    capped: bool  # whether the cap on hands is part of the game
     hands: tuple[Hand, ...]
     states: tuple[State, ...]
-    antes: np.ndarray
+    antes: np.ndarray  # [P] float64, payments before the first hand, as negative numbers
 
     @property
     def first_stage(self) -> Stage:

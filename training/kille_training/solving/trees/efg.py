@@ -27,19 +27,13 @@ SUM_TOLERANCE = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class EfgTree:
-    """A labeled tree for OpenSpiel and Gambit.
-
-    Attributes:
-        tree: The tree.
-        actions: [S] the label of each sequence's action, distinct within an information set.
-            OpenSpiel identifies actions of a player by label.
-        names: [I] the label of each information set.
-        title: Title of the game.
-    """
+    """A labeled tree for OpenSpiel and Gambit."""
 
     tree: FlatTree
+    # [S] label of each sequence's action, distinct within an information set. OpenSpiel identifies
+    # actions of a player by label
     actions: Sequence[str]
-    names: Sequence[str]
+    names: Sequence[str]  # [I] label of each information set
     title: str = ""
 
     def write(self, path: Path) -> None:

@@ -133,11 +133,7 @@ def canonical(tree: SequenceGame) -> SequenceGame:
 
 
 def read_tree(path: str | Path) -> StoredTree:
-    """Read a game and its solution.
-
-    Raises:
-        KilleError: The file is damaged, or its arrays are not a game with a solution.
-    """
+    """Read a game and its solution."""
     try:
         about, arrays = read_arrays(Path(path))
         for name, dtype in TYPES.items():
