@@ -26,7 +26,6 @@ from kille_training.labels import position_names
 from kille_training.pages.page import SERIES
 from kille_training.pages.plots import STYLE, as_svg
 from kille_training.solving.grow import build_deal
-from kille_training.solving.pictures import REACHED
 from kille_training.solving.policies import strategy_of
 from kille_training.solving.stages import Stage
 from kille_training.solving.text import choice_text
@@ -36,6 +35,7 @@ DOCS = Path(__file__).parent
 PAGE, LADDER = DOCS / "truth.md", DOCS / "data" / "ladder.jsonl"
 INDEX = DOCS.parent / "truth" / "index.csv"
 PRESETS, SEATS = ("svensk", "wikipedia"), (2, 3, 4)
+REACHED = 1e-6  # least reach of an information set that counts
 
 
 def rows() -> list[dict[str, str]]:

@@ -3,20 +3,16 @@
 import json
 import re
 
-import numpy as np
 import pytest
 
 import kille_training
 from kille_agents.catalog import load_policy
-from kille_agents.rules_of_thumb.byteskille import ByteskilleRuleOfThumb
-from kille_env.cards.pack import Kind
 from kille_env.errors import KilleError, PolicyError
 from kille_env.files import read_arrays, write_arrays
 from kille_env.registry import Table, spec
 from kille_training.cli.main import main
 from kille_training.solving.byteskille.match_solving import match_nash_conv, match_strategy_of
 from kille_training.solving.byteskille.matches import build_match
-from kille_training.solving.pictures import swap_heat_map, swaps_of, write_pictures
 from kille_training.solving.policies import nash_conv, nash_conv_of, policy_of, strategies_of
 from kille_training.solving.solution import Folder, SolveError, default_name
 from kille_training.solving.solve import solve
@@ -73,14 +69,12 @@ def test_a_solved_deal_can_be_measured_and_played_with(here, capsys):
     assert written.pop("progress")[-1][0] == 0  # questions granted before the first hand
     assert written == {key: found[key] for key in KEYS[4:]}  # the table is in settings.json
     assert sorted(path.name for path in folder.iterdir()) == [
-        "convergence.svg",
         "hand-0.npz",
         "hand-1.npz",
         "policy.npz",
         "settings.json",
         "solution.json",
         "strategy.md",
-        "swaps.svg",
     ]
 
     # The player in it is what was measured, by its folder or its file.
@@ -113,17 +107,6 @@ def test_what_the_text_of_a_solution_says(here):
     assert "Questions can be granted 1 times" in text
 
 
-def test_pictures_are_drawn_when_it_has_been_solved(here):
-    folder = here / "solved"
-    write_pictures(solved("solved", iterations=3), folder)
-    pictures = [folder / name for name in ("swaps.svg", "convergence.svg")]
-    assert all(picture.read_text().startswith("<svg") for picture in pictures)
-    for picture in pictures:
-        picture.unlink()
-    write_pictures(solved("solved", iterations=3), folder)
-    assert not any(picture.exists() for picture in pictures)
-
-
 def test_solving_in_memory_returns_what_a_folder_holds(here):
     kept, alone = solved("solved-byteskille-2-max_redeals=1"), solved(None)
     assert {**alone.as_dict(), "seconds": 0.0} == {**kept.as_dict(), "seconds": 0.0}
@@ -152,24 +135,6 @@ def test_a_random_strategy_says_how_often():
     strategies = strategies_of(policy, deal)
     text = deal_text(strategies, deal, nash_conv_of(strategies, deal))
     assert "**stand 50% or swap 50%**" in text and "100.0% of the decisions" in text
-    found = swaps_of(uniform(stage.tree), stage)
-    assert np.allclose(found.dealt, 0.5)
-    assert np.isnan(found.asks).all()
-
-
-def test_the_map_of_the_rule_of_thumb_is_its_thresholds():
-    deal = build_deal(3, RULES)
-    policy, stage = ByteskilleRuleOfThumb(3, RULES), deal.stages[0]
-    found = swaps_of(strategies_of(policy, deal)[0], stage)
-    for place in range(3):
-        expected = np.arange(Kind.GO) < policy.thresholds[0, 3, 2 - place]
-        swapped = found.dealt[place, : Kind.GO]
-        assert np.array_equal(swapped[~np.isnan(swapped)] == 1.0, expected[~np.isnan(swapped)])
-        assert (found.dealt[place, Kind.GO], found.dealt[place, Kind.KI]) == (0.0, 1.0)
-    assert np.isnan(found.taken[0]).all()  # nobody can take forehand's card before its turn
-    asked = np.arange(Kind.GO) < policy.thresholds[0, 3, 2]
-    assert np.array_equal(found.asks[: Kind.GO] == 1.0, asked)
-    assert swap_heat_map(found) == swap_heat_map(found)
 
 
 def test_an_interrupted_solution_resumes_to_the_same_bytes(here, monkeypatch):

@@ -54,7 +54,6 @@ def solve(
     """
     from kille_training.progress import Bars
     from kille_training.solving.export import export_efg
-    from kille_training.solving.pictures import write_pictures
     from kille_training.solving.solution import SolveError, default_name
     from kille_training.solving.solve import solve as solve_it
     from kille_training.solving.truth import named
@@ -73,7 +72,6 @@ def solve(
                 game, num_players, rules=rules, target=target, out=folder,
                 observer=display.described, **asked,
             )  # fmt: skip
-            write_pictures(found, folder)
             if efg is not None:
                 memory = {key: asked[key] for key in asked if key == "memory"}
                 export_efg(game, seats, efg, rules=rules, **memory).write_policy(found.policy)

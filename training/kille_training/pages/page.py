@@ -38,9 +38,6 @@ COLORS = {
 PAPER, INK, SOFT, LINE = (COLORS[name][0] for name in ("paper", "ink", "soft", "line"))
 GREEDY, SAMPLED = (COLORS[name][0] for name in ("greedy", "sampled"))
 
-NO_DATA = "#e9ebee"
-SHARES = "RdYlBu_r"
-"""Color map of probabilities."""
 SERIES = ("#1b6ca8", "#c8553d", "#588157", "#7d5ba6", "#b08900")
 """Colors of series within one plot; its legend names them."""
 

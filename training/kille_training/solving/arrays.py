@@ -56,7 +56,6 @@ COUNTS = np.dtype(
         ("begun", np.int64),  # tables of the round
         ("met", np.int64),  # nodes, written down or not
         ("deals", np.int64),
-        ("unfree", np.int64),  # decisions with one legal action
         ("most", np.int64),  # histories of a node
         ("last_end", np.int64),
         ("fault", np.int64),  # see `FAULTS`, 0 for none

@@ -301,7 +301,6 @@ class Growth:
             again=results[:, 0],
             outcomes=results[:, 1:],
             thrown_in=thrown_in,
-            forced=bool(size["unfree"]),
             forgets=forgets,
             granted=granted,
             nodes=nodes,

@@ -6,8 +6,6 @@ runs/NAME/
   strategy.md       the strategy as text
   hand-K.npz        a checkpoint of the hand after K granted questions, of a deal
   solution.json     the results, and NashConv while it was solved; written last
-
-`kille solve` adds pictures.
 """
 
 import json

@@ -46,7 +46,6 @@ class Stage:
     # [K, O] float64, the same for each of the game's outcomes of a hand; no columns by default
     outcomes: np.ndarray
     thrown_in: float = 0.0  # probability of a redeal because of the cards
-    forced: bool = False  # whether there are decisions with a single legal action
     # whether seats forget the order of dealt and drawn cards, so that only policies of the
     # observation can be measured
     forgets: bool = False

@@ -144,7 +144,6 @@ def find_set(job, path, depth, sets, ways, size):
         if mask[action] != 0:
             frame["action"] = action
     if legal == 1:
-        size["unfree"] += 1
         frame["set"] = FORCED
         return
     for word in range(row.shape[0]):

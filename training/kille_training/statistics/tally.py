@@ -106,11 +106,6 @@ class Tally:
             )
         self.observations += len(members)
 
-    def means(self) -> np.ndarray:
-        """Return the mean score of each entrant, [E] units; NaN for one that has not sat."""
-        with np.errstate(invalid="ignore"):
-            return self.total.sum(axis=0) / self.count.sum(axis=0) / NANO
-
     def grown(self, entrants: int) -> "Tally":
         """Return the tally with more entrants, which have not sat yet."""
         if entrants < self.entrants:
