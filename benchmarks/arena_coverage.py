@@ -252,14 +252,10 @@ def simulate(
 def _job(file: Path, game: str, number: int, seeds: range) -> pd.DataFrame:
     design = DESIGNS[number]
     population = np.load(file, mmap_mode="r")
-    found = simulate(population, design, seeds, largest_of(game, design.seats))
+    largest = most_apart(spec(game).resolve({}, episode="deal"), design.seats)
+    found = simulate(population, design, seeds, largest)
     print(f"{game}, {design.name}: {seeds.stop}", file=sys.stderr, flush=True)
     return found.assign(game=game, lineups=design.name)
-
-
-def largest_of(game: str, seats: int) -> float:
-    """Return the largest difference of two scores of a deal."""
-    return most_apart(spec(game).resolve({}, episode="deal"), seats)
 
 
 def coverage(found: pd.DataFrame) -> str:

@@ -29,8 +29,9 @@ from kille_training.solving.grow import build_deal
 from kille_training.solving.trees.cfr import CFR
 from kille_training.solving.trees.efg import EfgTree
 from kille_training.solving.trees.sequence_game import SequenceGame, sequence_reach, sweep
-from kille_training.solving.trees.tree import Chance, Decision, Terminal, flatten
+from kille_training.solving.trees.tree import flatten
 from kille_training.solving.trees.values import best_response, nash_conv, normalised, uniform
+from speed.libraries import expand
 
 SEATS, QUICK = 3, "kuhn-3"
 SOLVED, GROWTH = 1e-9, 1.4  # NashConv that ends a curve, growth of iterations by point
@@ -71,7 +72,7 @@ def grown(name: str) -> Grown:
     """Return a table with its trees."""
     table = Table.of(*INSIDE[name]) if name in INSIDE else None
     if table is None:
-        flat = flatten(pyspiel.load_game(OUTSIDE[name]).new_initial_state(), _expand, SEATS)
+        flat = flatten(pyspiel.load_game(OUTSIDE[name]).new_initial_state(), expand, SEATS)
         merged, nodes = flat.tree, flat.nodes
     else:
         merged = build_deal(SEATS, table.rules).first_stage.tree
@@ -82,16 +83,6 @@ def grown(name: str) -> Grown:
     with tempfile.TemporaryDirectory() as folder:
         efg.write(path := Path(folder) / "table.efg")
         return Grown(table, merged, efg, pyspiel.load_game("efg_game", {"filename": str(path)}))
-
-
-def _expand(state: Any) -> Terminal | Chance | Decision:
-    """Return the kind of a state of OpenSpiel."""
-    if state.is_terminal():
-        return Terminal(state.returns())
-    states = [state.child(action) for action in state.legal_actions()]
-    if state.is_chance_node():
-        return Chance([chance for _, chance in state.chance_outcomes()], states)
-    return Decision(state.current_player(), state.information_state_string(), states)
 
 
 def _repeat(step: Callable[[], Any], count: int) -> None:

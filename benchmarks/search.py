@@ -115,7 +115,8 @@ def searched(player: FlatSearch, stage: Stage, keys: int) -> np.ndarray:
     Every combination of card types is dealt and every sequence of actions is played, so each
     information set is met with its history.
     """
-    hands = [hand for hand in product(KILLE_CODES, repeat=stage.num_players) if _dealt(hand)]
+    every = product(KILLE_CODES, repeat=stage.num_players)
+    hands = [hand for hand in every if max(map(hand.count, hand)) <= 2]  # a type has two cards
     start = make_batch(
         "byteskille", len(hands), stage.num_players, rules=stage.rules, seed=0, restart=False
     )
@@ -133,10 +134,6 @@ def searched(player: FlatSearch, stage: Stage, keys: int) -> np.ndarray:
             batch.step(actions)
     rows = np.array([said[state.tobytes()] for state in stage.states])
     return rows[stage.masks != 0]
-
-
-def _dealt(hand: tuple[str, ...]) -> bool:
-    return max(hand.count(code) for code in hand) <= 2
 
 
 def _ask_about_new(

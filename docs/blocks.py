@@ -18,14 +18,12 @@ def lines_of(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in lines]
 
 
-def filled(page: Path, blocks: Mapping[str, Callable[[], str]], whole: bool = True) -> str:
+def filled(page: Path, blocks: Mapping[str, Callable[[], str]]) -> str:
     """Return a page with its generated blocks replaced."""
     found = set()
 
     def block(match: re.Match[str]) -> str:
         found.add(match[1])
-        if not whole and match[1] not in blocks:
-            return match[0]
         return f"<!-- begin {match[1]} -->\n\n{blocks[match[1]]()}\n\n<!-- end {match[1]} -->"
 
     marks = r"(?ms)^<!-- begin ([\w -]+) -->$.*?^<!-- end \1 -->$"

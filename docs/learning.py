@@ -31,9 +31,9 @@ Runs = Any
 """Finished runs, one per row of a DataFrame, untyped."""
 
 
-def results(name: str, folder: Path = DOCS / "data") -> Runs:
+def results(name: str) -> Runs:
     """Return the finished runs of a benchmark."""
-    return pd.DataFrame(lines_of(folder / f"{name}.jsonl"))
+    return pd.DataFrame(lines_of(DOCS / "data" / f"{name}.jsonl"))
 
 
 def middle(numbers: Iterable[float], form: str = ".4f") -> str:
@@ -154,14 +154,11 @@ def settings_table() -> str:
     games: dict[tuple[str, ...], list[str]] = {}
     for game in list_games():
         recipe = yaml.safe_load((RECIPES / f"{game}.yaml").read_text(encoding="utf-8"))
-        column = tuple(_setting(recipe["learner"][key]) for key in SETTINGS)
+        values = (recipe["learner"][key] for key in SETTINGS)
+        column = tuple(f"{x:,}" if isinstance(x, int) and x > 9_999 else str(x) for x in values)
         games.setdefault(column, []).append(game)
     names = [f"`{key}`" for key in SETTINGS]
     return table(("setting", *map(", ".join, games.values())), zip(names, *games, strict=True))
-
-
-def _setting(value: Any) -> str:
-    return f"{value:,}" if isinstance(value, int) and value > 9_999 else str(value)
 
 
 # Small tables

@@ -1,4 +1,4 @@
-"""The tables of docs/performance.md and docs/gpu.md, docs/peers.svg and the README's line on it.
+"""The tables of docs/performance.md and docs/gpu.md, and the README's line on other libraries.
 
 The results in docs/data/bench are the output of `python benchmarks/bench.py NAME ... --out
 docs/data/bench`, those of the GPU of `benchmarks/gpu.py`.
@@ -9,7 +9,6 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from functools import partial
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,6 @@ from blocks import lines_of, table
 DOCS = Path(__file__).parent
 PAGE = DOCS / "performance.md"
 README = DOCS.parent / "README.md"
-PICTURE = DOCS / "peers.svg"
 RESULTS = DOCS / "data" / "bench"
 GPU_PAGE, GPU_RESULTS = DOCS / "gpu.md", DOCS / "data" / "gpu.jsonl"
 
@@ -103,62 +101,15 @@ SENTENCE = (
 """The README's line; a row's name in braces, without its version, stands for our ratio to it."""
 
 
-def sentence(rows: Sequence[Line]) -> str:
+def sentence() -> str:
     """Return the README's line."""
+    rows = json.loads((RESULTS / "peers.json").read_text(encoding="utf-8"))["rows"]
     times = {
         re.sub(r" [\d.]+:", ":", row["what"]): figure(row["times"][0])
         for row in rows
         if row["times"]
     }
     return re.sub(r"\{(.+?)\}", lambda match: times[match[1]], SENTENCE)
-
-
-PANELS = {"M decisions/s": "Random play, million decisions per second",
-          "µs a decision": "One table in Python, µs per decision (shorter is better)",
-          "iterations/s": "Leduc poker, iterations of CFR and CFR+ per second"}  # fmt: skip
-WIDTH, LABEL, BAR, ROOM = 760, 300, 14, 20
-STYLE = """text { font: 12px sans-serif; fill: #24292f } .title { font-weight: bold }
-.ours { fill: #b4541a } .other { fill: #6f8fae }
-@media (prefers-color-scheme: dark) {
-text { fill: #e6edf3 } .ours { fill: #f0883e } .other { fill: #7d9cc0 } }"""
-
-
-def peers() -> list[Line]:
-    """Return the rows of other libraries and of this suite."""
-    return json.loads((RESULTS / "peers.json").read_text(encoding="utf-8"))["rows"]
-
-
-def picture(rows: Sequence[Line]) -> str:
-    """Draw bars of all figures on a logarithmic scale, a panel for each unit."""
-    parts, y = [], 6
-    for unit, group in groupby(rows, key=lambda row: row["unit"]):
-        if unit not in PANELS:
-            continue
-        y += 22
-        parts.append(f'<text class="title" x="8" y="{y}">{PANELS[unit]}; logarithmic</text>')
-        panel = list(group)
-        low = min(row["value"] for row in panel) / 2
-        scale = (WIDTH - LABEL - 70) / math.log(max(row["value"] for row in panel) / low)
-        for row in panel:
-            y += ROOM
-            parts.append(_bar(row, y, math.log(row["value"] / low) * scale))
-        y += 8
-    body = "\n".join(parts)
-    about = "Speed of this suite and of other libraries, on logarithmic scales"
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {y + 10}" role="img" '
-        f'aria-label="{about}">\n<style>{STYLE}</style>\n{body}\n</svg>\n'
-    )
-
-
-def _bar(row: Line, y: int, length: float) -> str:
-    kind = "other" if row["times"] else "ours"
-    name = row["what"].replace("`", "").replace("&", "&amp;")
-    return (
-        f'<text x="{LABEL - 8}" y="{y}" text-anchor="end">{name}</text>'
-        f'<rect class="{kind}" x="{LABEL}" y="{y - 11}" width="{length:.1f}" height="{BAR}"/>'
-        f'<text x="{LABEL + length + 6:.1f}" y="{y}">{figure(row["value"])}</text>'
-    )
 
 
 def gpu_results(part: str) -> Any:
@@ -213,6 +164,5 @@ BLOCKS = {
         "games": partial(bench_table, RESULTS / "games.json"),
         "selected": selected_table,
     },
-    README: {"peers": lambda: sentence(peers())},
+    README: {"peers": sentence},
 }
-FILES = {PICTURE: lambda: picture(peers())}

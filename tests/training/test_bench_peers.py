@@ -28,7 +28,7 @@ def _line(what: str, value: float, unit: str, times: list[float] | None) -> dict
     return {"what": what, "value": value, **spread, **more}
 
 
-def test_the_table_and_the_picture_of_peers(page, tmp_path) -> None:
+def test_the_table_of_peers(page, tmp_path) -> None:
     rows = [
         _line("kille-env 1: byteskille", 12.5, "M decisions/s", None),
         _line("Other 2: `Kuhn`", 0.25, "M decisions/s", [50, 45, 1234]),
@@ -39,9 +39,6 @@ def test_the_table_and_the_picture_of_peers(page, tmp_path) -> None:
     assert "| **kille-env 1: byteskille** | 12.5 M decisions/s |  |  |" in made
     assert "| Other 2: `Kuhn` | 0.250 M decisions/s | 50.0 × | 45.0 to 1,234 |" in made
     assert made.endswith("Measured on: cpu one.")
-    drawn = page.picture(rows)
-    assert drawn.count('class="ours"') == drawn.count('class="other"') == 1
-    assert "prefers-color-scheme: dark" in drawn and "Other 2: Kuhn<" in drawn
 
 
 def test_a_table_without_peers(page, tmp_path) -> None:

@@ -158,7 +158,7 @@ def test_a_match_does_not_depend_on_the_others(kille, recorded, tmp_path, monkey
     alone = tmp_path / "alone"
     kille("record", "byteskille", "--seed", 2, "--out", alone)
     assert recorded.read_bytes().splitlines()[2] == alone.read_bytes().strip()
-    monkeypatch.setattr("kille_training.table.recording.TABLES_AT_ONCE", 2)
+    monkeypatch.setattr("kille_training.table.lineup.TABLES_AT_ONCE", 2)
     kille("record", "byteskille", "--deals", 3, "--out", alone)
     assert recorded.read_bytes() == alone.read_bytes()
 

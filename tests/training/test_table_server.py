@@ -15,8 +15,8 @@ from kille_env.errors import KilleError, PolicyError
 from kille_env.play.policy import UniformPolicy
 from kille_env.registry import list_games, spec
 from kille_training.table import online, server
+from kille_training.table.lineup import matches_of
 from kille_training.table.online import read_order
-from kille_training.table.recording import matches_of
 from reference.served import served
 
 

@@ -174,8 +174,9 @@ class Comparison(Result):
 
     def sentences(self) -> list[str]:
         """Return it as text."""
-        cut = [f"Scores of {self.cut:,} {self.many} were clipped to {_range(self.bounds)} units."]
-        return [self.answer(), self.estimate(), *(cut if self.cut else [])]
+        clipped, (low, high) = f"Scores of {self.cut:,} {self.many} were clipped", self.bounds
+        cut = [f"{clipped} to {low:+g} or {high:+g} units."] if self.cut else []
+        return [self.answer(), self.estimate(), *cut]
 
     def parts(self) -> list[str | TextTable]:
         """Return the table, remarks on players, and the answer."""
@@ -188,10 +189,6 @@ def _distinct(end: float, hypothesis: float) -> str:
     """Return the end of an interval with enough digits to differ from a hypothesis."""
     texts = (f"{end:+.{digits}f}" for digits in DIGITS)
     return next((text for text in texts if float(text) != hypothesis), f"{end:+g}")
-
-
-def _range(bounds: tuple[float, float]) -> str:
-    return f"{bounds[0]:+g} or {bounds[1]:+g}"
 
 
 def compare(

@@ -10,7 +10,6 @@ from typing import Annotated, Any, Literal
 import cloudpickle
 from pydantic import Field
 
-import kille_env
 from kille_agents.catalog import BASELINES, game_of
 from kille_env.errors import ConfigError
 from kille_env.play.policy import PlayerLike
@@ -84,8 +83,3 @@ def player_of(entrant: Entrant, objects: Mapping[str, PlayerLike | bytes]) -> Pl
 def comes_with_the_suite(player: object) -> bool:
     """Return whether a player belongs to this package, and so is trusted."""
     return isinstance(player, str) and (player in BASELINES or game_of(player) is not None)
-
-
-def own_fingerprint(player: str) -> str:
-    """Return the fingerprint of a player of this package."""
-    return f"{player} of kille-env {kille_env.__version__}"

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from kille_env.errors import ConfigError
+from kille_env.files import write_whole
 from kille_env.registry import spec
 from kille_env.words.text import listed
 from kille_training.arena.results import Standing, TournamentResult
@@ -25,7 +26,6 @@ from kille_training.pages.page import (
     render,
     signed,
     within,
-    write,
     yaml_lines,
 )
 from kille_training.settings import plain
@@ -71,7 +71,8 @@ def write_tournament_page(folder: Folder, remarks: Mapping[str, str] | None = No
         shown=_Shown(found),
         again=again,
     )
-    return write(folder.report, page)
+    write_whole(folder.report, page)
+    return folder.report
 
 
 class _Shown:

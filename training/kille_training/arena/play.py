@@ -12,6 +12,7 @@ from typing import Any
 import cloudpickle
 import numpy as np
 
+import kille_env
 from kille_agents.greedy import with_action_selection
 from kille_agents.identity import DRAWS, UnsteadyError, fingerprint, is_steady
 from kille_env.core.keys import deal_seeds
@@ -31,7 +32,6 @@ from kille_env.registry import Table, make_batch
 from kille_training.arena.entrants import (
     Entrant,
     comes_with_the_suite,
-    own_fingerprint,
     player_of,
 )
 from kille_training.arena.schedule import Lineups, Schedule
@@ -222,7 +222,7 @@ class Play:
 def _recognized(entrant: Entrant, player: Policy, table: Table, kept: bool) -> dict[str, str]:
     """Return the fingerprint of a player if results are stored, else a remark or nothing."""
     if comes_with_the_suite(entrant.player):
-        return {"fingerprint": own_fingerprint(entrant.player)}
+        return {"fingerprint": f"{entrant.player} of kille-env {kille_env.__version__}"}
     if kept:
         try:
             return {"fingerprint": fingerprint(player, table)}

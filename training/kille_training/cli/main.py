@@ -89,9 +89,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return guarded(kille, arguments)
 
 
-def guarded(
-    command: click.Command, arguments: Sequence[str] | None = None, program: str = "kille"
-) -> int:
+def guarded(command: click.Command, arguments: Sequence[str] | None = None) -> int:
     """Run a command; print an error as a sentence on standard error."""
     with ExitStack() as stack:
         for name in ("stdout", "stderr"):
@@ -102,14 +100,14 @@ def guarded(
                 setattr(sys, name, silent)
             elif isinstance(stream, io.TextIOWrapper):  # an ASCII terminal shows å as \\xe5
                 stream.reconfigure(errors="backslashreplace")
-        return _status_of(command, arguments, program)
+        return _status_of(command, arguments)
 
 
-def _status_of(command: click.Command, arguments: Sequence[str] | None, program: str) -> int:
+def _status_of(command: click.Command, arguments: Sequence[str] | None) -> int:
     """Run a command and return its exit status; print errors on standard error."""
     try:
         given = list(sys.argv[1:] if arguments is None else arguments)
-        status = command.main(args=given, prog_name=program, standalone_mode=False, obj=given)
+        status = command.main(args=given, prog_name="kille", standalone_mode=False, obj=given)
         if flush := getattr(sys.stdout, "flush", None):  # an object in its place may lack it
             flush()
         return status if isinstance(status, int) else 0

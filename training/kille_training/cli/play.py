@@ -32,17 +32,7 @@ if TYPE_CHECKING:
 @click.option("--web", is_flag=True, help="Play on a page in the browser, on this machine alone.")
 @click.option("--out", type=click.Path(path_type=Path), help="Write the matches to this file.")
 @command.json_option
-def play(
-    game: str,
-    num_players: int | None,
-    opponents: str,
-    seed: int | None,
-    rules: dict[str, Any],
-    web: bool,
-    out: Path | None,
-    trust: bool,
-    as_json: bool,
-) -> None:
+def play(game: str, as_json: bool, **asked: Any) -> None:
     """Play GAME against other players.
 
     You see only the information of your seat. Type ? for the rules, h for a hint and q to quit.
@@ -51,14 +41,15 @@ def play(
     show_keys = _hide_keys()
     try:
         click.echo(f"{spec(game).title}: setting the table ...", err=as_json)
-        _play(game, num_players, opponents, seed, rules, web, out, trust, as_json, show_keys)
+        _play(game, as_json, show_keys, **asked)
     finally:
         show_keys()
 
 
 def _play(
-    game: str, num_players: int | None, opponents: str, seed: int | None, rules: dict[str, Any],
-    web: bool, out: Path | None, trust: bool, as_json: bool, show_keys: Callable[[], None],
+    game: str, as_json: bool, show_keys: Callable[[], None], *, num_players: int | None,
+    opponents: str, seed: int | None, rules: dict[str, Any], web: bool, out: Path | None,
+    trust: bool,
 ) -> None:  # fmt: skip
     import numpy as np
 
@@ -125,11 +116,15 @@ def _on_page(
     order: "Order", others: "list[Policy]", quiet: bool, *, go_on: bool
 ) -> "tuple[Order, Sequence[Record]]":
     """Serve a table until it is interrupted; return its order, possibly of a stored match."""
+    import platformdirs
+
     from kille_training.table import server
 
     listening = server.listen()
     address = server.address_of(listening)
-    house = server.House(server.kept_in(), f"kille_{listening.getsockname()[1]}")
+    house = server.House(
+        platformdirs.user_state_path("kille-env"), f"kille_{listening.getsockname()[1]}"
+    )
     link = f"{address}/?token={house.token}"
 
     def ready() -> None:

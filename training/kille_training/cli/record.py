@@ -57,8 +57,7 @@ def record(
     """
     from kille_env.play.policy import name_of
     from kille_env.records import write_records
-    from kille_training.table.lineup import one_per_seat, players_named
-    from kille_training.table.recording import matches_of
+    from kille_training.table.lineup import matches_of, one_per_seat, players_named
 
     command.check_file(out)
     resolved = spec(game).resolve(rules)

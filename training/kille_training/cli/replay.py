@@ -9,6 +9,7 @@ import click
 
 from kille_env.errors import RecordError
 from kille_env.extras import needs
+from kille_env.files import write_whole
 from kille_env.words.text import counted, labels, listed, printable, signed
 from kille_training.cli import command
 from kille_training.labels import episode_noun
@@ -54,7 +55,10 @@ def replay(
         if check:
             raise click.UsageError("use either --check or --html")
         made = _page(file, numbered, policies, trust)
-        _write(page, made, file, len(numbered), as_json)
+        write_whole(page, made)
+        size, matches = len(made), len(numbered)
+        found = {"file": str(file), "page": str(page), "bytes": size, "matches": matches}
+        command.report(found, [f"The page is in {page}"], as_json)
         return
     if policies is not None or trust:
         raise click.UsageError("--policies and --trust need --html")
@@ -92,14 +96,6 @@ def _page(
         source=printable(file.name),
         compared=ComparedPolicies(names, trust),
     )
-
-
-def _write(page: Path, made: bytes, file: Path, matches: int, as_json: bool) -> None:
-    from kille_training.pages.page import write
-
-    write(page, made)
-    result = {"file": str(file), "page": str(page), "bytes": len(made), "matches": matches}
-    command.report(result, [f"The page is in {page}"], as_json)
 
 
 # As text

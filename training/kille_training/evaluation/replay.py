@@ -355,6 +355,3 @@ def _policy(script: str, styles: str) -> str:
         f"default-src 'none'; script-src 'sha256-{ours}'; style-src 'sha256-{looks}'; "
         "img-src data:; base-uri 'none'; form-action 'none'"
     )
-
-
-# Matches as text

@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from kille_agents import as_policy
 from kille_env.core.spec import Rules
 from kille_env.errors import ConfigError
+from kille_env.files import write_whole
 from kille_env.registry import spec
 from kille_env.words.text import counted
 from kille_training.evaluation.duplicate import DETERMINISTIC, PLAYS, Row
@@ -30,7 +31,6 @@ from kille_training.pages.page import (
     plot,
     render,
     signed,
-    write,
     yaml_lines,
 )
 from kille_training.pages.plots import DASHED, STYLE, as_svg, logarithmic
@@ -92,7 +92,8 @@ def write_run_page(run: Run) -> Path:
         deals=evaluation.deals,
         measured_with=evaluation.seed,
     )
-    return write(run.report, page)
+    write_whole(run.report, page)
+    return run.report
 
 
 def _yardsticks(num_players: int, rules: Rules) -> dict[str, float]:
@@ -117,9 +118,10 @@ def in_words(run: Run) -> list[str]:
     if evaluation.exact:
         nearest = min(evaluation.exact, key=lambda row: row.nash_conv)
         uniform = _yardsticks(table.num_players, settings.home().rules)[YARDSTICKS["uniform"]]
+        percent = max(100 * (nearest.stakes / uniform), 0.0)
         lines.append(
-            f"Distance from an equilibrium (NashConv): {_percent(nearest.stakes / uniform)} of "
-            "random play's. At 0% no player could gain by playing differently alone."
+            f"Distance from an equilibrium (NashConv): {percent:.2g}% of random play's. At 0% no "
+            "player could gain by playing differently alone."
         )
     if evaluation.rows:
         lines.append(verdict(evaluation.rows, measure_of(table.game, table.episode)).text)
@@ -129,11 +131,6 @@ def in_words(run: Run) -> list[str]:
     usual["preset"] = known.presets[0]
     play += "".join(f" --rules {k}={v}" for k, v in rules.values.items() if usual[k] != v)
     return [*lines, f"Open {run.report} in a browser, or play against it:", f"  {play}"]
-
-
-def _percent(share: float) -> str:
-    """Return a share with two significant digits, as "1.4%"."""
-    return f"{max(100 * share, 0.0):.2g}%"
 
 
 def distance(exact: Sequence[ExactNashConv], yardsticks: Mapping[str, float]) -> Verdict:

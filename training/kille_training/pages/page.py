@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from math import ceil, floor, log10
-from pathlib import Path
 from typing import Any
 
 import jinja2
@@ -16,7 +15,6 @@ import numpy as np
 import yaml
 from markupsafe import Markup
 
-from kille_env.files import write_whole
 from kille_env.words.text import printable
 
 COLORS = {
@@ -90,12 +88,6 @@ def _environment() -> jinja2.Environment:
     }
     environment.globals |= {"colors": Markup(css()), "interval": interval}
     return environment
-
-
-def write(path: Path, page: bytes) -> Path:
-    """Write a page, whole or not at all, and return its path."""
-    write_whole(path, page)
-    return path
 
 
 def yaml_lines(settings: Mapping[str, Any]) -> list[str]:

@@ -147,14 +147,6 @@ def version() -> str:
     return f"{kille_env.__version__} ({source_digest(Path(kille_env.__file__).parent)})"
 
 
-def check_version(wanted: str) -> None:
-    """Refuse a node with another version."""
-    if wanted != version():
-        raise WorkerError(
-            f"it has kille-env {version()}, expected {wanted}; install the same one everywhere"
-        )
-
-
 def import_ray() -> Any:
     """Return the module `ray`, or raise with the command that installs it."""
     with needs("ray"):
@@ -178,7 +170,11 @@ _pools: dict[str, tuple[Processes, Any]] = {}
 
 def _do(job: Any, item: Any, terms: _Terms) -> Arrays | Failed:
     """Execute an item on a node, in a process that stays for the next one."""
-    check_version(terms.version)
+    if terms.version != version():
+        raise WorkerError(
+            f"it has kille-env {version()}, expected {terms.version}; install the same one "
+            "everywhere"
+        )
     if terms.token not in _pools:
         for other in list(_pools):
             _pools.pop(other)[0].close()

@@ -45,7 +45,7 @@ def check_deal(num_players: int, rules: Rules, memory_limit: int = MEMORY_LIMIT)
             f"than {MOST_STAGES}: each is a stage to solve"
         )
     ends = count_ends(num_players, rules)
-    needed = ends * _end_bytes(num_players)
+    needed = ends * (60 + 15 * num_players)  # bytes of a growing tree, everything included
     if needed > memory_limit:
         count = f"about {ends:.2g} terminal nodes"
         raise too_large(rules.game, num_players, count, needed, memory_limit)
@@ -122,11 +122,6 @@ def _count_draws(
         ways[rows, holder] *= left[rows].sum(axis=1) / left[rows, kind] / orders
         left[rows, kind] -= 1
     return drawn_now
-
-
-def _end_bytes(num_players: int) -> int:
-    """Return the bytes per terminal node of a growing tree, everything included."""
-    return 60 + 15 * num_players
 
 
 def too_large(

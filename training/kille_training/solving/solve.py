@@ -21,7 +21,7 @@ from kille_training.solving.byteskille.match_solving import (
     match_strategy_of,
     solve_match,
 )
-from kille_training.solving.byteskille.matches import Match, MatchStrategy, build_match
+from kille_training.solving.byteskille.matches import MatchStrategy, build_match
 from kille_training.solving.deal_solver import solve_deal
 from kille_training.solving.grow import build_deal
 from kille_training.solving.policies import (
@@ -126,12 +126,6 @@ class _Kind(NamedTuple):
     text: Callable[[Any, Any, Any], str]
 
 
-def _solve_match(
-    match: Match, settings: SolveSettings, _folder: Folder, observer: Observer | None
-) -> Found:
-    return solve_match(match, target=settings.target / match.pot, progress=observer)
-
-
 KINDS = {
     "deal": _Kind(
         build=build_deal,
@@ -144,7 +138,9 @@ KINDS = {
     ),
     "match": _Kind(
         build=build_match,
-        solve=_solve_match,
+        solve=lambda match, settings, _, observer: solve_match(
+            match, target=settings.target / match.pot, progress=observer
+        ),
         policy_of=match_policy_of,
         strategy_of=match_strategy_of,
         greedy=greedy_match,
@@ -194,12 +190,9 @@ def _solve(
         seconds=round(seconds, 2),
     )
     folder.write(solved, progress)
-    return _solution(folder, settings, solved, progress, policy, _first_hand(strategy, trees))
-
-
-def _first_hand(strategy: Any, trees: Any) -> tuple[np.ndarray, Stage]:
-    hands = strategy.hands if isinstance(strategy, MatchStrategy) else strategy
-    return hands[0], trees.first_stage
+    hands: Any = strategy.hands if isinstance(strategy, MatchStrategy) else strategy
+    first_hand = hands[0], trees.first_stage
+    return _solution(folder, settings, solved, progress, policy, first_hand)
 
 
 def _solution(

@@ -91,7 +91,8 @@ class Stage:
         """Return the game with the value [P] of the next stage for dealing again."""
         if not self.again.any():
             return self.tree
-        return self.tree.gaining(self.again[:, None] * continuation)
+        payoff = self.tree.payoff + self.again[:, None] * continuation
+        return self.tree._replace(payoff=payoff)
 
     def after(self, granted: int) -> "Stage":
         """Return the stage of a later hand, which differs in counters only."""

@@ -27,7 +27,6 @@ try:
     from starlette.applications import Starlette
 except ModuleNotFoundError as error:
     raise missing(error, "web") from error
-import platformdirs
 from markupsafe import Markup
 from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
@@ -450,11 +449,6 @@ def listen(port: int = PORT) -> socket.socket:
 def address_of(server: socket.socket) -> str:
     """Return the address of a server: "http://127.0.0.1:8765"."""
     return f"http://{LOOPBACK}:{server.getsockname()[1]}"
-
-
-def kept_in() -> Path:
-    """Return the folder of the stored table."""
-    return platformdirs.user_state_path("kille-env")
 
 
 def open_browser(url: str) -> None:

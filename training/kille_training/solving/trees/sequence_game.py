@@ -14,7 +14,7 @@ with imperfect recall", ICML 2012), and makes games several times smaller.
 """
 
 from hashlib import sha256
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 
@@ -92,10 +92,6 @@ class SequenceGame(NamedTuple):
             digest.update(f"{array.dtype}{array.shape}".encode())
             digest.update(np.ascontiguousarray(array).data)
         return digest.hexdigest()
-
-    def gaining(self, more: np.ndarray) -> Self:
-        """Return the game with `more` [K, P] added to its payoffs."""
-        return self._replace(payoff=self.payoff + more)
 
 
 def require(holds: bool, rule: str) -> None:
