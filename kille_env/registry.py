@@ -137,7 +137,7 @@ def spec(name: str) -> "GameSpec":
 
 
 def any_rules(game: str) -> "Rules":
-    """Return what stands for any rules of a game, in the table of a policy that plays by all."""
+    """Return the stand-in for any rules of a game, in the table of a policy that plays by all."""
     from kille_env.core.spec import RuleSets
 
     return RuleSets(game)

@@ -69,7 +69,7 @@ def rule_space(name: str | Path) -> RuleSpace:
 
 @cache
 def _built_in(name: str) -> RuleSpace:
-    """Return a space of `configs/rules`, one object for all who ask: its pools are made once."""
+    """Return a space of `configs/rules`, one shared object: its pools are made once."""
     return _read(rules_folder() / f"{name}.yaml", name)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Any, Self, get_origin, get_type_hints
 
 from kille_env.errors import KilleError, PolicyError, shortened
 from kille_env.registry import Table
@@ -12,14 +12,6 @@ from kille_env.registry import Table
 @dataclass(frozen=True)
 class Metadata:
     """The table that a policy was made for."""
-
-    KINDS: ClassVar[dict[str, type]] = {
-        "game": str,
-        "game_version": int,
-        "num_players": int,
-        "rules": dict,
-        "made": dict,
-    }
 
     game: str
     game_version: int  # version of the game whose observations it reads
@@ -30,11 +22,12 @@ class Metadata:
     @classmethod
     def read(cls, content: Mapping[str, Any]) -> Self:
         """Return the metadata in the content of a file."""
-        for name, kind in cls.KINDS.items():
-            value = content.get(name)
+        kinds = {name: get_origin(hint) or hint for name, hint in get_type_hints(cls).items()}
+        for name, kind in kinds.items():
+            value, kind = content.get(name), dict if kind is Mapping else kind
             if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
                 raise ValueError(f"{name} is {shortened(value)}, expected {kind.__name__}")
-        return cls(**{name: content[name] for name in cls.KINDS})
+        return cls(**{name: content[name] for name in kinds})
 
     @cached_property
     def tables(self) -> tuple[Table, ...]:

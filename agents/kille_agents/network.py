@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from safetensors import SafetensorError
@@ -43,21 +43,6 @@ CHUNK = 4096
 @dataclass(frozen=True, kw_only=True)
 class NetworkMetadata(Metadata):
     """Specification of a network and its tables: the content of `policy.json`."""
-
-    KINDS: ClassVar[dict[str, type]] = {
-        **Metadata.KINDS,
-        "observation_width": int,
-        "num_actions": int,
-        "layers": tuple,
-        "activation": str,
-        "table_sizes": tuple,
-        "episodes": tuple,
-        "near_seats": int,
-        "returns": str,
-        "space": str,
-        "space_digest": str,
-        "observe_rules": bool,
-    }
 
     observation_width: int  # F, features that it reads
     num_actions: int  # A, actions that it knows

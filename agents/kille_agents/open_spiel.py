@@ -6,7 +6,7 @@ policy answers by its information state, and a bot that looks at hidden cards lo
 """
 
 from collections.abc import Sequence
-from typing import Any, Protocol, cast
+from typing import Any
 
 import numpy as np
 
@@ -20,26 +20,10 @@ with needs("openspiel"):
     import pyspiel
 
 
-class SpielPolicy(Protocol):
-    """A `pyspiel.Policy` or an `open_spiel.python.policy.Policy`."""
-
-    def action_probabilities(self, state: Any) -> dict[int, float]:
-        """Return the probability of each legal action."""
-        ...
-
-
-class SpielBot(Protocol):
-    """A `pyspiel.Bot`, of C++ or of Python."""
-
-    def step(self, state: Any) -> int:
-        """Return an action."""
-        ...
-
-
 class OpenSpielPlayer:
-    """A policy or bots of OpenSpiel at our tables."""
+    """A policy of OpenSpiel, of C++ or Python, or its bots, at our tables."""
 
-    def __init__(self, player: SpielPolicy | SpielBot | Sequence[SpielBot], name: str = "") -> None:
+    def __init__(self, player: Any, name: str = "") -> None:
         """Wrap a policy, a bot for all seats, or one bot for each seat."""
         self._players = list(player) if isinstance(player, Sequence) else [player]
         if len(self._players) == 1 and type(player) is pyspiel.Bot:
@@ -71,8 +55,8 @@ class OpenSpielPlayer:
         """Return the probability of actions at a state."""
         player = self._players[state.current_player() % len(self._players)]
         if not hasattr(player, "action_probabilities"):
-            return {int(cast(SpielBot, player).step(state)): 1.0}
-        found = cast(SpielPolicy, player).action_probabilities(state)
+            return {int(player.step(state)): 1.0}
+        found = player.action_probabilities(state)
         if not found:
             raise PolicyError(
                 f"{self.name} says nothing about {state.information_state_string()!r}; it needs to "

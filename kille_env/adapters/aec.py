@@ -163,7 +163,7 @@ class KilleAEC(AECEnv[str, Any, int]):
 
     @property
     def rules(self) -> Rules:
-        """The rules of the match: those of the table, or what it has drawn."""
+        """The rules of the match: those of the table, or drawn ones."""
         return self._batch.rules_at()
 
     @property

@@ -146,7 +146,7 @@ class RuleSets(Rules):
 
 
 class RulePool:
-    """Base of what gives each match rules drawn from a pool, `kille_env.core.rule_space.RuleSpace`.
+    """Base of `kille_env.core.rule_space.RuleSpace`, which draws the rules of each match.
 
     Attributes:
         game: Name of the game.

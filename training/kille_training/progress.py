@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 from tqdm import tqdm
 
@@ -22,14 +22,6 @@ SECONDS_BETWEEN = 0.1, 10.0
 
 NOTHING_WRITTEN = "nothing was written"
 """Message of an interruption without stored results."""
-
-
-class Described(Protocol):
-    """An intermediate result that can describe itself."""
-
-    def describe(self) -> str:
-        """Return a line of text."""
-        ...
 
 
 def ignore(*progress: object) -> None:
@@ -109,8 +101,8 @@ class Bars:
         if self._done >= total and not self.lines:
             self._end()
 
-    def described(self, found: Described) -> None:
-        """Show an intermediate result in place of a bar, or as a line."""
+    def described(self, found: Any) -> None:
+        """Show an intermediate result, by its `describe()`, in place of a bar, or as a line."""
         if not self._is_time():
             return
         if not self.visible:

@@ -15,9 +15,9 @@ The reasons, in the order in which they are looked at:
    some seat holds a really low card, so little is needed to stand; the dealer needs most, because
    all before it have had their chance to get rid of one.
 
-The thresholds are measured, not guessed: `benchmarks/thresholds.py` plays every seat's every card
-both ways, over the same deals and against players with the thresholds so far, and repeats that
-until they settle. They are measured for single deals of the preset `svensk` and used everywhere.
+The thresholds are measured, not guessed: every seat has played every card both ways, over the same
+deals and against players with the thresholds so far, until they settled. They are measured for
+single deals of the preset `svensk` and used everywhere.
 
 Questions (fragekille): a seat that would swap asks for better cards, because a refusal costs it
 nothing. The answer is no: a seat that asks has said that its card is bad. (Agreeing with a card

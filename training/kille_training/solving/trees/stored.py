@@ -1,4 +1,4 @@
-"""Games with a solution as files of plain arrays: docs/truth.md says what each array holds."""
+"""Games with a solution as files of plain arrays, described in docs/truth.md."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
