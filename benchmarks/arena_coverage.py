@@ -60,14 +60,10 @@ PLAYERS: dict[str, tuple[str, ...]] = {
     ),
 }
 """Good and bad players, and nearly equal ones."""
-DEALS = (20, 200, 2_000, 20_000)
-"""Deals after which a tournament is evaluated."""
-POPULATION = {3: 3_000, 2: 60_000}
-"""Deals of a population, by seats."""
-BATCH = 16_384
-"""Approximate number of tables played at a time."""
-AT_ONCE = 50
-"""Tournaments per task of a process."""
+DEALS = (20, 200, 2_000, 20_000)  # deals after which a tournament is evaluated
+POPULATION = {3: 3_000, 2: 60_000}  # deals of a population, by seats
+BATCH = 16_384  # approximate number of tables played at a time
+AT_ONCE = 50  # tournaments per task of a process
 
 
 # --- the population ---

@@ -33,11 +33,9 @@ from markdown_tables import table
 SEATS = 3
 BANK = 20_000
 BATCH = 4_000
-SPREAD = 30
-"""Standard deviation of scores over the gap between the hypotheses."""
+SPREAD = 30  # standard deviation of scores over the gap between the hypotheses
 ERROR = 0.05
-RARE = 0.01
-"""Share of nonzero scores below which the bounds limit a test."""
+RARE = 0.01  # share of nonzero scores below which the bounds limit a test
 
 
 def scores_of(players: Sequence[Policy], rules: Rules, deals: int, seed: int) -> np.ndarray:

@@ -22,8 +22,7 @@ from kille_training.solving.trees.values import best_response
 from markdown_tables import table
 
 SEATS = 3
-ROUNDS = 100
-"""Maximum number of alternating best responses; they converge far earlier."""
+ROUNDS = 100  # maximum number of alternating best responses; they converge far earlier
 SMALLEST_GAIN = 1e-12
 
 

@@ -31,8 +31,7 @@ from speed.playing import played, step_rate
 
 SIZES = tuple(2**power for power in range(10, 23, 2))
 WARM, STEPS, REPEATS = 30, 20, 5
-TRAINING = {"cpu": 2048, "cuda": 32768}
-"""Tables by device."""
+TRAINING = {"cpu": 2048, "cuda": 32768}  # tables by device
 SECONDS = (10.0, 30.0, 100.0)
 
 Rows = Iterator[dict[str, Any]]

@@ -12,10 +12,8 @@ from kille_env.errors import ConfigError
 from kille_training.settings import plain, versions
 
 ROOT = Path(__file__).parents[1]
-Key = dict[str, Any]
-"""Values that identify a run of a benchmark."""
-Case = tuple[Key, Any]
-"""A run: its key and its settings."""
+Key = dict[str, Any]  # values that identify a run of a benchmark
+Case = tuple[Key, Any]  # run: its key and its settings
 Measure = Callable[[Key, Any], dict[str, Any]]
 
 

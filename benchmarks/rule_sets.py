@@ -37,8 +37,7 @@ from kille_training.solving.solution import MIXED_TARGETS
 from kille_training.solving.stages import DealStages
 
 REGION, SEED = "test", 2026
-DULL = 0.05
-"""NashConv of uniform play, in units, below which a table is dull."""
+DULL = 0.05  # NashConv of uniform play, in units, below which a table is dull
 COUNTS = {
     "krypkille-scores": {2: 40, 3: 19},
     "krypkille-all": {2: 22, 3: 4},

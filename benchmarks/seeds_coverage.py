@@ -14,8 +14,7 @@ from markdown_tables import table
 
 SEEDS = (2, 3, 4, 5, 8)
 REPEATS, DEALS, DRAWS = 400, 10, 500
-COLLAPSED = 10.0
-"""Loss of a collapsed run in standard deviations."""
+COLLAPSED = 10.0  # loss of a collapsed run in standard deviations
 
 
 def percentiles(first: np.ndarray, second: np.ndarray, draws: int, seed: int) -> Interval:

@@ -16,8 +16,7 @@ ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "architecture.md"
 PACKAGES = ("training/kille_training", "agents/kille_agents", "kille_env")
 """The folders of the packages, from the one on top."""
-ALIASES = {"sb3"}
-"""Rooms that only re-export a module."""
+ALIASES = {"sb3"}  # rooms that only re-export a module
 
 
 def rooms(folder: Path) -> str:

@@ -13,8 +13,7 @@ from kille_training.pages.page import SERIES, WIDE
 from kille_training.pages.plots import STYLE, as_svg, logarithmic
 
 DOCS = Path(__file__).parent
-LEAST = 1e-9
-"""NashConv at which a curve ends."""
+LEAST = 1e-9  # NashConv at which a curve ends
 LINES = {
     "OpenSpiel CFR": (0, "--"),
     "OpenSpiel CFR+": (1, "--"),

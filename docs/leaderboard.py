@@ -31,14 +31,12 @@ from kille_training.settings import versions
 DOCS = Path(__file__).parent
 PAGE, DATA = DOCS / "leaderboard.md", DOCS / "data" / "leaderboard.jsonl"
 PLAYERS = ("uniform", "rule_of_thumb", "byteskille/solved", *TRAINED)
-VERSION = 1
-"""Version of the remaining conditions, see `conditions`."""
+VERSION = 1  # version of the remaining conditions, see `conditions`
 SEED, DEALS, DIGITS = 271_828, 2_000, 6
 BASELINES, OURS = ("rule_of_thumb", "uniform"), "kille-env"
 
 Line = dict[str, Any]
-Score = dict[str, float]
-"""A mean with the ends of its 95% interval: "mean", "low", "high"."""
+Score = dict[str, float]  # mean with the ends of its 95% interval: "mean", "low", "high"
 
 
 @dataclass(frozen=True)

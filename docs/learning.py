@@ -27,8 +27,7 @@ SETTINGS = ("decisions", "num_tables", "n_steps", "batch_size", "n_epochs", "lea
 """Settings of the learner in the recipes of the games."""
 MILLIONS = (0, 1, 2, 4, 6, 12, 24)
 
-Runs = Any
-"""Finished runs, one per row of a DataFrame, untyped."""
+Runs = Any  # finished runs, one per row of a DataFrame, untyped
 
 
 def results(name: str) -> Runs:

@@ -39,8 +39,7 @@ BY_TABLE = {"deal": 4_000, "match": 400}
 """Observations of trained players at every table size, by episode."""
 RESPONSE = {"learning_rate": 5e-4, "ent_coef": 0.02}
 """Hyperparameters of a response, which begins with the network itself."""
-SEATS = (2, 3, 4)
-"""Tables with a solution, and with a tree that fits into memory."""
+SEATS = (2, 3, 4)  # tables with a solution, and with a tree that fits into memory
 
 
 def earned(

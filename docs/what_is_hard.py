@@ -14,8 +14,7 @@ PAGE = DOCS / "what_is_hard.md"
 RESPONSES, BOARD = (DOCS / "data" / f"{name}.jsonl" for name in ("responses", "leaderboard"))
 SEATS = (2, 3, 4)
 PLAYERS = ("uniform", "rule_of_thumb", "byteskille/solved")
-LONG = (2, 6, 11, 20)
-"""Numbers of seats of the matches shown, if the game allows them."""
+LONG = (2, 6, 11, 20)  # numbers of seats of the matches shown, if the game allows them
 
 
 def interval(found: list[float]) -> str:

@@ -37,10 +37,8 @@ NOTHING = ("Identity", "Dropout", "Flatten")
 """Modules that leave rows as they are where a network is measured."""
 AT_THE_END = ("Softmax", "LogSoftmax")
 """Modules at the end of a network that the softmax over the legal actions makes up for."""
-CHECKED, STEPS = 64, 8
-"""Tables and steps at which the policy is compared with the original."""
-APART = 1e-4
-"""Largest difference of the two, as a share of their largest output."""
+CHECKED, STEPS = 64, 8  # tables and steps at which the policy is compared with the original
+APART = 1e-4  # largest difference of the two, as a share of their largest output
 
 
 def save_policy(

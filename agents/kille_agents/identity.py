@@ -23,10 +23,8 @@ class UnsteadyError(PolicyError):
 
 SEED, TABLES, ROUNDS = 71, 48, 8
 """Seed and number of the matches, and decisions of each that are asked about."""
-SEARCHED = 6
-"""Matches for a player that looks ahead, which takes its time over each decision."""
-TOLERANCE = 1e-4
-"""Difference of two probabilities from which on they are different answers."""
+SEARCHED = 6  # matches for a player that looks ahead, which takes its time over each decision
+TOLERANCE = 1e-4  # difference of two probabilities from which on they are different answers
 DECIMALS = 6
 
 

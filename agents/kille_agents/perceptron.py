@@ -14,8 +14,7 @@ import numpy as np
 from kille_env.core.jit import kernel
 from kille_env.errors import PolicyError
 
-Layer = tuple[np.ndarray, np.ndarray]
-"""Weights [in, out] and biases [out], float32."""
+Layer = tuple[np.ndarray, np.ndarray]  # weights [in, out] and biases [out], float32
 Activation = Callable[..., np.ndarray]
 """Is called with values [N, units] float32 and, as `out`, where to write."""
 

@@ -21,10 +21,8 @@ from kille_training.solving.trees.sequence_game import SequenceGame
 from speed.playing import played, step_rate
 from speed.rows import Row, random_actions, row, seconds
 
-BUDGET = 10**10
-"""Decisions of the cost estimate."""
-STEPS = 8
-"""Steps of a run of `bench_seats`."""
+BUDGET = 10**10  # decisions of the cost estimate
+STEPS = 8  # steps of a run of `bench_seats`
 
 
 def random_network(seats: int, rules: Rules) -> Policy:

@@ -20,16 +20,12 @@ import numpy as np
 
 from speed.rows import random_actions
 
-SECONDS = 0.3
-"""Minimum seconds of one measurement."""
+SECONDS = 0.3  # minimum seconds of one measurement
 
 BATCH, LOOP, AEC = "batch", "loop", "aec"
 CFR, CFR_PLUS, NASH_CONV = "cfr", "cfr+", "nash_conv"
-DECISIONS = 1000
-"""Minimum decisions of a turn with one table."""
-
-clock = time.process_time
-"""CPU seconds: workloads use one core, and waiting for it does not count."""
+DECISIONS = 1000  # minimum decisions of a turn with one table
+clock = time.process_time  # CPU seconds: workloads use one core, and waiting for it does not count
 
 Play = Callable[[], tuple[int, float]]
 """Function that does some work and returns the number of pieces and their `clock` seconds."""

@@ -20,8 +20,7 @@ from kille_env.rule_spaces import list_rule_spaces, rule_space
 from speed.rows import Row, random_actions, row, seconds, spread
 
 TABLES = (64, 1024, 4096, 16384, 65536)
-DECISIONS = 5000
-"""Decisions of a run with one table."""
+DECISIONS = 5000  # decisions of a run with one table
 
 
 def played(game: str, tables: int, players: int, episode: str = "match", **options: Any) -> Batch:

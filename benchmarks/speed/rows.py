@@ -14,8 +14,7 @@ from typing import Any
 
 import numpy as np
 
-Spread = tuple[float, float, float]
-"""The median, the least and the largest of several runs."""
+Spread = tuple[float, float, float]  # median, the least and the largest of several runs
 
 
 @dataclass(frozen=True)

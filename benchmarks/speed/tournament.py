@@ -20,13 +20,10 @@ from kille_training.statistics.tally import ARRAYS, Tally
 from speed.learning import random_network
 from speed.rows import Row, row
 
-TABLES = 16384
-"""Tables of a shard, as in a tournament; fewer for search players."""
+TABLES = 16384  # tables of a shard, as in a tournament; fewer for search players
 SEARCHED = 64
-LINEUPS = 16
-"""Disjoint lineups of a deal."""
-Result = tuple[Shard, Lineups, np.ndarray]
-"""A shard, its members and their earnings."""
+LINEUPS = 16  # disjoint lineups of a deal
+Result = tuple[Shard, Lineups, np.ndarray]  # shard, its members and their earnings
 
 
 def bench_tournament(game: str, players: int, repeats: int) -> Iterator[Row]:

@@ -3,11 +3,8 @@
 from kille_env.core.spec import Rules
 from kille_env.registry import spec
 
-SEED = 1_000_003
-"""Default seed of the deals of all measurements."""
-
-UNCUT = 4.0
-"""Clipping range of the scores of matches, as a multiple of the largest score of a deal."""
+SEED = 1_000_003  # default seed of the deals of all measurements
+UNCUT = 4.0  # clipping range of the scores of matches, as a multiple of the largest score of a deal
 
 EARNED, BEYOND_BASELINE = "earned", "beyond the baseline"
 BEYOND_MEAN, OWN_REWARD = "beyond the table's mean", "by a reward of your own"

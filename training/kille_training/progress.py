@@ -15,13 +15,11 @@ Progress = Callable[[str, int, int], None]
 
 The first call of a resumed job has the parts done earlier.
 """
-SECONDS_BEFORE_BAR = 0.5
-"""Minimum seconds of a job with a bar."""
+SECONDS_BEFORE_BAR = 0.5  # minimum seconds of a job with a bar
 SECONDS_BETWEEN = 0.1, 10.0
 """Minimum seconds between two updates on a terminal, and between two lines elsewhere."""
 
-NOTHING_WRITTEN = "nothing was written"
-"""Message of an interruption without stored results."""
+NOTHING_WRITTEN = "nothing was written"  # message of an interruption without stored results
 
 
 def ignore(*progress: object) -> None:

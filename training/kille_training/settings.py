@@ -38,12 +38,10 @@ Overrides = Mapping[str, Any] | Sequence[str]
 
 LIBRARIES = ("numpy", "numba", "torch", "stable-baselines3", "sb3-contrib", "gymnasium")
 SUFFIXES = (".yaml", ".yml")
-MOST_BYTES = 1 << 20
-"""Maximum size of a file of settings."""
+MOST_BYTES = 1 << 20  # maximum size of a file of settings
 _PACKAGE = Path(__file__).parent
 _FOLDERS = (_PACKAGE / "configs", _PACKAGE.parents[1] / "configs")
-KINDS = ("train", "tournament", "benchmark")
-"""Commands that accept recipes."""
+KINDS = ("train", "tournament", "benchmark")  # commands that accept recipes
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
@@ -113,10 +111,8 @@ def folder_name(name: str) -> str:
     return name
 
 
-FolderName = Annotated[str, AfterValidator(folder_name)]
-"""The name of a run's folder."""
-List = Annotated[tuple[S, ...], Field(strict=False)]
-"""A list in YAML, a tuple or list in Python."""
+FolderName = Annotated[str, AfterValidator(folder_name)]  # name of a run's folder
+List = Annotated[tuple[S, ...], Field(strict=False)]  # list in YAML, a tuple or list in Python
 Count = Annotated[int, Field(ge=1)]
 Seed = Annotated[int, Field(ge=0)]
 Positive = Annotated[float, Field(gt=0.0)]

@@ -15,8 +15,7 @@ from kille_env.play.policy import ObservationPolicy, tables_of, with_uniform
 TRAIN, HELD_OUT = "train", "held_out"
 SPLITS = (TRAIN, HELD_OUT, "all")
 BY_HAND = "hand-written from its description; untuned"
-Make = Callable[..., ObservationPolicy]
-"""Makes a policy for a number of seats and rules."""
+Make = Callable[..., ObservationPolicy]  # makes a policy for a number of seats and rules
 
 
 @dataclass(frozen=True)

@@ -58,10 +58,8 @@ class Seen:
         return self[part][np.arange(len(self)), -steps]
 
 
-Habit = Callable[[Seen], np.ndarray]
-"""Wishes for each action, [n, A], at the decisions of a phase."""
-Condition = Callable[[Seen], Any]
-"""Whether a condition holds, [n] bool."""
+Habit = Callable[[Seen], np.ndarray]  # wishes for each action, [n, A], at the decisions of a phase
+Condition = Callable[[Seen], Any]  # whether a condition holds, [n] bool
 
 
 def always(*actions: str) -> Habit:

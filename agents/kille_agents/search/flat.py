@@ -28,8 +28,7 @@ from kille_env.play.decisions import Decisions
 from kille_env.play.policy import ObservationPolicy, answers, at_table, check_probabilities
 from kille_env.registry import Table
 
-DUST = 1e-9
-"""Money below which two actions are equal: shares of a stake are no binary fractions."""
+DUST = 1e-9  # money below which two actions are equal: shares of a stake are no binary fractions
 BELIEFS = ("uniform", "policy")
 
 

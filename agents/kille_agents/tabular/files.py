@@ -15,8 +15,7 @@ from kille_env.errors import PolicyError
 from kille_env.files import BROKEN
 
 SUFFIX = ".npz"
-TABULAR = "policy.npz"
-"""File name of a tabular policy in the folder of a solution."""
+TABULAR = "policy.npz"  # file name of a tabular policy in the folder of a solution
 
 
 def tabular_file(path: str | Path) -> Path | None:

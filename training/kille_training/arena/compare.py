@@ -47,11 +47,9 @@ from kille_training.tables import RulesLike, table_of
 FILE = "comparison.npz"
 MIN_GAIN = {"deal": 0.005, "match": 0.05}
 """Smallest gain to detect by default, in units, by the noun of an episode."""
-BATCH_TABLES = 16_384
-"""Tables that are played side by side."""
+BATCH_TABLES = 16_384  # tables that are played side by side
 FIRST_DEALS = 1_000
-GROWTH = 1.25
-"""Deals until the next look, at most, as a multiple of those played so far."""
+GROWTH = 1.25  # deals until the next look, at most, as a multiple of those played so far
 DIGITS = range(4, 10)
 """Decimals of the ends of an interval: more where an end is close to a hypothesis."""
 

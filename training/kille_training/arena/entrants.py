@@ -15,11 +15,9 @@ from kille_env.errors import ConfigError
 from kille_env.play.policy import PlayerLike
 
 SAMPLED = "sampled"
-MOST_DEALS = 10**14
-"""Upper limit of a deal's number."""
+MOST_DEALS = 10**14  # upper limit of a deal's number
 Number = Annotated[int, Field(ge=0, le=MOST_DEALS)]
-OBJECT = "Python object "
-"""Prefix of the names of Python objects in settings."""
+OBJECT = "Python object "  # prefix of the names of Python objects in settings
 
 
 @dataclass(frozen=True)

@@ -35,11 +35,8 @@ from kille_training.statistics.plackett_luce import ELO, Ratings
 from kille_training.statistics.standings import CrossTable
 from kille_training.statistics.tally import NANO
 
-MOST_IN_CROSSTABLE = 60
-"""Maximum number of entrants in a crosstable."""
-
-MOST_NAMES = 3
-"""Maximum number of names in a verdict."""
+MOST_IN_CROSSTABLE = 60  # maximum number of entrants in a crosstable
+MOST_NAMES = 3  # maximum number of names in a verdict
 
 FIELD = (
     "Units depend on the field: exploiting weak players earns more if there are many of them. "

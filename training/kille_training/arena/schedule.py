@@ -34,13 +34,9 @@ from kille_training.arena.entrants import Entrant
 _LINEUPS = 0x64726177
 """Random stream of lineups below the seed of a tournament; no table size and no deal has it."""
 _MEMBERS, _PLACES = range(2)
-MOST_TABLES = 2**16
-"""Maximum number of tables of a deal, which are played side by side."""
-_AGAIN = 1e15
-"""Penalty of an entrant without a free seat, larger than any other."""
-
-Cohorts = Sequence[tuple[int, ...]]
-"""Numbers of the entrants that entered together, founders first."""
+MOST_TABLES = 2**16  # maximum number of tables of a deal, which are played side by side
+_AGAIN = 1e15  # penalty of an entrant without a free seat, larger than any other
+Cohorts = Sequence[tuple[int, ...]]  # numbers of the entrants that entered together, founders first
 
 
 class Lineups(NamedTuple):

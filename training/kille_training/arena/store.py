@@ -26,13 +26,10 @@ from kille_training.arena.play import Shard, cut
 from kille_training.arena.schedule import Lineups, Schedule
 from kille_training.statistics.tally import ARRAYS, Tally
 
-FORMAT = 1
-"""Version of the file; it also rises when schedules change."""
+FORMAT = 1  # version of the file; it also rises when schedules change
 LOCK = "results.lock"
-SECONDS = 5.0
-"""Minimum seconds between two writes."""
-COST = 20.0
-"""The same as a multiple of the duration of the last write."""
+SECONDS = 5.0  # minimum seconds between two writes
+COST = 20.0  # same as a multiple of the duration of the last write
 
 
 class StoreError(KilleError):

@@ -178,8 +178,7 @@ class Tournament:
         write_whole(self._folder.config, (text + as_yaml(self.settings)).encode())
 
 
-PLAN_WIDTH = 79
-"""Maximum length of a line of the plan."""
+PLAN_WIDTH = 79  # maximum length of a line of the plan
 
 
 def _schedules(settings: TournamentSettings, entrants: Sequence[Entrant]) -> list[Schedule]:

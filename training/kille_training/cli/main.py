@@ -42,8 +42,7 @@ COMMANDS = {
 }
 """Every command: its function ("module:function" in this folder) and its help."""
 
-MOST_CHARACTERS = 2_000
-"""Maximum length of an error: a name in it may be of any length."""
+MOST_CHARACTERS = 2_000  # maximum length of an error: a name in it may be of any length
 
 
 class LazyGroup(click.Group):

@@ -9,8 +9,7 @@ import click
 from kille_env.registry import Table
 from kille_training.cli import command
 
-SET = ("iterations", "method", "memory")
-"""Arguments for `--set`."""
+SET = ("iterations", "method", "memory")  # arguments for `--set`
 
 
 @click.command(epilog="Example: kille solve byteskille --players 3 --rules wikipedia")

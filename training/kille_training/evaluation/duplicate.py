@@ -31,12 +31,10 @@ from kille_training.labels import most_apart
 from kille_training.progress import ignore
 from kille_training.statistics.intervals import ScoreRange, means
 
-TABLES = 16_384
-"""Tables played side by side, which bounds the memory."""
+TABLES = 16_384  # tables played side by side, which bounds the memory
 DECIMALS = 9
 """Decimals of scores: shares of a stake are not binary fractions, so sums have rounding errors."""
-DETERMINISTIC = "deterministic"
-"""Way of play of a policy that never mixes actions."""
+DETERMINISTIC = "deterministic"  # way of play of a policy that never mixes actions
 
 
 def known_play(play: str) -> str:
@@ -47,8 +45,7 @@ def known_play(play: str) -> str:
     return play
 
 
-Play = Annotated[str, AfterValidator(known_play)]
-"""Way of play in results."""
+Play = Annotated[str, AfterValidator(known_play)]  # way of play in results
 
 
 @dataclass(frozen=True)

@@ -27,8 +27,7 @@ from kille_training.solving.stages import DealStages, Stage
 from kille_training.solving.trees.sequence_game import payoffs_of
 from kille_training.solving.trees.values import NashConv, best_response, infoset_reach, losses
 
-LEAST = 1e-9
-"""Losses below this, in units per deal, are rounding errors."""
+LEAST = 1e-9  # losses below this, in units per deal, are rounding errors
 
 
 def measure_exactly(

@@ -35,11 +35,9 @@ from kille_training.labels import episode_noun
 from kille_training.names import FIRST_NAMES, company
 from kille_training.pages.page import css, render
 
-MOST_MOMENTS = 10_000
-"""Maximum number of moments on a page."""
+MOST_MOMENTS = 10_000  # maximum number of moments on a page
 MOST_MISTAKES = 12
-LEAST_LOSS = 0.0005
-"""Losses below this, in units, count as 0; a page shows three decimals."""
+LEAST_LOSS = 0.0005  # losses below this, in units, count as 0; a page shows three decimals
 _PATH = re.compile(r"[\w./\\:-]*[/\\_:.][\w./\\:-]*")
 """Pattern of a policy's name or path, as opposed to a person's name."""
 ALWAYS_ASKED, SOLUTION = "rule_of_thumb", "byteskille/solved"

@@ -29,8 +29,7 @@ if TYPE_CHECKING:
 else:  # `Any`, because pydantic cannot check a table
     PlainTable = Annotated[Any, PlainValidator(Table.read), PlainSerializer(Table.as_dict)]
 
-MOST_POSITIONS = 5
-"""Maximum number of seats with a column for each position."""
+MOST_POSITIONS = 5  # maximum number of seats with a column for each position
 
 
 @dataclass(frozen=True, repr=False)
@@ -268,5 +267,4 @@ class Evaluation(Result):
             ) from None
 
 
-_PLAIN = TypeAdapter(Evaluation)
-"""Converts a measurement to plain values and back."""
+_PLAIN = TypeAdapter(Evaluation)  # converts a measurement to plain values and back

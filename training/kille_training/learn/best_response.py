@@ -56,19 +56,15 @@ LEARNER = {
 best, and the final policy need not mix actions.
 """
 
-PARTS = 100
-"""Progress steps per learner."""
-
-KEEPS = -1
-"""Stands for a learner if the response plays the policy itself."""
+PARTS = 100  # progress steps per learner
+KEEPS = -1  # stands for a learner if the response plays the policy itself
 
 FAILED = (
     "No learner gained anything: the search failed, and the exploitability of {} remains unknown; "
     "try more decisions or other seeds."
 )
 
-PROBE = 2_000
-"""Deals that estimate the scale of rewards."""
+PROBE = 2_000  # deals that estimate the scale of rewards
 
 
 @settings

@@ -25,10 +25,8 @@ from kille_training.pool.jobs import Arrays, Failed, Report, cores
 from kille_training.progress import Progress, part_of, teller
 
 LOG = "output.log"
-FOREVER = 1e9
-"""Time limit of a run in seconds."""
-LOOK = 1.0
-"""Seconds between two updates of the progress of runs."""
+FOREVER = 1e9  # time limit of a run in seconds
+LOOK = 1.0  # seconds between two updates of the progress of runs
 
 
 @dataclass(frozen=True)
@@ -66,8 +64,7 @@ class Item:
             run.check_same(self.settings)
 
 
-Finish = Callable[[Item], None]
-"""Train and measure the unfinished part of a run, in its folder."""
+Finish = Callable[[Item], None]  # train and measure the unfinished part of a run, in its folder
 
 
 def run_grid(
@@ -182,5 +179,4 @@ def _warm_up(settings: TrainSettings) -> None:
         _WARM.add(kind)
 
 
-_WARM: set[str] = set()
-"""Methods and tables that are warm in this process."""
+_WARM: set[str] = set()  # methods and tables that are warm in this process

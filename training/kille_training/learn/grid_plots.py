@@ -18,13 +18,11 @@ from kille_training.statistics.aggregate import interquartile_mean
 if TYPE_CHECKING:
     from kille_training.learn.seeds import Difference
 
-LOWEST = 1e-4
-"""Lower limit of scores in curves."""
+LOWEST = 1e-4  # lower limit of scores in curves
 AXES = {"decisions": "decisions, thousands", "seconds": "CPU seconds"}
 """Axes of the curves of a run, and their labels."""
 SCALE = {"decisions": 1000, "seconds": 1}
-MARKS = {"o": "●", "s": "■", "^": "▲"}
-"""Marks of arms, and the same as letters."""
+MARKS = {"o": "●", "s": "■", "^": "▲"}  # marks of arms, and the same as letters
 COLORS = (*SERIES, "#222222", "#56b4e9", "#e377c2", "#7a4b2a", "#8a929c")
 """Colors of methods."""
 

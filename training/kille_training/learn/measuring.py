@@ -29,10 +29,8 @@ from kille_training.solving.size import has_exact_tree
 if TYPE_CHECKING:
     from kille_training.evaluation.held_out import TablesNashConv
 
-PUBLISHED = "test"
-"""The region with published tables."""
-FEW = 16
-"""Tables of another region that measure a run."""
+PUBLISHED = "test"  # region with published tables
+FEW = 16  # tables of another region that measure a run
 SHARES = ("decisions", "seconds", "value", "low", "high")
 """Columns of shares.csv: the interquartile mean over the tables, with its interval."""
 TEXTS = {"against": str, "play": known_play}

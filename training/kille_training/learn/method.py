@@ -40,10 +40,8 @@ if TYPE_CHECKING:
 
 Left = Callable[[], float]
 """Function that returns the remaining share of the budget, from 1 to 0, for annealing."""
-Learned = NetworkPolicy | TabularPolicy
-"""A policy with a file format."""
-SPREAD_MATCHES = 64
-"""Matches that estimate the spread of earnings at a table."""
+Learned = NetworkPolicy | TabularPolicy  # policy with a file format
+SPREAD_MATCHES = 64  # matches that estimate the spread of earnings at a table
 
 
 class Learner(Protocol):

@@ -59,11 +59,9 @@ if TYPE_CHECKING:
     from kille_training.evaluation.results import Evaluation
 
 EVALUATION, REPORT, HELD_OUT = "evaluation.json", "report.html", "held_out.json"
-SEED_PREFIX = "seed-"
-"""Prefix of the folders of runs by seed, see `seeds`."""
+SEED_PREFIX = "seed-"  # prefix of the folders of runs by seed, see `seeds`
 FORMAT = "kille-checkpoint 6"
-BLANK = "0" * 64
-"""Placeholder of the digest during its computation."""
+BLANK = "0" * 64  # placeholder of the digest during its computation
 _DIGEST = re.compile(rb'digest\\": \\"([0-9a-f]{64})\\"')
 REMEDY = "delete it, and kille train restarts the run from its settings"
 PROGRESS = (

@@ -34,10 +34,8 @@ from kille_training.statistics.aggregate import bootstrap, difference, interquar
 
 NASH_CONV = "NashConv"
 PLOT = "differences.svg"
-FEWEST = 2
-"""Minimum number of seeds for an interval over seeds."""
-DUST = 1e-9
-"""Rounding error of the length of an interval of equal seeds."""
+FEWEST = 2  # minimum number of seeds for an interval over seeds
+DUST = 1e-9  # rounding error of the length of an interval of equal seeds
 
 
 @dataclass(frozen=True, repr=False)

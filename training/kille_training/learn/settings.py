@@ -27,10 +27,8 @@ from kille_training.settings import (
     settings,
 )
 
-DECISIONS = 2_000_000
-"""Default budget in decisions."""
-UNLIMITED = 10**15
-"""Decisions of a run with a budget in CPU seconds."""
+DECISIONS = 2_000_000  # default budget in decisions
+UNLIMITED = 10**15  # decisions of a run with a budget in CPU seconds
 
 
 @settings

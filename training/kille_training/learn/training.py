@@ -50,8 +50,7 @@ if TYPE_CHECKING:
 
 MEASURING = "kille_training.learn.measuring"
 """Module with kernels to compile in a child process during training."""
-Tell = Callable[[str], None]
-"""Callback with a sentence."""
+Tell = Callable[[str], None]  # callback with a sentence
 
 
 @overload

@@ -39,12 +39,10 @@ GREEDY, SAMPLED = (COLORS[name][0] for name in ("greedy", "sampled"))
 SERIES = ("#1b6ca8", "#c8553d", "#588157", "#7d5ba6", "#b08900")
 """Colors of series within one plot; its legend names them."""
 
-LEAST = 1e-6
-"""Smallest value on a logarithmic axis; smaller ones, including 0, are clipped to it."""
+LEAST = 1e-6  # smallest value on a logarithmic axis; smaller ones, including 0, are clipped to it
 WIDE, NARROW = 9.6, 3.6
 """Widths of plots in inches, for a page and for a phone, where 9 points are 12 px."""
-STEPS = (1, 2, 5, 10)
-"""Distances between ticks, times a power of ten."""
+STEPS = (1, 2, 5, 10)  # distances between ticks, times a power of ten
 MOST_TICKS = 4
 
 

@@ -27,12 +27,9 @@ from kille_env.errors import KilleError
 from kille_training.pool.jobs import Arrays, Blame, blaming
 
 MARK = b"kille\0\r\n"
-LARGEST = 1 << 30
-"""Maximum size of a message in bytes."""
-MOST_TEXT = 10_000
-"""Maximum length of a text."""
-FILES_CLOSED = 113
-"""Exit code of a child if a player closed or replaced its files."""
+LARGEST = 1 << 30  # maximum size of a message in bytes
+MOST_TEXT = 10_000  # maximum length of a text
+FILES_CLOSED = 113  # exit code of a child if a player closed or replaced its files
 
 
 class Said(IntEnum):

@@ -25,12 +25,9 @@ from kille_env.extras import needs
 from kille_training.pool.jobs import Arrays, Failed, I, Job, WorkerError
 from kille_training.pool.processes import Processes
 
-AHEAD = 2
-"""Items submitted per CPU: one running, one queued."""
-ANSWER = 5.0
-"""Timeout of the head of a cluster in seconds."""
-PATIENCE = 1.0
-"""Seconds between two updates of the number of CPUs."""
+AHEAD = 2  # items submitted per CPU: one running, one queued
+ANSWER = 5.0  # timeout of the head of a cluster in seconds
+PATIENCE = 1.0  # seconds between two updates of the number of CPUs
 
 
 class Ray(AbstractContextManager["Ray"]):

@@ -29,10 +29,8 @@ from kille_env.streams import standard_error
 from kille_env.words.text import printable
 
 I = TypeVar("I")  # noqa: E741
-Arrays = dict[str, np.ndarray]
-"""The result of a job, which needs no unpickling."""
-MAX_REASON = 500
-"""Maximum length of a reason."""
+Arrays = dict[str, np.ndarray]  # result of a job, which needs no unpickling
+MAX_REASON = 500  # maximum length of a reason
 
 
 class Report(Protocol):

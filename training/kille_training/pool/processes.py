@@ -28,10 +28,8 @@ from kille_env.files import make_folder
 from kille_training.pool.child import FILES_CLOSED, LARGEST, Said, decode
 from kille_training.pool.jobs import Arrays, Failed, I, Job, WorkerError, shown
 
-TICK = 0.25
-"""Maximum seconds between two checks of the children."""
-TRIES = 2
-"""Tries of an item after deaths of its child outside foreign code."""
+TICK = 0.25  # maximum seconds between two checks of the children
+TRIES = 2  # tries of an item after deaths of its child outside foreign code
 ENVIRONMENT = {
     name: "1"
     for name in (

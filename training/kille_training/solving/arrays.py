@@ -11,8 +11,7 @@ import numpy as np
 from kille_env.core.jit import kernel
 from kille_training.solving.trees.tree import CHANCE
 
-FIRST_ROOM = 1 << 14
-"""Initial capacity of each array."""
+FIRST_ROOM = 1 << 14  # initial capacity of each array
 
 FRAME = np.dtype(
     [

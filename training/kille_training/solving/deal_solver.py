@@ -17,8 +17,7 @@ from kille_training.solving.trees.cfr import CFR
 from kille_training.solving.trees.sequence_game import SequenceGame
 from kille_training.solving.trees.values import NashConv, nash_conv
 
-SAVE_SECONDS = 20.0
-"""Seconds between two checkpoints of a hand."""
+SAVE_SECONDS = 20.0  # seconds between two checkpoints of a hand
 
 
 def solve_deal(

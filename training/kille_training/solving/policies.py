@@ -33,11 +33,8 @@ from kille_training.solving.trees.values import (
     infoset_reach,
 )
 
-BATCH = 1 << 14
-"""Batch size of a policy, in information sets."""
-
-AT_ONCE = 64
-"""The same for a search policy, small enough for visible progress."""
+BATCH = 1 << 14  # batch size of a policy, in information sets
+AT_ONCE = 64  # same for a search policy, small enough for visible progress
 
 
 def can_be_asked(policy: Policy) -> bool:

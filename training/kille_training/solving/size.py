@@ -10,13 +10,10 @@ from kille_env.core.table import OVER
 from kille_env.errors import KilleError
 from kille_env.registry import load_game
 
-MEMORY_LIMIT = 6 * 2**30
-"""Default memory limit of a tree in bytes."""
+MEMORY_LIMIT = 6 * 2**30  # default memory limit of a tree in bytes
 SAMPLE = 4096  # deals from which the size of a tree is estimated
-MATCH_GAME = "byteskille"
-"""The game with solvable matches."""
-MOST_STAGES = 1000
-"""Number of redeals from which a deal is refused: each is a stage to solve."""
+MATCH_GAME = "byteskille"  # game with solvable matches
+MOST_STAGES = 1000  # number of redeals from which a deal is refused: each is a stage to solve
 
 
 class TreeTooLargeError(KilleError):

@@ -27,8 +27,7 @@ from kille_training.solving.size import MATCH_GAME, MEMORY_LIMIT, check_deal
 from kille_training.solving.stages import Stage
 from kille_training.solving.trees.cfr import VARIANTS
 
-MATCH_TARGET = 1e-4
-"""Default target NashConv of a match, as a share of the pot."""
+MATCH_TARGET = 1e-4  # default target NashConv of a match, as a share of the pot
 
 SETTINGS, TEXT, SOLUTION = "settings.json", "strategy.md", "solution.json"
 

@@ -14,11 +14,8 @@ from kille_training.solving.byteskille.matches import Match, MatchStrategy
 from kille_training.solving.stages import DealStages, Stage
 from kille_training.solving.trees.values import NashConv, infoset_reach
 
-SURE = 0.995
-"""Minimum probability of an action that counts as certain."""
-
-MOST_SETS = 25
-"""Number of information sets shown per seat, the most frequent ones."""
+SURE = 0.995  # minimum probability of an action that counts as certain
+MOST_SETS = 25  # number of information sets shown per seat, the most frequent ones
 
 
 def deal_text(strategies: Sequence[np.ndarray], deal: DealStages, measured: NashConv) -> str:

@@ -42,8 +42,7 @@ from kille_training.solving.trees.tree import TERMINAL
 CHANCE, FORCED = -2, -3
 """Stand for the information set of a frame at chance nodes, and at decisions without a choice."""
 
-PLAYED, DRAWS, DRY, LUCK = range(4)
-"""Results of a step."""
+PLAYED, DRAWS, DRY, LUCK = range(4)  # results of a step
 
 FAULTS = {
     1: "two tables that look alike to a seat differ in what it has done before",
@@ -63,8 +62,7 @@ def bound_later(*_: Any) -> Any:
 
 
 deal = apply = legal_actions = information_state = passed_over = outcome = holder = bound_later
-NUM_TYPES, COPIES = 0, 1
-"""The game's number of card types, and of equal cards of each."""
+NUM_TYPES, COPIES = 0, 1  # game's number of card types, and of equal cards of each
 
 
 @kernel

@@ -23,13 +23,10 @@ from scipy.stats import trim_mean
 
 from kille_env.errors import KilleError
 
-DRAWS = 2000
-"""Bootstrap draws."""
-CHUNK = 1 << 22
-"""Deals resampled at a time, which bounds the memory."""
+DRAWS = 2000  # bootstrap draws
+CHUNK = 1 << 22  # deals resampled at a time, which bounds the memory
 CONFIDENCE = 0.95
-TRIM = 0.25
-"""Share of the runs trimmed at each end by the interquartile mean."""
+TRIM = 0.25  # share of the runs trimmed at each end by the interquartile mean
 
 
 @dataclass(frozen=True)

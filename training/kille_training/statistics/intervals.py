@@ -32,14 +32,10 @@ import numpy as np
 from scipy.special import stdtr, stdtrit
 
 CONFIDENCE = 0.95
-LEAN = 2.0
-"""Weight of the skewness correction, see above."""
-UNSEEN = 3.0
-"""Constant of the rule of three: -log(1 - CONFIDENCE), rounded."""
-DUST = 1e-13
-"""Relative rounding error of a sum of equal scores."""
-ENOUGH = 0.25
-"""Share of the folds with spread from which the rule of three no longer applies."""
+LEAN = 2.0  # weight of the skewness correction, see above
+UNSEEN = 3.0  # constant of the rule of three: -log(1 - CONFIDENCE), rounded
+DUST = 1e-13  # relative rounding error of a sum of equal scores
+ENOUGH = 0.25  # share of the folds with spread from which the rule of three no longer applies
 
 
 @dataclass(frozen=True)

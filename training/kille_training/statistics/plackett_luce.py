@@ -46,11 +46,8 @@ from kille_training.statistics.tally import Tally
 ELO = 400 / log(10)
 """Points of Elo's scale in one unit of log-strength: 400 points are odds of ten to one."""
 
-PRIOR = 0.5
-"""Finishes of each entrant above the imaginary player, and as many below it."""
-
-TOLERANCE = 1e-9
-"""Convergence threshold of log-strengths."""
+PRIOR = 0.5  # finishes of each entrant above the imaginary player, and as many below it
+TOLERANCE = 1e-9  # convergence threshold of log-strengths
 
 MAX_STEPS = 1000
 

@@ -45,22 +45,14 @@ from kille_env.errors import KilleError
 
 GOING, ABOVE, BELOW, UNDECIDED = "going on", "above low", "below high", "undecided"
 
-GAPS = np.array([1.0, 4.0, 16.0, 64.0])
-"""Gaps t of the bets, in multiples of high - low."""
-SHARES = np.array([0.86, 0.06, 0.05, 0.03])
-"""Initial shares of the wealth."""
-MOST_STAKED = 0.99
-"""Maximum share of a bet lost in one deal."""
-FIRST = 100
-"""Deals before the first bet."""
-GROWTH = 1.25
-"""Growth of the number of deals between two updates of the stakes."""
-REACH = 4.0
-"""Clipping threshold as a multiple of the largest of the first scores."""
-DECIMALS = 9
-"""Decimals of scores, to remove rounding errors."""
-CHUNK = 65_536
-"""Scores processed together, which bounds the memory."""
+GAPS = np.array([1.0, 4.0, 16.0, 64.0])  # gaps t of the bets, in multiples of high - low
+SHARES = np.array([0.86, 0.06, 0.05, 0.03])  # initial shares of the wealth
+MOST_STAKED = 0.99  # maximum share of a bet lost in one deal
+FIRST = 100  # deals before the first bet
+GROWTH = 1.25  # growth of the number of deals between two updates of the stakes
+REACH = 4.0  # clipping threshold as a multiple of the largest of the first scores
+DECIMALS = 9  # decimals of scores, to remove rounding errors
+CHUNK = 65_536  # scores processed together, which bounds the memory
 
 
 @dataclass(frozen=True)

@@ -32,8 +32,7 @@ from kille_training.statistics.intervals import (
 )
 from kille_training.statistics.tally import NANO, Tally
 
-HALF = 0.5
-"""Effect of one uneven deal on the share of deals above another entrant."""
+HALF = 0.5  # effect of one uneven deal on the share of deals above another entrant
 
 
 def units(tally: Tally, scale: ScoreRange | None = None) -> Intervals:

@@ -21,22 +21,16 @@ import numpy as np
 from kille_env.core.jit import kernel
 from kille_env.errors import KilleError
 
-NANO = 1e9
-"""Nano-units per unit."""
-
-FOLDS = 256
-"""Folds of a tally of up to `MANY` entrants."""
+NANO = 1e9  # nano-units per unit
+FOLDS = 256  # folds of a tally of up to `MANY` entrants
 
 FEW_FOLDS = 64
 """Folds of a larger tally, as pairs of entrants take [F, E, E] numbers. It divides `FOLDS`."""
 
 MANY = 128
 
-EQUAL = 1e-9
-"""Maximum difference of tied scores: the rounding error of means in float64."""
-
-LIMIT = 2**63 // FOLDS
-"""Bound of a sum, so that all folds can be added without overflow."""
+EQUAL = 1e-9  # maximum difference of tied scores: the rounding error of means in float64
+LIMIT = 2**63 // FOLDS  # bound of a sum, so that all folds can be added without overflow
 
 
 @dataclass(eq=False)

@@ -81,8 +81,7 @@ class Question:
         return f"“{label}” cost {loss:.2g} chips on average." if loss >= LEAST_LOSS else ""
 
 
-LEAST_LOSS = 0.005
-"""Chips below which a cost is not mentioned."""
+LEAST_LOSS = 0.005  # chips below which a cost is not mentioned
 
 
 @lru_cache(maxsize=16)

@@ -12,8 +12,7 @@ from kille_env.play.seating import SeatedPolicies, play_out
 from kille_env.records import Record, Recorder
 from kille_env.registry import make_batch
 
-TABLES_AT_ONCE = 500
-"""Number of tables played side by side, which bounds the memory."""
+TABLES_AT_ONCE = 500  # number of tables played side by side, which bounds the memory
 
 
 def one_per_seat(names: Sequence[str], places: int) -> list[str]:

@@ -32,10 +32,8 @@ from kille_training.table.advice import choices
 from kille_training.table.lineup import one_per_seat, players_named
 from kille_training.table.sitting import Sitting
 
-MOST_FRAMES = 2000
-"""Maximum number of frames kept for reopened pages."""
-MOST_MATCHES = 200
-"""Maximum number of kept records, the newest."""
+MOST_FRAMES = 2000  # maximum number of frames kept for reopened pages
+MOST_MATCHES = 200  # maximum number of kept records, the newest
 SEED_BITS = 53
 _log = logging.getLogger(__name__)
 

@@ -69,8 +69,7 @@ from kille_training.table.rules import SENTENCES, both_names, faces, rules_for
 LOOPBACK, PORT = "127.0.0.1", 8765
 STATIC = Path(__file__).parent / "static"
 BODY_BYTES = 16 * 1024
-HEARTBEAT = 15.0
-"""Seconds after an event until a stream sends a keep-alive; only events reset them."""
+HEARTBEAT = 15.0  # seconds after an event until a stream sends a keep-alive; only events reset them
 HEADERS = {
     "content-security-policy": (
         "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; "

@@ -19,8 +19,7 @@ from kille_training.table.sitting import Sitting
 
 HELP = ("Tricks", "Leading", "Showing", "Guessing", "Points of a deal", "What is at stake", "Money")
 """Sections of the rules printed by `?`."""
-COSTING = 2.0
-"""Maximum seconds to wait for the cost of the last choice at the end of a deal."""
+COSTING = 2.0  # maximum seconds to wait for the cost of the last choice at the end of a deal
 AGAIN, ENOUGH = (
     Choice(action=action, label=label, text=label.lower(), cards=[])
     for action, label in enumerate(("Again", "Enough"))

@@ -40,8 +40,7 @@ from kille_training.learn.method import (
 from kille_training.settings import Count, List, NotNegative, Positive, Share, settings, versions
 
 ACTIVATIONS: dict[str, type[nn.Module]] = {"tanh": nn.Tanh, "relu": nn.ReLU}
-LARGEST = 1e7
-"""Logits beyond this defeat MaskablePPO's mask, -1e8 on illegal actions."""
+LARGEST = 1e7  # logits beyond this defeat MaskablePPO's mask, -1e8 on illegal actions
 
 
 @settings

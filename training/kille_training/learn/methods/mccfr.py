@@ -33,8 +33,7 @@ from kille_training.solving.stages import DealStages
 from kille_training.solving.trees.tree import CHANCE, TERMINAL, FlatTree
 from kille_training.solving.trees.values import normalised
 
-AGAIN = -1
-"""Stands for the payoff of a new deal."""
+AGAIN = -1  # stands for the payoff of a new deal
 KEPT = ("regret", "average", "decisions")
 """Arrays of the memory that make up the state of a learner."""
 

@@ -32,8 +32,7 @@ from kille_training.learn.methods import monte_carlo
 from kille_training.learn.networks import Network
 from kille_training.settings import settings
 
-GREEDY = 1e-3
-"""A temperature of practically greedy play."""
+GREEDY = 1e-3  # temperature of practically greedy play
 
 
 @settings

@@ -39,14 +39,9 @@ MARGIN = 10.0
 MOST_ROUNDS, MOST_PASSES = 1000, 6
 """Maximum repetitions of a group of states, and passes over the match."""
 
-SETTLED = 1e-13
-"""Convergence threshold of values, as a share of the pot."""
-
-FIRST_UNTIL = 1e-3
-"""Target NashConv of the first regret minimization in `pure_first`."""
-
-MOST_ITERATIONS = 5000
-"""Maximum iterations of regret minimization in `pure_first`."""
+SETTLED = 1e-13  # convergence threshold of values, as a share of the pot
+FIRST_UNTIL = 1e-3  # target NashConv of the first regret minimization in `pure_first`
+MOST_ITERATIONS = 5000  # maximum iterations of regret minimization in `pure_first`
 
 KEPT = [name for name in STATE if name not in ("in_pot", "new_pot", "redeal")]
 """Fields of a table that describe the match."""

@@ -42,11 +42,8 @@ from kille_training.solving.size import MEMORY_LIMIT, check_deal
 from kille_training.solving.stages import Stage, observe
 from kille_training.solving.trees.sequence_game import SequenceGame, payoffs_of
 
-AGAIN = -1
-"""The outcome of a granted question: the cards are dealt again."""
-
-STATE_LIMIT = 5000
-"""Maximum number of states of a match before merging."""
+AGAIN = -1  # outcome of a granted question: the cards are dealt again
+STATE_LIMIT = 5000  # maximum number of states of a match before merging
 
 TURNED = ("in_pot", "declined", "first_buyers", "prepaid")
 COPIED = ("pot", "first_done", "second_done", "new_pot", "redeal")

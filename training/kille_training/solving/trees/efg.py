@@ -21,8 +21,7 @@ from kille_training.solving.trees.values import MILLION, in_millionths
 DENOMINATOR, ROUNDING = 10**6, 2e-15
 """Maximum denominator of fractions in a file, and tolerance of a number close to one."""
 
-SUM_TOLERANCE = 1e-6
-"""Tolerance of the sum of a policy's probabilities at a decision."""
+SUM_TOLERANCE = 1e-6  # tolerance of the sum of a policy's probabilities at a decision
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,8 +21,7 @@ import numpy as np
 from kille_env.core.jit import kernel
 from kille_env.errors import KilleError
 
-SUM_TOLERANCE = 1e-9
-"""Tolerance of the sum of an information set's shares."""
+SUM_TOLERANCE = 1e-9  # tolerance of the sum of an information set's shares
 
 
 class SequenceGame(NamedTuple):

@@ -22,11 +22,8 @@ TYPES = {
 }  # fmt: skip
 """Arrays of a file and their types."""
 
-TWO_SIDES = ("ends", "payoff")
-"""Those with two dimensions."""
-
-CHANCE_TOLERANCE = 1e-6
-"""Tolerance of the sum of the probabilities of all terminal nodes."""
+TWO_SIDES = ("ends", "payoff")  # those with two dimensions
+CHANCE_TOLERANCE = 1e-6  # tolerance of the sum of the probabilities of all terminal nodes
 
 
 @dataclass(frozen=True, eq=False)
