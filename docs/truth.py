@@ -70,7 +70,7 @@ def beyond_two() -> str:
         (
             (f"`{row['name']}`", *(row[column] for column in columns))
             for row in rows()
-            if row["runs"]
+            if row["runs"] or row["agreed"]
         ),
     )
 

@@ -1,7 +1,7 @@
 """Make the truth set: `python truth/make.py [NAME ...]` makes missing tables, or those named anew.
 
 Every table is made in its own process, and is a line of index.csv once it is finished: run the
-script again to resume. All results but seconds and memory are the same on every machine.
+script again to resume. `--digest NAME` grows a large table and prints the digest of its game. All results but seconds and memory are the same on every machine.
 docs/truth.md describes the set.
 """
 
@@ -15,6 +15,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from hashlib import sha256
 from itertools import combinations, product
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -28,14 +29,14 @@ from describe import COLUMNS, described
 from poker import kuhn, leduc
 
 import kille_training as kt
-from collusion import earnings
+from collusion import Hand, agreed, hands_of, shared
 from kille_agents.tabular import TABULAR, save_tabular
 from kille_env.files import write_whole
 from kille_env.registry import describe_rules, spec
 from kille_training.solving.byteskille.match_solving import match_length, match_strategy_of
-from kille_training.solving.byteskille.matches import build_match
+from kille_training.solving.byteskille.matches import Match, MatchStrategy, build_match
 from kille_training.solving.grow import build_deal, grow_stage
-from kille_training.solving.policies import nash_conv_of, policy_of
+from kille_training.solving.policies import nash_conv_of, policy_of, strategies_of
 from kille_training.solving.size import count_ends
 from kille_training.solving.stages import DealStages
 from kille_training.solving.trees.cfr import CFR
@@ -106,6 +107,8 @@ LARGE = (
 """Tables of minutes and gigabytes, which `kille solve` makes: no file, and no other measures."""
 TARGETS, MOST, MOST_VISITS, ROOM = {2: 1e-4, 3: 1e-3}, 3000, 4e10, 8.0
 """Of these: target by seats, iterations, visited terminal nodes, GiB."""
+GAME = 9_000_000
+"""Terminal nodes above which a digest is that of the game alone, which is grown in a minute."""
 NODES = 100_000
 """Nodes of the largest tree of a game of others that is certified."""
 CERTIFIED = ("byteskille-unasked-2", "byteskille-wikipedia-2", "byteskille-wikipedia-3")
@@ -117,20 +120,22 @@ STORED = 2_500_000
 """Terminal nodes of the largest table whose file is in the repository."""
 POLICIES = 120_000
 """Information sets of all hands of the largest table whose solution is stored as a policy."""
-SMALL, PAIRS = 600_000, 300_000
-"""Terminal nodes up to which runs and histories of more than two seats are measured, and pairs."""
-METHODS, STARTS, CLOSE, EACH = ("dcfr", "pcfr+", "cfr+"), 3, 1e-3, 3e8
-"""Of the runs that compare equilibria: methods, starts, the share of uniform play's NashConv that
-counts as close, visited ends."""
-HISTORY = 500
-"""Iterations of CFR whose joint play is measured."""
+METHODS, STARTS, CLOSE = ("dcfr", "pcfr+", "cfr+"), 3, 1e-3
+"""Of the runs that compare equilibria: methods, starts, and the share of uniform play's NashConv
+that counts as close."""
+SMALL, EACH = 600_000, (3e8, 1e9)
+"""Visited ends of each of them, at tables up to so many ends and above."""
+PLANS = 10
+"""Starts of two seats that agree on a plan."""
+HISTORY, JOINT = 500, 2_000_000
+"""Iterations of CFR whose joint play is measured, and terminal nodes up to which it is."""
 INDEX, FILE, TREE, POLICY = HERE / "index.csv", "table.npz", "tree.efg.gz", "tree.policy"
 
 
 class Grown(NamedTuple):
     """A table with its trees.
 
-    `hands` are solved from the last one; `again` holds how often each payoff deals again.
+    `hands` are solved from the last one; `known` is the information of each set of poker.
     """
 
     hands: tuple[SequenceGame, ...]
@@ -138,6 +143,14 @@ class Grown(NamedTuple):
     deals: int
     deal: DealStages | None = None
     nodes: FlatTree | None = None
+    known: tuple[Any, ...] = ()
+
+    @property
+    def with_again(self) -> list[Hand]:
+        """Hands with how often each payoff deals again."""
+        if self.deal is None:
+            return [(tree, np.zeros(len(tree.payoff))) for tree in self.hands]
+        return hands_of(self.deal)
 
 
 def cards_of(name: str) -> list[str]:
@@ -145,23 +158,23 @@ def cards_of(name: str) -> list[str]:
     return [code for code in CARDS.get(name, "").split() for _ in range(2)]
 
 
-def grown(name: str) -> Grown:
-    """Grow the trees of a table."""
+def grown(name: str, pair: tuple[int, ...] = ()) -> Grown:
+    """Grow the trees of a table; a pair of seats is one player that sees both hands, the last."""
     game, seats, rules = TABLES[name]
     if game in POKER:
-        flat = POKER[game](seats)
+        flat = POKER[game](seats, pair)
         met = (flat.nodes.last_sequences() == -1).all(axis=1) & (flat.nodes.infoset >= 0)
         nodes = flat.nodes if flat.nodes.num_nodes < NODES else None
-        return Grown(
-            (flat.tree,), lambda play: nash_conv(flat.tree, play[0]), int(met.sum()), None, nodes
-        )
+        measure = lambda play: nash_conv(flat.tree, play[0])  # noqa: E731
+        known = tuple(flat.information)
+        return Grown((flat.tree,), measure, int(met.sum()), None, nodes, known)
     resolved = spec(game).resolve(rules)
-    nodes = name in CERTIFIED or "-mini-" in name
-    limit, cards = int(MEMORY * 2**30), cards_of(name)
+    nodes = not pair and (name in CERTIFIED or "-mini-" in name)
+    cards, how = cards_of(name), {"shared": pair, "memory_limit": int(MEMORY * 2**30)}
     if cards:  # a smaller pack passes no estimate of the whole one
-        deal = DealStages((grow_stage(seats, resolved, cards=cards, memory_limit=limit),))
+        deal = DealStages((grow_stage(seats, resolved, cards=cards, **how),))
     else:
-        deal = build_deal(seats, resolved, memory_limit=limit, nodes=nodes)
+        deal = build_deal(seats, resolved, nodes=nodes, **how)
     hands = tuple(stage.tree for stage in deal.stages)
     first = deal.first_stage
     return Grown(hands, lambda play: nash_conv_of(play, deal), first.num_deals, deal, first.nodes)
@@ -241,35 +254,60 @@ def write_policy(name: str, table: Grown, play: tuple[np.ndarray, ...]) -> None:
         save_tabular(policy_of(play, table.deal, name), HERE / name / TABULAR)
 
 
-def beyond_two(name: str, table: Grown, found: StoredTree) -> dict[str, Any]:
-    """Return the measures of tables with more than two seats: see docs/truth.md."""
-    game, row = found.tree, dict[str, Any]()
-    kind, seats, rules = TABLES[name]
-    if seats == 2 or len(game.chance) > SMALL:
-        return row
-    values, close = [], CLOSE * nash_conv(game, uniform(game)).total
+def equilibria(game: SequenceGame) -> dict[str, Any]:
+    """Return the measures of equilibria of one hand: see docs/truth.md."""
+    row, close = dict[str, Any](), CLOSE * nash_conv(game, uniform(game)).total
+    most = EACH[len(game.chance) > SMALL] / (len(game.chance) * game.num_players)
+    values = []
     for method, seed in product(METHODS, range(STARTS)):
         weights = np.random.default_rng(seed).random(game.num_sequences)
         sums = np.repeat(np.add.reduceat(weights, game.first[:-1]), np.diff(game.first))
         solver = CFR(game, method, start=weights / sums if seed else None)
-        most = int(EACH / (len(game.chance) * seats))
-        measured = solver.run(min(ITERATIONS, most), until=TARGET)
+        measured = solver.run(min(ITERATIONS, int(most)), until=TARGET)
         if measured is not None and measured.total <= close:
             values.append(measured.values)
     row["runs"] = f"{len(values)} of {len(METHODS) * STARTS}"
     row["apart"] = f"{np.ptp(values, axis=0).max():.2g}" if len(values) > 1 else ""
-    history = CFR(game, "cfr")
-    row["coarse"] = f"{coarse_gains(game, played(history)).clip(min=0.0).sum():.3g}"
-    deal = table.deal
-    if deal and len(deal.stages) == 1 and len(game.chance) <= PAIRS and not deal.stages[0].forgets:
-        policy, resolved = policy_of((found.strategy,), deal), spec(kind).resolve(rules)
-        pairs = [
-            earnings(policy, pair, resolved, cards_of(name), num_players=seats)
-            for pair in combinations(range(seats), 2)
-        ]
-        row["agreed"] = f"{max(one.agreed - one.own for one in pairs):.4g}"
-        row["sharing"] = f"{max(one.shared - one.own for one in pairs):.4g}"
+    if len(game.chance) <= JOINT:
+        gaps = coarse_gains(game, played(CFR(game, "cfr")))
+        row["coarse"] = f"{gaps.clip(min=0.0).sum():.3g}"
     return row
+
+
+def together(name: str, table: Grown, play: tuple[np.ndarray, ...]) -> dict[str, str]:
+    """Return the gain of the best pair of seats that has agreed, and of one that shares cards."""
+    seats, deal, trees = TABLES[name][1], table.deal, table.with_again
+    policy = None if deal is None else policy_of(play, deal)
+    if deal is not None and policy is not None:
+        play = strategies_of(policy, deal)
+    own, gains = table.measure(play).values, list[np.ndarray]()
+    for pair in combinations(range(seats), 2):
+        both = grown(name, pair)
+        if policy is None or both.deal is None:
+            theirs = carried(play[0], table, both)
+        else:
+            theirs = strategies_of(policy, both.deal)
+        best = agreed(play, trees, pair, PLANS), shared(theirs, both.with_again)
+        gains.append(np.array(best) - own[list(pair)].sum())
+    return {
+        column: f"{gain:.4g}"
+        for column, gain in zip(("agreed", "sharing"), np.max(gains, axis=0), strict=True)
+    }
+
+
+def carried(strategy: np.ndarray, poker: Grown, both: Grown) -> tuple[np.ndarray, ...]:
+    """Return a strategy of poker where two seats are one, in whose sets it is uniform."""
+    choices = np.split(strategy, poker.hands[0].first[1:-1])
+    known = dict(zip(poker.known, choices, strict=True))
+    (tree,) = both.hands
+    return (
+        np.concatenate(
+            [
+                known.get(one, np.full(size, 1 / size))
+                for one, size in zip(both.known, np.diff(tree.first), strict=True)
+            ]
+        ),
+    )
 
 
 def played(solver: CFR) -> Iterator[np.ndarray]:
@@ -307,7 +345,8 @@ def make(name: str) -> dict[str, Any]:
     if len(found.tree.chance) <= STORED:
         found.write(folder / FILE)
         row["bytes"] = (folder / FILE).stat().st_size
-    row |= beyond_two(name, table, found)
+        if TABLES[name][1] > 2:
+            row |= equilibria(found.tree) | together(name, table, play)
     row["seconds"] = round(time.perf_counter() - began)
     return row
 
@@ -323,7 +362,21 @@ def pot(name: str) -> dict[str, Any]:
         "hands": f"{hands:.2f}", "deals": found.deals,
         "information_sets": sum(found.information_sets), "values": by_seat(found.value),
         "nash_conv": f"{found.nash_conv:.3g}", "seconds": round(found.seconds),
+        "digest": digest_of(match, strategy),
     }  # fmt: skip
+
+
+def digest_of(match: Match, strategy: MatchStrategy) -> str:
+    """Return the digest of a pot: trees, outcomes, states, and the solution in millionths."""
+    whole = sha256("".join(hand.tree.fingerprint() for hand in match.hands).encode())
+    arrays = [hand.results for hand in match.hands]
+    for state, played, buys in zip(match.states, strategy.hands, strategy.buys, strict=True):
+        after, tree = state.after, match.hands[state.hand].tree
+        arrays += [np.array(state.hand), after.roots, after.buyer, after.declined, after.bought]
+        arrays += [after.following, after.shift, after.reward, buys, in_millionths(tree, played)]
+    for array in arrays:
+        whole.update(np.ascontiguousarray(array).data)
+    return whole.hexdigest()
 
 
 def large(name: str) -> dict[str, Any]:
@@ -337,6 +390,7 @@ def large(name: str) -> dict[str, Any]:
     assert found.first_hand is not None, f"runs/truth/{name} holds it: delete that first"
     strategy, stage = found.first_hand
     whole = StoredTree(canonical(stage.tree), in_millionths(stage.tree, strategy), {})
+    alone = len(stage.tree.chance) > GAME
     return {
         "hands": 1, "deals": found.deals, "information_sets": sum(found.information_sets),
         "ends": len(stage.tree.chance), "values": by_seat(found.value),
@@ -344,8 +398,15 @@ def large(name: str) -> dict[str, Any]:
         "uniform": f"{nash_conv(stage.tree, uniform(stage.tree)).total:.4g}",
         "greedy": f"{nash_conv(stage.tree, greedy(stage.tree, strategy)).total:.3g}",
         "iterations": found.iterations, "seconds": round(time.perf_counter() - began),
-        "digest": whole.digest,
+        "digest": stage.tree.fingerprint() if alone else whole.digest,
     }  # fmt: skip
+
+
+def digest_of_game(name: str) -> str:
+    """Return the digest of a large table's game, which takes no solution."""
+    game, seats, rules = TABLES[name]
+    deal = build_deal(seats, spec(game).resolve(rules), memory_limit=int(ROOM * 2**30))
+    return deal.first_stage.tree.fingerprint()
 
 
 def by_seat(values: Any) -> str:
@@ -386,6 +447,9 @@ def main(*names: str) -> int:
         row = make(names[1])
         row["gib"] = round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20, 1)
         print(json.dumps(row))
+        return 0
+    if names[:1] == ("--digest",):
+        print(digest_of_game(names[1]))
         return 0
     if unknown := set(names) - set(TABLES):
         sys.exit(f"there is no table {', '.join(unknown)}; there are {', '.join(TABLES)}")

@@ -4,15 +4,16 @@ The order of actions and cards is OpenSpiel's, so the trees are the same node by
 """
 
 from collections import Counter
+from dataclasses import replace
 
 from kille_training.solving.trees.tree import Chance, Decision, Flattened, Terminal, flatten
 
 FOLD, CALL, RAISE = "fcr"
 
 
-def kuhn(num_players: int = 2) -> Flattened:
+def kuhn(num_players: int = 2, pair: tuple[int, ...] = ()) -> Flattened:
     """Return Kuhn poker: one card each of P + 1, one bet of one chip over an ante of one."""
-    return flatten(*kuhn_rules(num_players), num_players)
+    return together(*kuhn_rules(num_players), num_players, pair)
 
 
 def kuhn_rules(num_players: int = 2):
@@ -37,7 +38,7 @@ def kuhn_rules(num_players: int = 2):
     return ((), ""), expand
 
 
-def leduc(num_players: int = 2, suits: bool = False) -> Flattened:
+def leduc(num_players: int = 2, pair: tuple[int, ...] = (), *, suits: bool = False) -> Flattened:
     """Return Leduc poker: P + 1 ranks twice, two rounds, at most two raises of two and of four.
 
     Cards of a rank are one card, unless `suits` tells them apart.
@@ -97,4 +98,25 @@ def leduc(num_players: int = 2, suits: bool = False) -> Flattened:
         ]
         return Decision(seat, (cards[seat], board, *rounds), after)
 
-    return flatten(((), None, "", ""), expand, num_players)
+    return together(((), None, "", ""), expand, num_players, pair)
+
+
+def together(root, expand, num_players: int, pair: tuple[int, ...]) -> Flattened:
+    """Return a game in which a pair of seats, if any, is the last player and sees both cards."""
+    if not pair:
+        return flatten(root, expand, num_players)
+    alone = [seat for seat in range(num_players) if seat not in pair]
+
+    def shown(state):
+        found, cards = expand(state), state[0]
+        if isinstance(found, Terminal):
+            paid = [found.payoff[seat] for seat in alone]
+            return Terminal([*paid, sum(found.payoff[seat] for seat in pair)])
+        if isinstance(found, Chance):
+            return found
+        if found.player not in pair:
+            return replace(found, player=alone.index(found.player))
+        known = *(cards[seat] for seat in pair), *found.information[1:]
+        return Decision(len(alone), known, found.states)
+
+    return flatten(root, shown, num_players - 1)

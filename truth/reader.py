@@ -22,7 +22,9 @@ def load(path, most=2**30):
             if [version, *layout] != [(1, 0), False, np.dtype(dtype)] or len(data) > most:
                 raise ValueError(f"{name} has another type, or more than {most:,} bytes")
             setattr(t, name, np.frombuffer(data, dtype).reshape(shape))
-        if (len(t.solution), len(t.before)) != (t.actions.sum(), t.ways.sum()):
+        sizes = [len(t.solution), len(t.before), len(t.share), *t.ends.shape, len(t.chance)]
+        seats, ways = t.payoff.shape[1], t.ways.sum()
+        if sizes != [t.actions.sum(), ways, ways, seats, len(t.paid), len(t.paid)]:
             raise ValueError("its arrays do not fit each other")
         t.steps, t.roads = spans(t.actions), spans(t.ways)
         t.ends = np.cumsum(t.ends, axis=1, dtype=np.int64)  # differences in the file

@@ -8,9 +8,11 @@ import pytest
 from kille_agents.rules_of_thumb.byteskille import ByteskilleRuleOfThumb
 from kille_env.play.policy import UniformPolicy
 from kille_env.registry import make_batch, spec
+from kille_training.solving.grow import grow_stage
 from kille_training.solving.policies import strategies_of
-from kille_training.solving.trees.values import expected_values
+from kille_training.solving.trees.values import expected_values, nash_conv, uniform
 from reference.scripts import script
+from reference.small_games import kuhn
 from reference.trees import build_deal
 
 RULES = spec("byteskille").resolve({"episode": "deal", "fraga": "off"})
@@ -65,7 +67,8 @@ def _best(batch, weight, policy, pair, deciding):
     ids=["threshold, 1 and 2", "uniform, 0 and 2"],
 )
 def test_sharing_is_worth_what_brute_force_finds(policy, pair):
-    found = script("benchmarks/collusion.py").earnings(policy, pair, RULES, cards=PACK)
+    deal = build_deal(3, RULES, cards=PACK)
+    found = script("benchmarks/collusion.py").earnings(policy, pair, deal, PACK)
     assert found.shared == pytest.approx(brute_force(policy, pair, pair))
     # One responds for the common purse, the other keeps to its policy: not more than agreed.
     alone = max(brute_force(policy, pair, (seat,)) for seat in pair)
@@ -92,3 +95,32 @@ def test_who_shares_forgets_nothing_and_knows_more():
     assert shared.nodes.num_nodes == plain.nodes.num_nodes
     third = (plain.tree.player == 1).sum()
     assert (shared.tree.player == 0).sum() == third, "the third learns nothing"
+
+
+@pytest.mark.parametrize("pair", [(0, 1), (0, 2)])
+def test_two_as_one_earn_the_sum_where_points_do_not_sum_to_zero(pair):
+    """In Krypkille a seat earns its points less the mean of all three."""
+    rules = spec("krypkille").resolve({"preset": "tiny", "pack": "BL+L4+L8+KI"})
+    plain, both = grow_stage(3, rules).tree, grow_stage(3, rules, shared=pair).tree
+    separate, joint = (expected_values(tree, uniform(tree)) for tree in (plain, both))
+    assert joint[1] == pytest.approx(separate[list(pair)].sum())
+    assert joint.sum() == pytest.approx(0.0, abs=1e-12)
+
+
+@pytest.mark.parametrize("pair", [(0, 1), (0, 2), (1, 2)])
+def test_two_in_poker_see_both_cards_and_the_third_learns_nothing(pair):
+    alone, both = kuhn(3), kuhn(3, pair)
+    third = ({0, 1, 2} - {*pair}).pop()
+    of_third, same = (
+        [one.information[number] for number in np.flatnonzero(one.tree.player == seat)]
+        for one, seat in ((alone, third), (both, 0))
+    )
+    assert same == of_third
+    # Two cards of four: 12 hands where one of the two alone saw 4.
+    assert (both.tree.player == 1).sum() == 3 * (alone.tree.player != third).sum()
+    measured, joint = (nash_conv(one.tree, uniform(one.tree)) for one in (alone, both))
+    own = measured.values[list(pair)].sum()
+    assert joint.values[1] == pytest.approx(own)
+    hands = [(alone.tree, np.zeros(len(alone.tree.payoff)))]
+    found = script("benchmarks/collusion.py").agreed((uniform(alone.tree),), hands, pair)
+    assert own < found <= own + joint.improvement[1] + 1e-12

@@ -86,6 +86,12 @@ def test_known_values_come_out() -> None:
     assert first + second + third == pytest.approx(0.0, abs=1e-8)
 
 
+def test_a_pot_comes_out_the_same() -> None:
+    row = script("truth/make.py").pot(name := "byteskille-pot-wikipedia-2")
+    for column in ("digest", "values", "nash_conv", "hands"):
+        assert row[column] == ROWS[name][column]
+
+
 def test_leduc_with_equal_cards_merged_is_leduc() -> None:
     merged, whole = leduc().tree, script("truth/poker.py").leduc(2).tree
     assert (merged.num_infosets, whole.num_infosets) == (936, 288)
@@ -211,6 +217,9 @@ HOSTILE = {
     "player": ("player", with_entry("player", 0, 7)),
     "solution": ("solution", with_entry("solution", 0, 1)),
     "solution_below": ("solution", with_entry("solution", slice(0, 2), (-1, 1_000_001))),
+    "paid_cut": ("paid", array_of("paid")[:-1]),
+    "payoff_cut": ("payoff", array_of("payoff")[:, :1].copy()),
+    "share_added": ("share", np.append(array_of("share"), 1.0)),
     "one_side": ("ends", array_of("ends").ravel()),
 }
 

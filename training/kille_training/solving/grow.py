@@ -273,7 +273,8 @@ class Growth:
         begins = [0, *further]
         payoffs = [np.ascontiguousarray(paid[:, begin : begin + players]) for begin in begins]
         if not self._zero_sum:  # seats earn what they get less the table's mean
-            payoffs = [each - each.mean(axis=1, keepdims=True) for each in payoffs]
+            of = np.bincount(self.job.owner)  # seats of each player
+            payoffs = [each - each.sum(axis=1, keepdims=True) / seats * of for each in payoffs]
         payoff, results = payoffs[0], paid[:, players : further.start]
         nodes = None
         if self.job.keeps_nodes:
