@@ -1,8 +1,8 @@
 """Make the truth set: `python truth/make.py [NAME ...]` makes missing tables, or those named anew.
 
 Every table is made in its own process, and is a line of index.csv once it is finished: run the
-script again to resume. `--digest NAME` grows a large table and prints the digest of its game. All results but seconds and memory are the same on every machine.
-docs/truth.md describes the set.
+script again to resume. `--digest NAME` grows a large table and prints the digest of its game. All
+results but seconds and memory are the same on every machine. docs/truth.md describes the set.
 """
 
 import csv
