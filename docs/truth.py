@@ -18,7 +18,7 @@ from blocks import lines_of, table
 from matplotlib.figure import Figure
 
 from kille_agents.catalog import load_policy
-from kille_env.cards.pack import KILLE_PACK, Kind
+from kille_env.cards.pack import KILLE_CODES, KILLE_PACK, Kind
 from kille_env.files import write_whole
 from kille_env.games.byteskille.rules import Event, Phase
 from kille_env.registry import spec
@@ -197,7 +197,7 @@ def krypkille_figure() -> str:
                 for number in texts
                 if stage.seats[number] == seat and seen in texts[number]
             }
-            hands = dict(sorted(hands.items()))
+            hands = {hand: hands[hand] for hand in sorted(hands, key=_cards)}
             left = np.zeros(len(hands))
             shares = np.array(list(hands.values())).T
             for label, share, color in zip(DISCARDS, shares, SERIES, strict=False):
@@ -215,6 +215,11 @@ def _discards() -> list[int]:
     """Return the actions of keeping both cards, changing the lower one, and the higher."""
     actions = spec("krypkille").actions
     return [actions.index(name) for name in ("discard", "discard #1", "discard #2")]
+
+
+def _cards(hand: str) -> list[int]:
+    """Return the places of a hand's cards in the pack."""
+    return [KILLE_CODES.index(code) for code in hand.split()]
 
 
 def _hand(text: str, seat: int) -> str:
