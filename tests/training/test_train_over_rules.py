@@ -205,9 +205,10 @@ def test_the_command_of_a_newcomer_trains_over_the_space() -> None:
 def test_rewards_are_in_spreads_of_the_rules_that_a_match_was_played_by() -> None:
     table = SpaceTable.over(kille_env.rule_space(NAME), 2, told=True)
     scaled, plain = (
-        method_named("ppo").Learner(table, 3, settings_of("ppo", {"tables": 256})) for _ in range(2)
+        method_named("ppo").Learner(table, 3, settings_of("ppo", {"tables": 256, "scaled": scaled}))
+        for scaled in (True, False)
     )
-    spreads, plain.spreads = scaled.spreads, None
+    spreads = scaled.spreads
     played, units = (each.collect(each.actor.player()) for each in (scaled, plain))
     switches, sets = kille_env.spec(GAME).switches, table.space.rules()
     by_features = {
@@ -218,5 +219,4 @@ def test_rewards_are_in_spreads_of_the_rules_that_a_match_was_played_by() -> Non
     here = [by_features[seen[-size:].tobytes()] for seen in units.observation]
     assert np.allclose(played.reward * here, units.reward, rtol=1e-12, atol=0.0)
     assert units.reward.any()
-    assert np.isclose(np.median(spreads), 1.0)
     assert len(np.unique(here)) > 100

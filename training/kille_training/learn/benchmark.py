@@ -126,6 +126,7 @@ class Benchmark:
         """Return the settings of all methods by name, "ppo-1" and so on if they are random."""
         for label in self.methods:
             method, given = self.method(label)
+            given = {"scaled": True, **given}  # hyperparameters that fit several games
             if issubclass(method_named(method).Settings, DealSettings):
                 given |= {"merge": self.merge}
             for number in range(1, self.random + 1):

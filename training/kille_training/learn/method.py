@@ -95,11 +95,13 @@ class DealSettings:
         layers: Units of each hidden layer.
         merge: Whether equal observations are computed once. It changes the seconds of a run, and
             the last digits of what it learns.
+        scaled: Whether rewards are divided by the spread of earnings, see `spreads_of`.
     """
 
     tables: Count = 2048
     layers: List[int] = (64, 64)
     merge: bool = True
+    scaled: bool = False
 
 
 class DealLearner:
@@ -117,7 +119,8 @@ class DealLearner:
 
         torch.manual_seed(seed)
         self.table, self.settings, self.seed, self.decisions = table, settings, seed, 0
-        self.batch, self.spreads = self.make_batch(), spreads_of(table)
+        self.batch = self.make_batch()
+        self.spreads = spreads_of(table) if settings.scaled else None
 
     def make_batch(self) -> Batch:
         """Return new tables with fresh deals."""
@@ -126,7 +129,7 @@ class DealLearner:
         return make_batch(table.game, *size, **rules_of(table), seed=seed)
 
     def collect(self, players: Any, seating: np.ndarray | None = None) -> Transitions:
-        """Play a match at each table; rewards of drawn rules are divided by their spreads."""
+        """Play a match at each table; with `scaled`, rewards are in spreads of its rules."""
         played = collect(self.batch, players, observation="box", seating=seating)
         if self.spreads is None:
             return played
@@ -168,14 +171,12 @@ def rules_of(table: Table) -> dict[str, Any]:
 
 
 @cache
-def spreads_of(table: Table) -> np.ndarray | None:
-    """Return the spreads of the rule sets of a space, [R], in multiples of their median."""
-    # Else rules with high stakes would decide what one network for all of them learns; the results
-    # are shares, to which all tables contribute alike.
-    if not isinstance(table, SpaceTable):
-        return None
-    spreads = [spread(Table.of(table.game, table.num_players, one)) for one in table.space.rules()]
-    return np.array(spreads) / np.median(spreads)
+def spreads_of(table: Table) -> np.ndarray:
+    """Return the spread of a seat's earnings in uniform play by each rule set of a table, [R]."""
+    # Else rules with high stakes would decide what one network for all of them learns, and
+    # hyperparameters in units would fit one game.
+    sets = table.space.rules() if isinstance(table, SpaceTable) else (table.rules,)
+    return np.array([spread(Table.of(table.game, table.num_players, one)) for one in sets])
 
 
 def spread(table: Table, policy: str = "uniform") -> float:

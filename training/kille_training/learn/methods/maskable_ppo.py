@@ -76,6 +76,8 @@ class Settings:
         begin_with: Name or path of a trained network with the initial weights of the policy, such
             as "knack/trained", with the same layers and, with `table_sizes`, the same `near_seats`.
             Without one they are random, as those of the value network always are.
+        scaled: Whether rewards are divided by the spread of earnings at the table, see
+            `learn.method.spreads_of`; `table_sizes` always are, between rules of thumb.
         torch_threads: Threads of torch; two are slower than one for networks of this size.
     """
 
@@ -99,6 +101,7 @@ class Settings:
     episodes: List[Literal["deal", "match"]] = ()
     near_seats: Count = NEAR_SEATS
     begin_with: str = ""
+    scaled: bool = False
     torch_threads: Count = 1
 
     def __post_init__(self) -> None:
@@ -109,6 +112,8 @@ class Settings:
                 f"num_tables is {self.num_tables}, expected a multiple of {kinds}, the number of "
                 "kinds of tables"
             )
+        if self.scaled and (self.table_sizes or self.form != "streams"):
+            raise ConfigError("scaled needs form: streams, and table_sizes are scaled anyway")
         if self.episodes and not self.table_sizes:
             raise ConfigError("episodes needs table_sizes; set table.episode for one table")
         if self.table_sizes and self.form != "streams":
@@ -279,12 +284,11 @@ class Learner:
         """Return tables at which the learner plays all seats."""
         settings, table = self.settings, self.table
         if not settings.table_sizes:
-            spreads = spreads_of(table)
             return SelfPlayVecEnv(
                 table.game,
                 settings.num_tables,
                 table.num_players,
-                spreads=None if spreads is None else [spreads],
+                spreads=[spreads_of(table)] if settings.scaled else None,
                 **rules_of(table),
                 seed=self.seed,
             )

@@ -24,7 +24,7 @@ from scipy.optimize import linprog
 
 from kille_agents.network import NetworkPolicy
 from kille_env.core.batch import Batch
-from kille_env.errors import KilleError
+from kille_env.errors import ConfigError, KilleError
 from kille_env.play.experience import Collector, PolicyFunction, collect
 from kille_env.registry import Table
 from kille_training.learn.method import DealLearner, DealSettings, Left, count_of
@@ -56,6 +56,11 @@ class Settings(DealSettings):
     meta: Literal["nash", "uniform"] = "nash"
     distilled: int = 4
     distilling: int = 40
+
+    def __post_init__(self) -> None:
+        """Refuse scaled rewards: margins between members are in units."""
+        if self.scaled:
+            raise ConfigError("psro plays for units: set learner.scaled to false")
 
 
 class Learner(DealLearner):
