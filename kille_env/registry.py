@@ -13,6 +13,7 @@ from kille_env.errors import RulesError, UnknownGameError, did_you_mean, shorten
 if TYPE_CHECKING:
     from kille_env.core.batch import Batch
     from kille_env.core.game import Game
+    from kille_env.core.rule_space import RuleSpace
     from kille_env.core.spec import GameSpec, Part, Rules, RulesLike
 
 __all__ = [
@@ -136,13 +137,6 @@ def spec(name: str) -> "GameSpec":
     return load_game(name).spec
 
 
-def any_rules(game: str) -> "Rules":
-    """Return the stand-in for any rules of a game, in the table of a policy that plays by all."""
-    from kille_env.core.spec import RuleSets
-
-    return RuleSets(game)
-
-
 @dataclass(frozen=True)
 class Table:
     """The configuration of a game: its version, the seats and the rules, `episode` among them.
@@ -187,11 +181,16 @@ class Table:
         return cls(game, known.check_players(num_players, resolved), resolved, known.version)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return everything as JSON can hold it; rules are None where tables have their own."""
+        """Return everything as JSON can hold it; rules of tables' own are a list or a space."""
+        rules: Any = self.rules
+        if rules.is_one:
+            rules = rules.as_dict()
+        else:
+            rules = {"space": rules.space} if rules.space else [one.as_dict() for one in rules.sets]
         return {
             "game": self.game,
             "num_players": self.num_players,
-            "rules": self.rules.as_dict() if self.rules.is_one else None,
+            "rules": rules,
             "version": self.version,
         }
 
@@ -208,7 +207,11 @@ class Table:
         try:
             game, seats, version = content["game"], content["num_players"], content["version"]
             given = content["rules"]
-            rules = any_rules(game) if given is None else spec(game).resolve(given)
+            if given is None:
+                raise TypeError("its rules are missing")
+            if isinstance(given, Mapping) and "space" in given:
+                given = _space(game, given["space"])
+            rules = spec(game).resolve(given)
         except (KeyError, TypeError) as error:
             raise RulesError(f"this is no table: {shortened(str(error))}") from None
         return cls(game, spec(game).check_players(seats, rules), rules, version)
@@ -222,7 +225,10 @@ class Table:
             found.append(f"version {other.version} instead of {self.version}")
         if self.num_players != other.num_players:
             found.append(f"{other.num_players} seats instead of {self.num_players}")
-        if self.rules != other.rules and self.rules.is_one:  # one of many plays by any
+        if self.rules != other.rules:
+            if not self.rules.is_one:
+                inside = _plays_all(self.rules, other.rules)
+                return found if inside else [*found, f"rules outside of {self.rules}"]
             if not other.rules.is_one:
                 return [*found, f"{other.rules} instead of one"]
             ours, theirs = self.rules.values, other.rules.values
@@ -254,6 +260,23 @@ class Table:
             f"{self.game}, {self.num_players} seats, {played}, "
             f"preset {self.rules['preset']}{switches}"
         )
+
+
+def _space(game: str, content: "Mapping[str, Any]") -> "RuleSpace":
+    """Return the space with a content."""
+    from kille_env.core.rule_space import RuleSpace  # for few tables
+
+    return RuleSpace(spec(game), **content)
+
+
+def _plays_all(many: Any, rules: Any) -> bool:
+    """Return whether rules, one set or many, are among many or in the space of these."""
+    outside = {rules} if rules.is_one else set(rules.sets)
+    outside -= set(many.sets)
+    if outside and many.space:
+        space = _space(many.game, many.space)
+        outside = {one for one in outside if not space.region_of(one)}
+    return not outside
 
 
 def make_batch(

@@ -217,8 +217,6 @@ def rules(value: RulesLike, spec: GameSpec, num_tables: int) -> Rules:
         raise RulesError(
             f"rules has {len(found.index)} rule sets for {num_tables} tables, expected one for each"
         )
-    if not found.sets:
-        found.refuse()
     return found.sets[0] if len(found.sets) == 1 else found
 
 

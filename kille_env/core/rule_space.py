@@ -185,6 +185,26 @@ class RuleSpace(RulePool):
         return self.region_of(rules) == self.current
 
     @cached_property
+    def content(self) -> Mapping[str, Any]:  # type: ignore[override]
+        """The space as its arguments, which JSON can hold."""
+        switches, values = list(self.vary), list(self.vary.values())
+
+        def plain(conditions: list[dict[int, list[int]]]) -> list[dict[str, list[Any]]]:
+            return [
+                {switches[at]: [values[at][number] for number in row[at]] for at in row}
+                for row in conditions
+            ]
+
+        return {
+            "name": self.name,
+            "seats": list(self.seats),
+            "base": self.base.as_dict(),
+            "vary": {switch: list(values) for switch, values in self.vary.items()},
+            "held_out": {region: plain(rows) for region, rows in self._held_out.items()},
+            "dull": plain(self._dull),
+        }
+
+    @cached_property
     def digest(self) -> str:
         """A digest of the rules and regions: spaces that differ in them have different ones."""
         words = repr((self.base.as_dict(), self.vary, self._held_out, self._dull))

@@ -72,9 +72,10 @@ class RuleSets(Rules):
     Where one rule set is needed, as by a result or an exact measure, they are refused.
 
     Attributes:
-        sets: The distinct rule sets, R; none stands for any rules of the game.
+        sets: The distinct rule sets, R.
         index: [N] the number of each table's rule set; None where each match draws one.
         record: [R] records for the kernels.
+        space: The space that they are drawn from, `RulePool.content`; None for a list.
         told_apart: Whether their features are known to differ.
     """
 
@@ -82,16 +83,20 @@ class RuleSets(Rules):
     told_apart: bool
     sets: tuple[Rules, ...]
     index: np.ndarray | None
+    space: Mapping[str, Any] | None
 
     def __init__(
-        self, game: str, sets: Sequence[Rules] = (), index: np.ndarray | None = None
+        self,
+        game: str,
+        sets: Sequence[Rules],
+        index: np.ndarray | None = None,
+        space: Mapping[str, Any] | None = None,
     ) -> None:
         """Take distinct rule sets of one game."""
-        records = [one.record for one in sets]
-        record = np.concatenate(records) if records else np.zeros(0, np.uint8)
+        record = np.concatenate([one.record for one in sets])
         record.flags.writeable = False
         self.__dict__.update(
-            game=game, sets=tuple(sets), index=index, record=record, told_apart=False
+            game=game, sets=tuple(sets), index=index, record=record, space=space, told_apart=False
         )
 
     @classmethod
@@ -135,14 +140,14 @@ class RuleSets(Rules):
         return hash(self._key())
 
     def __str__(self) -> str:
-        return f"{len(self.sets):,} rule sets" if self.sets else "any rules"
+        return f"the space {self.space['name']}" if self.space else f"{len(self.sets):,} rule sets"
 
     def __repr__(self) -> str:
-        drawn = ", drawn at each match" if self.index is None and self.sets else ""
+        drawn = ", drawn at each match" if self.index is None else ""
         return f"<{self} of {self.game}{drawn}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return RuleSets, (self.game, self.sets, self.index)
+        return RuleSets, (self.game, self.sets, self.index, self.space)
 
 
 class RulePool:
@@ -150,9 +155,11 @@ class RulePool:
 
     Attributes:
         game: Name of the game.
+        content: What the pool is a sample of, as JSON can hold it; None if it is all there is.
     """
 
     game: str
+    content: Mapping[str, Any] | None = None
 
     def rules(self) -> Sequence[Rules]:
         """Return the rule sets of the pool, all different."""

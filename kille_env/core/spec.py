@@ -245,7 +245,9 @@ class GameSpec:
             return RuleSets.by_table(self.name, [self.resolve(one, **more) for one in rules])
         if isinstance(rules, RulePool):
             self._check_game(rules)
-            return RuleSets(self.name, [self.resolve(one, **more) for one in rules.rules()])
+            sets = [self.resolve(one, **more) for one in rules.rules()]
+            space = rules.content if sets == list(rules.rules()) else None  # of other rules
+            return RuleSets(self.name, sets, space=space)
         if isinstance(rules, Rules):
             self._check_game(rules)
             if more.get("episode", "") is None:
@@ -254,7 +256,8 @@ class GameSpec:
                 return rules
             if isinstance(rules, RuleSets):
                 sets = [self.resolve(one, **more) for one in rules.sets]
-                return RuleSets(self.name, sets, rules.index)
+                space = rules.space if sets == list(rules.sets) else None
+                return RuleSets(self.name, sets, rules.index, space)
             rules = rules.values
         if isinstance(rules, str):
             rules = {"preset": rules}

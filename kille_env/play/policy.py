@@ -8,6 +8,7 @@ observation and mask alone; these derive from `ObservationPolicy`, and an object
 import copy
 import weakref
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
@@ -271,6 +272,8 @@ def _by_rules(player: Any, rules: RuleSets, find: Callable[[Rules], Policy]) -> 
     # or a name such as "module:Class", makes a policy of the rules of each.
     makes = isinstance(player, (PolicyByRules, str, Path, type)) and player != "uniform"
     if not any(table.rules.is_one for table in tables) and (tables or not makes):
+        if tables and (found := differences(tables, replace(tables[0], rules=rules))):
+            raise misfit(name_of(player), tables, found, True)
         return ToldRules(first.policy) if isinstance(first, ToldRules) else first
     policies = [first, *(find(one) for one in rules.sets[1:])]
     return PolicyByRules(name_of(first), policies, rules)
