@@ -1,5 +1,6 @@
 """Rules by table in every form: each table shows and earns what it does among equals."""
 
+import pickle
 from collections.abc import Callable
 from math import log2
 from typing import Any
@@ -12,6 +13,7 @@ import kille_env
 from env.rule_tables import TABLES, Space, by_table, rule_sets
 from kille_agents import save_policy
 from kille_env.adapters.text import TextPlayer, rules_prompt
+from kille_env.core.rule_space import RuleSpace
 from kille_env.core.rules import Rules
 from kille_env.errors import KilleError, PolicyError
 from kille_env.play.by_rules import PolicyByRules
@@ -19,6 +21,7 @@ from kille_env.play.functions import FunctionPolicy
 from kille_env.play.policy import at_table, let_transfer, resolve
 from kille_env.play.seats import SeatTables
 from kille_env.sb3 import SeatPPO, SeatVecEnv, SelfPlayVecEnv, save, settings
+from kille_training.tables import homes_of, seat
 
 GAME, SEATS = "krypkille", 2
 
@@ -262,8 +265,9 @@ def test_a_model_of_many_rules_plays_by_any_and_is_told_them(observation, tmp_pa
     with pytest.raises(PolicyError, match="model reads the rules behind each observation"):
         save_policy(model, tmp_path / "model")
     rules = kille_env.spec(GAME).resolve({"limit": 33})
-    read = resolve(str(file), GAME, SEATS, rules, trust=True)
-    live = resolve(model, GAME, SEATS, rules)
+    read = resolve(str(file), GAME, SEATS, space.rules()[1], trust=True)
+    live = resolve(model, GAME, SEATS, space.rules()[1])
+    read, live = (resolve(let_transfer(one), GAME, SEATS, rules) for one in (read, live))
     batch = kille_env.make_batch(GAME, 8, SEATS, rules=rules, seed=1)
     batch.reset()
     shown = batch.observation.copy(), batch.mask.copy()
@@ -279,6 +283,35 @@ def test_a_model_of_many_rules_plays_by_any_and_is_told_them(observation, tmp_pa
         live.probabilities(*shown),
         atol=1e-5,
     )
+
+
+@pytest.mark.parametrize("kind", ["list", "space", "own space"])
+def test_a_model_remembers_the_rules_that_it_learned_by(kind, tmp_path):
+    spec = kille_env.spec(GAME)
+    rules: Any = ["tiny", "small"] * 8
+    inside, outside = spec.resolve("small"), spec.resolve({"preset": "tiny", "limit": 33})
+    if kind == "space":
+        rules = kille_env.rule_space("krypkille-scores")
+    elif kind == "own space":
+        vary = {"right_declarer": [0, 5], "wrong_lowest": [0, 5]}
+        held_out = {"test": [{"right_declarer": [5], "wrong_lowest": [5]}]}
+        rules = RuleSpace(spec, seats=[2], base="tiny", vary=vary, held_out=held_out)
+    if isinstance(rules, RuleSpace):
+        inside = rules.rules("test")[0]  # held out, and told apart from others all the same
+    env = SelfPlayVecEnv(GAME, 16, SEATS, rules=rules, seed=1)
+    model = SeatPPO(**{**settings(env), "n_steps": 4, "batch_size": 32})
+    file = save(model, tmp_path / "model")
+    for one in (model, str(file)):
+        assert seat([one], rules=inside).table.rules == inside
+        with pytest.raises(PolicyError, match=r"rules outside of .*transfer=True"):
+            seat([one], rules=outside)
+        assert seat([one], rules=outside, transfer=True, trust=True).transferred
+    kept, now = homes_of(str(file)), homes_of(model)
+    assert [one.as_dict() for one in kept] == [one.as_dict() for one in now]
+    assert pickle.loads(pickle.dumps(now)) == now
+    others = kille_env.make_batch(GAME, 2, SEATS, rules=[inside, outside]).rules
+    with pytest.raises(PolicyError, match="rules outside of"):
+        resolve(model, GAME, SEATS, others)
 
 
 def test_a_model_and_an_environment_of_the_other_kind_are_refused(tmp_path):
