@@ -15,7 +15,7 @@ import numpy as np
 from kille_agents.network import NetworkPolicy, save_network
 from kille_agents.objects import player_of
 from kille_agents.perceptron import Layer
-from kille_env.core.floats import READINGS, seat_layout
+from kille_env.core.floats import READINGS, Reading, seat_layout
 from kille_env.core.spec import Rules, width
 from kille_env.errors import PolicyError, shortened
 from kille_env.play.functions import FunctionPolicy, is_from
@@ -113,11 +113,6 @@ def _exported(policy: Any, table: Table | None, name: str) -> NetworkPolicy:
             "name the player as module:object, or save a model of Stable-Baselines3 with "
             "kille_env.sb3.save"
         )
-    if policy.observe_rules:
-        raise PolicyError(
-            f"{name} reads the rules behind each observation, and save_policy writes networks that "
-            "read observations alone: save a model of Stable-Baselines3 with kille_env.sb3.save"
-        )
     if table is None:
         homes: set[Table] = set(policy.tables)
         if len(homes) != 1:
@@ -142,8 +137,9 @@ def _exported(policy: Any, table: Table | None, name: str) -> NetworkPolicy:
                 "model with kille_env.sb3.save"
             )
         made = {"by": type(model).__name__, "decisions": int(model.num_timesteps)}
-    network = _network(table, layers, activations, kind, near_seats, returns, made, name)
-    return _checked(network, settled)
+    told = policy.observe_rules
+    network = _network(table, layers, activations, kind, near_seats, returns, made, name, told)
+    return _checked(network, settled.policy if told else settled)
 
 
 def perceptron_of(*modules: Any) -> tuple[list[Layer], list[str]]:
@@ -220,18 +216,19 @@ def _network(
     returns: str,
     made: Mapping[str, Any],
     name: str,
+    told: bool,
 ) -> NetworkPolicy:
-    """Return a perceptron as a policy."""
+    """Return a perceptron as a policy, which is `told` the rules or not."""
     game, seats = spec(table.game), table.num_players
     if kind == "dict":
         raise PolicyError(
             f'{name} reads observation={kind!r}, a mapping; make it for "box" or "float"'
         )
-    size = width(game.observation(seats))
+    size = width(game.layout("observation", told)(seats))
     if kind in READINGS:
-        size = READINGS[kind](game, seats).size
+        size = READINGS[kind](game, seats, told).size
     if near_seats is not None:
-        size = seat_layout(game).pooled_size(near_seats)
+        size = seat_layout(game, told).pooled_size(near_seats)
     (weight, bias), actions = layers[0], len(layers[-1][1])
     if weight.shape[1] != size or actions != game.num_actions:
         raise PolicyError(
@@ -239,10 +236,10 @@ def _network(
             f"observation={kind!r} has {size}, and there are {game.num_actions} actions"
         )
     if near_seats is not None:
-        weight, added = seat_layout(game).unpooled(weight, seats)
+        weight, added = seat_layout(game, told).unpooled(weight, seats)
         bias = bias + added
     elif kind in READINGS:
-        weight, bias = _on_features(weight, bias, table, kind)
+        weight, bias = _on_features(weight, bias, READINGS[kind](game, seats, told))
     weights: dict[str, np.ndarray] = {}
     layers = [(weight, bias), *layers[1:]]
     for number, layer in enumerate(layers):
@@ -250,25 +247,24 @@ def _network(
     alike = len(set(activations)) == 1
     activation = activations[0] if alike else ",".join(activations) or "identity"
     units = [len(bias) for _, bias in layers[:-1]]
-    return NetworkPolicy.of(table, weights, units, activation, made, name, returns=returns)
+    more = {"returns": returns, "observe_rules": told}
+    return NetworkPolicy.of(table, weights, units, activation, made, name, **more)
 
 
 def _on_features(
-    weight: np.ndarray, bias: np.ndarray, table: Table, kind: str
+    weight: np.ndarray, bias: np.ndarray, reading: Reading
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return a first layer as it is on the features themselves."""
-    game, seats = spec(table.game), table.num_players
-    reading = READINGS[kind](game, seats)
-    told, scale = reading.source >= 0, reading.scale.astype(np.float64)
-    made = np.zeros((len(weight), width(game.observation(seats))))
-    made[:, reading.source[told]] = weight[:, told] * scale[told]
-    added = weight[:, ~told].astype(np.float64) @ scale[~told]
+    read, scale = reading.source >= 0, reading.scale.astype(np.float64)
+    made = np.zeros((len(weight), reading.features))
+    made[:, reading.source[read]] = weight[:, read] * scale[read]
+    added = weight[:, ~read].astype(np.float64) @ scale[~read]
     return made.astype(np.float32), (bias + added).astype(np.float32)
 
 
 def _checked(network: NetworkPolicy, original: FunctionPolicy) -> NetworkPolicy:
     """Return a policy if it answers as its original does."""
-    seen, mask = _decisions(network.metadata.tables[0])
+    seen, mask = _decisions(network)
     returned = original.returned(seen, mask)
     returned = np.log(returned) if original.returns == "probabilities" else returned
     both = network.logits(seen).astype(np.float64), returned
@@ -286,9 +282,10 @@ def _checked(network: NetworkPolicy, original: FunctionPolicy) -> NetworkPolicy:
     return network
 
 
-def _decisions(table: Table) -> tuple[np.ndarray, np.ndarray]:
-    """Return observations [N, F] and masks [N, A] of uniform play at a table."""
-    batch = make_batch(table.game, CHECKED, table.num_players, rules=table.rules, seed=0)
+def _decisions(network: NetworkPolicy) -> tuple[np.ndarray, np.ndarray]:
+    """Return observations [N, F] and masks [N, A] of uniform play at the table of a network."""
+    table, options = network.tables[0], {"observe_rules": network.observe_rules, "seed": 0}
+    batch = make_batch(table.game, CHECKED, table.num_players, rules=table.rules, **options)
     batch.reset()
     rng, seen, masks = np.random.default_rng(0), [], []
     for _ in range(STEPS):

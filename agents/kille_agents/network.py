@@ -162,12 +162,18 @@ class NetworkPolicy(ObservationPolicy):
                 "space_digest": space.digest,
                 "observe_rules": table.told,
             }
+        seen = game.layout("observation", metadata.get("observe_rules", False))
+        if not isinstance(rules := table.as_dict()["rules"], dict):
+            raise PolicyError(
+                f"{name} was made for {table}, and a policy folder keeps one rule set or a space: "
+                "name the rules of one table, or make it over a kille_env.RuleSpace"
+            )
         about = NetworkMetadata(
             game=table.game,
             game_version=table.version,
             num_players=table.num_players,
-            rules=table.rules.as_dict(),
-            observation_width=width(table.observation()),
+            rules=rules,
+            observation_width=width(seen(table.num_players)),
             num_actions=game.num_actions,
             layers=tuple(layers),
             activation=activation,

@@ -17,6 +17,7 @@ from kille_env.core.rule_space import RuleSpace
 from kille_env.core.rules import Rules
 from kille_env.errors import KilleError, PolicyError
 from kille_env.play.by_rules import PolicyByRules
+from kille_env.play.decisions import Decisions
 from kille_env.play.functions import FunctionPolicy
 from kille_env.play.policy import at_table, let_transfer, resolve
 from kille_env.play.seats import SeatTables
@@ -262,7 +263,7 @@ def test_a_model_of_many_rules_plays_by_any_and_is_told_them(observation, tmp_pa
     )
     model = learned(env)
     file = save(model, tmp_path / "model")
-    with pytest.raises(PolicyError, match="model reads the rules behind each observation"):
+    with pytest.raises(PolicyError, match="a policy folder keeps one rule set or a space"):
         save_policy(model, tmp_path / "model")
     rules = kille_env.spec(GAME).resolve({"limit": 33})
     read = resolve(str(file), GAME, SEATS, space.rules()[1], trust=True)
@@ -312,6 +313,26 @@ def test_a_model_remembers_the_rules_that_it_learned_by(kind, tmp_path):
     others = kille_env.make_batch(GAME, 2, SEATS, rules=[inside, outside]).rules
     with pytest.raises(PolicyError, match="rules outside of"):
         resolve(model, GAME, SEATS, others)
+
+
+@pytest.mark.parametrize("observation", ["box", "float", "seats"])
+@pytest.mark.parametrize("told", [True, False])
+def test_a_network_over_a_space_becomes_a_folder_that_plays_alike(observation, told, tmp_path):
+    space = kille_env.rule_space("krypkille-scores")
+    env = SelfPlayVecEnv(
+        GAME, 16, SEATS, rules=space, observe_rules=told, observation=observation, seed=1
+    )
+    model = SeatPPO(**{**settings(env), "n_steps": 4, "batch_size": 32})
+    folder = save_policy(model, tmp_path / "folder")
+    batch = kille_env.make_batch(GAME, 8, SEATS, rules=space.rules("test")[:8], seed=1)
+    batch.reset()
+    asked = [
+        seated.decide(Decisions(batch, np.arange(8), np.arange(8)))
+        for seated in (resolve(one, GAME, SEATS, batch.rules) for one in (model, str(folder)))
+    ]
+    assert np.allclose(*asked, atol=1e-4)
+    with pytest.raises(PolicyError, match="rules outside of the space krypkille-scores"):
+        seat([str(folder)], rules={"preset": "tiny", "limit": 33})
 
 
 def test_a_model_and_an_environment_of_the_other_kind_are_refused(tmp_path):
