@@ -100,7 +100,7 @@ def test_a_run_is_a_training_run_that_is_done_once(tmp_path: Path) -> None:
     first, last = line["points"][0], line["points"][-1]
     assert first["decisions"] == 0 and last["decisions"] >= 200
     assert line["tables"] == {"": last["share"]} and 0.0 < last["share"] < first["share"] < 2.0
-    assert line["settings"] == {"tables": 16, "layers": [8], "merge": False}
+    assert line["settings"] == {"tables": 16, "layers": [8], "merge": False, "scaled": True}
     shown = {row[0]: row[2] for row in rows_of(results, "byteskille")}
     assert shown["uniform"] == "1.000" and shown["mmd"] == f"{last['share']:.3f}"
     assert float(shown["mccfr at the table itself"]) < 1.0

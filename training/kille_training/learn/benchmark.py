@@ -64,6 +64,8 @@ class Uniform:
 class Benchmark:
     """A grid of tasks, methods, arms, budgets and seeds.
 
+    Rewards are in spreads of the table (`scaled`), unless the settings of a method differ.
+
     Attributes:
         name: Name of the grid; its runs are in runs/NAME unless another folder is given.
         tasks: Tables and rule spaces: settings of a run by name of the task.

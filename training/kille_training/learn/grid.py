@@ -90,9 +90,7 @@ def run_grid(
         workers = min(len(missing), workers or cores())
     side = f" ({workers} in parallel)" if workers > 1 else ""
     tell(f"Training {many} in {out}{side}; log: {log}")
-    unit = "CPU seconds" if any(item.settings.cpu_seconds for item in missing) else "decisions"
-    learns = any(item.size for item in missing)
-    watch = _Watch(missing, f"training {many}, {unit}" if learns else f"measuring {many}", progress)
+    watch = _Watch(missing, many, progress)
     failed: dict[str, str] = {}
     pool = pool_of(workers, executor=executor, address=address, log=log, tick=watch)
     with pool as opened:
@@ -115,10 +113,14 @@ def run_grid(
 class _Watch:
     """Poll the folders of runs and report their progress."""
 
-    def __init__(self, items: Sequence[Item], job: str, progress: Progress | None) -> None:
-        self._items, self._ended = items, set[Path]()
-        self._shown, self._looked = sum(item.done() for item in items), time.monotonic()
-        total = sum(item.size for item in items) or len(items)
+    def __init__(self, items: Sequence[Item], many: str, progress: Progress | None) -> None:
+        self._items, self._ended, self._looked = items, set[Path](), time.monotonic()
+        units = {"CPU seconds" if x.settings.cpu_seconds else "decisions" for x in items if x.size}
+        self._by_size = len(units) == 1  # decisions and seconds have no sum
+        job = f"training {many}" if units else f"measuring {many}"
+        job += f", {units.pop()}" if self._by_size else ""
+        self._shown = sum(item.done() for item in items) if self._by_size else 0
+        total = sum(item.size for item in items) if self._by_size else len(items)
         self._advance = part_of(progress, job, total, self._shown)
 
     def __call__(self) -> None:
@@ -133,9 +135,9 @@ class _Watch:
 
     def _look(self) -> None:
         self._looked = time.monotonic()
-        now = sum(x.size if x.folder in self._ended else x.done() for x in self._items)
-        if not any(item.size for item in self._items):
-            now = len(self._ended)
+        now = len(self._ended)
+        if self._by_size:
+            now = sum(x.size if x.folder in self._ended else x.done() for x in self._items)
         if now > self._shown:
             self._advance(now - self._shown)
             self._shown = now
