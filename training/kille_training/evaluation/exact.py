@@ -49,7 +49,7 @@ def measure_exactly(
     name = _name_of(policies)
     if searches:
         asking = part_of(progress, f"asking {name}", sum(deal.information_sets))
-    asked = strategies_of(_by_seat(policies), deal, asking)
+    asked = strategies_of(policies, deal, asking)
     advance = part_of(progress, "measuring exactly", len(plays))
     rows = _rows(name, asked, deal, plays, advance)
     found: list[Policy] = list(policies)
@@ -57,11 +57,6 @@ def measure_exactly(
         found = [policy_of(asked, deal, name)]
     played = greedy_of(asked, deal) if tuple(plays) == ("greedy",) else asked
     return found, tuple(rows), tuple(largest_losses(played, deal, most))
-
-
-def _by_seat(policies: Sequence[Policy]) -> Policy | list[Policy]:
-    """Return one policy for all seats, or a list."""
-    return policies[0] if len(policies) == 1 else list(policies)
 
 
 def _name_of(policies: Sequence[Policy]) -> str:
@@ -81,7 +76,7 @@ def exact_rows(
     if deal is None:
         recall = any(not isinstance(each, ObservationPolicy) for each in policies)
         deal = build_deal(num_players, rules, recall=recall)
-    return _rows(_name_of(policies), strategies_of(_by_seat(policies), deal), deal, plays)
+    return _rows(_name_of(policies), strategies_of(policies, deal), deal, plays)
 
 
 def _rows(

@@ -184,11 +184,21 @@ class Evaluation(Result):
 
     def parts(self) -> list[str | TextTable]:
         """Return the earnings, the distance from an equilibrium, and the largest losses."""
+        head, earned, notes = self._by_seat() if self.profile else self._by_opponent()
+        return [
+            f"{head} at {self.table}",
+            *(f"{name} is transferred from {home}" for name, home in self.transferred.items()),
+            earned,
+            *notes,
+            *([exact_table(self.exact)] if self.exact else []),
+            *([loss_table(self.losses, self.num_players)] if self.losses else []),
+        ]
+
+    def _by_opponent(self) -> tuple[str, TextTable, list[str]]:
+        """Return the policy, its earnings against each baseline, and notes."""
         episode = str(self.rules["episode"])
         measure, unit = measure_of(self.game, episode), episode_noun(episode)
         measure = f"reward per {unit}" if self.score == OWN_REWARD else measure
-        if self.profile:
-            return self._profile_parts(unit)
         seats = position_names(self.num_players) if self.num_players <= MOST_POSITIONS else []
         head = [measure, *seats, plural_of(unit)]
         rows = [
@@ -199,25 +209,21 @@ class Evaluation(Result):
             )
             for row in self.rows
         ]  # fmt: skip
-        title = f"{measure.capitalize()}, {self.score}, 95% interval"
-        shown: list[str | TextTable] = [
-            f"{self.rows[0].policy} at {self.table}",
-            *(f"{name} is transferred from {home}" for name, home in self.transferred.items()),
-            TextTable(title, ["against", "play", *(f">{name}" for name in head)], rows),
-        ]
+        title, notes = f"{measure.capitalize()}, {self.score}, 95% interval", []
         if any(row.play == DETERMINISTIC for row in self.rows):
-            shown.append(f"{DETERMINISTIC}: greedy and sampled play are the same")
+            notes.append(f"{DETERMINISTIC}: greedy and sampled play are the same")
         lost = [row.play for row in self.rows if row.against == "uniform" and row.estimate.high < 0]
         if lost and self.score != OWN_REWARD:  # which says nothing of uniform play's own
-            shown.append(
+            notes.append(
                 f"{' and '.join(lost)}: worse than uniform play; if this was trained, try "
                 "another seed, a longer run, or the game's settings"
             )
-        shown += [exact_table(self.exact)] if self.exact else []
-        return shown + ([loss_table(self.losses, self.num_players)] if self.losses else [])
+        table = TextTable(title, ["against", "play", *(f">{name}" for name in head)], rows)
+        return self.rows[0].policy, table, notes
 
-    def _profile_parts(self, unit: str) -> list[str | TextTable]:
-        """Return the earnings of each seat, and the distance of the profile from an equilibrium."""
+    def _by_seat(self) -> tuple[str, TextTable, list[str]]:
+        """Return the earnings of each seat of a profile, without notes."""
+        unit = episode_noun(str(self.rules["episode"]))
         names = position_names(self.num_players) * (len(self.rows) // self.num_players)
         rows = [
             (name, row.policy, row.play, str(row.estimate), f"{row.estimate.groups:,}")
@@ -226,13 +232,7 @@ class Evaluation(Result):
         earned = "reward" if self.score == OWN_REWARD else "units"
         head = ["seat", "policy", "play", f">{earned} per {unit}", f">{plural_of(unit)}"]
         title = f"{earned.capitalize()} per {unit}, {self.score}, 95% interval"
-        return [
-            f"A profile at {self.table}",
-            *(f"{name} is transferred from {home}" for name, home in self.transferred.items()),
-            TextTable(title, head, rows),
-            *([exact_table(self.exact)] if self.exact else []),
-            *([loss_table(self.losses, self.num_players)] if self.losses else []),
-        ]
+        return "A profile", TextTable(title, head, rows), []
 
     def frame(self) -> "pd.DataFrame":
         """Return the payoff table as a data frame, one line per opponent and way to play."""

@@ -46,7 +46,8 @@ def strategy_of(
     policies: Policy | Sequence[Policy], stage: Stage, progress: Callable[[int], None] = ignore
 ) -> np.ndarray:
     """Return the strategy of policies in a stage, [S]."""
-    seats = policies if isinstance(policies, Sequence) else [policies] * stage.num_players
+    seats = list(policies) if isinstance(policies, Sequence) else [policies]
+    seats *= stage.num_players if len(seats) == 1 else 1
     if len(seats) != stage.num_players:
         raise PolicyError(
             f"{len(seats)} policies for {stage.num_players} seats; expected one or all"
