@@ -16,13 +16,7 @@ from kille_env.adapters.registration import register_games
 from kille_env.core.provided import provide
 from kille_env.errors import KilleError
 from kille_env.registry import Table as Table
-from kille_env.registry import (
-    list_games,
-    make_batch,
-    on_policy_lookup,
-    spec,
-    version_of,
-)
+from kille_env.registry import list_games, make_batch, on_policy_lookup, spec, version_of
 from kille_env.registry import load_game as load_game
 
 if TYPE_CHECKING:

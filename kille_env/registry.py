@@ -91,17 +91,12 @@ def list_games() -> tuple[str, ...]:
 
 
 def load_game(name: str) -> "Game":
-    """Return a game with its kernels (compiled or taken from the cache at their first call).
-
-    Raises:
-        UnknownGameError: No such game; the message suggests one. Or its facts have another name
-            than it is registered by: tables, policies and records would be taken for another's.
-    """
+    """Return a game with its kernels (compiled or taken from the cache at their first call)."""
     from kille_env.core.game import game_of
 
     _check_known(name)
     game = game_of(_modules[name])
-    if game.spec.name != name:
+    if game.spec.name != name:  # tables, policies and records would be taken for another's
         raise UnknownGameError(
             f"the game that is registered as {name!r} calls itself {game.spec.name!r}; register "
             f"{_modules[name]} by that name, or change the `name` of its SPEC"
@@ -110,11 +105,7 @@ def load_game(name: str) -> "Game":
 
 
 def version_of(name: str) -> int:
-    """Return the version of a game, without importing it.
-
-    Raises:
-        UnknownGameError: No such game; the message suggests one.
-    """
+    """Return the version of a game, without importing it."""
     _check_known(name)
     return _versions[name]
 

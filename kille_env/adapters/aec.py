@@ -27,13 +27,7 @@ from kille_env.core.single import ONE_TABLE
 from kille_env.core.spec import Rules
 from kille_env.core.start import begin
 from kille_env.errors import IllegalActionError, KilleError, shortened
-from kille_env.play.options import (
-    ILLEGAL,
-    TableOptions,
-    check_names,
-    one_of,
-    reset_options,
-)
+from kille_env.play.options import ILLEGAL, TableOptions, check_names, one_of, reset_options
 from kille_env.play.options import illegal_reward as reward_of_illegal
 from kille_env.play.user_functions import Function, check_reward_function, paid
 from kille_env.records import Record, Recorder
@@ -85,22 +79,15 @@ class KilleAEC(AECEnv[str, Any, int]):
             render_mode: "human" shows the table with all cards open in a window after every reset
                 and step, for a second (`metadata["render_fps"]`); "rgb_array" returns it from
                 `render` as pixels, "ansi" as text. Pictures take the extra "render".
-            observation: "dict": the mask beside the features; "box", "float" and "seats": the
-                features alone, the mask in the info only. See
+            observation: "dict", "box", "float" or "seats", see
                 `kille_env.adapters.spaces.Observations`.
             illegal: As in `kille_env.play.options.SeatOptions`. "lose" ends the game as
                 PettingZoo's `TerminateIllegalWrapper` does: all seats terminate, and the others
                 get 0.
             illegal_reward: As there.
-            features: A function from observations [N, F], of the kind `observation`, and masks
-                [N, A] to features [N, K], float32, which replace the observations.
-            reward: A function from the units that every seat has earned in finished episodes [N, P]
-                to rewards [N, P], paid at the end of an episode.
+            features: A function of your own, see docs/own.md.
+            reward: A function of your own, likewise.
             **options: See `kille_env.play.options.TableOptions`.
-
-        Raises:
-            UnknownGameError: No such game.
-            RulesError: An option, switch or number of seats that does not exist.
         """
         super().__init__()
         check_names(KilleAEC, options, game)
@@ -258,11 +245,6 @@ class KilleAEC(AECEnv[str, Any, int]):
         self._select_next()
         self._show()
 
-    def _asks_in_secret(self) -> bool:
-        """Return whether the seat to act is asked in secret."""
-        phase = self._batch.tables["phase"].item(0)
-        return phase in self._batch.spec.secret_phases
-
     def _pay(self) -> None:
         """Hand out the rewards of a step; most steps have none."""
         # Before a decision in secret they are held back until the step after it, so that `rewards`
@@ -276,7 +258,7 @@ class KilleAEC(AECEnv[str, Any, int]):
         if self._reward is not None:
             earned = self._own_rewards(self._returns) if ends else none
         self._held = [both[0] + both[1] for both in zip(self._held, earned, strict=True)]
-        held = self._asks_in_secret()
+        held = self._batch.tables["phase"].item(0) in self._batch.spec.secret_phases
         for name in self.agents:
             self.rewards[name] = 0.0 if held else self._held[self._seat_of[name]]
         if not held:
@@ -380,18 +362,11 @@ class KilleAEC(AECEnv[str, Any, int]):
         return self._mask_of(self._seat_of[agent or self.agent_selection])
 
     def state(self) -> np.ndarray:
-        """Return the full state seen from seat 0, with all cards: for critics, never for a player.
-
-        It is `Batch.full_state(0)`.
-        """
+        """Return the full state seen from seat 0, all cards included: never for a player."""
         return self._batch.full_state(0)[0]
 
     def render(self) -> str | np.ndarray | None:  # type: ignore[override]
-        """Return the table as text ("ansi") or pixels ("rgb_array"), or show it ("human").
-
-        Raises:
-            KilleError: No match has begun, or there is no screen.
-        """
+        """Return the table as text ("ansi") or pixels ("rgb_array"), or show it ("human")."""
         return self._renderer.render(self._returns)
 
     def __repr__(self) -> str:

@@ -17,11 +17,7 @@ from gymnasium import spaces
 from kille_env.adapters.rendering import RENDER_MODES, Renderer
 from kille_env.adapters.spaces import Observations
 from kille_env.core import arguments
-from kille_env.play.options import (
-    SeatOptions,
-    check_names,
-    reset_options,
-)
+from kille_env.play.options import SeatOptions, check_names, reset_options
 from kille_env.play.seats import SeatTables
 from kille_env.play.user_functions import Function
 from kille_env.records import Record
@@ -31,16 +27,7 @@ RESET_OPTIONS = ("deck", "dealer", "start", "seat")
 
 
 class OneSeat:
-    """Base of the environments for one seat: its tables and their rendering.
-
-    Attributes:
-        tables: The tables.
-        num_players: P.
-        observation: The option.
-        features: The option, None where observations are shown.
-        observe_rules: The option.
-        render_mode: The option.
-    """
+    """Base of the environments for one seat: its tables and their rendering."""
 
     metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": 1}  # noqa: RUF012
 
@@ -127,14 +114,10 @@ class KilleEnv(OneSeat, gymnasium.Env[Any, Any]):
             render_mode: "human" shows the table as your seat sees it in a window after every reset
                 and step, for a second (`metadata["render_fps"]`); "rgb_array" returns it from
                 `render` as pixels, "ansi" as text. Pictures take the extra "render".
-            features: A function from observations [N, F], of the kind `observation`, and masks
-                [N, A] to features [N, K], float32, which replace the observations.
+            features: A function of your own, see docs/own.md.
             full_state: Whether `info["full_state"]` has all cards and the rest of the table, [G]
                 uint8 as seen from your seat: for a central critic, never for a policy.
             **options: See `kille_env.play.options.SeatOptions`; `illegal` is "lose" by default.
-
-        Raises:
-            KilleError: See `kille_env.play.seats.SeatTables`.
         """
         check_names(KilleEnv, options, game)
         self._set_up(game, 1, num_players, observation, render_mode, features, options)
@@ -152,9 +135,6 @@ class KilleEnv(OneSeat, gymnasium.Env[Any, Any]):
                 begins the next match of the stream.
             options: "deck", "dealer" and "start" as in `KilleAEC.reset`; "seat", your seat in this
                 match.
-
-        Raises:
-            KilleError: As from `SeatTables.begin`; nothing has changed.
         """
         seed = None if seed is None else arguments.seed(seed)
         self.tables.begin(seed, **reset_options(options, RESET_OPTIONS))
@@ -217,11 +197,7 @@ class KilleEnv(OneSeat, gymnasium.Env[Any, Any]):
         return self.tables.recorder.record(names=names)
 
     def render(self) -> str | np.ndarray | None:  # type: ignore[override]
-        """Return the table as text ("ansi") or pixels ("rgb_array"), or show it ("human").
-
-        Raises:
-            KilleError: No match has begun, or there is no screen.
-        """
+        """Return the table as text ("ansi") or pixels ("rgb_array"), or show it ("human")."""
         return self._render()
 
     def __repr__(self) -> str:

@@ -147,17 +147,9 @@ def _value(switch: Switch, text: str) -> Any:
 class Form:
     """Game, rules and seats of an OpenSpiel game, shared by its positions.
 
-    Attributes:
-        game: The game with its kernels.
-        rules: The rules.
-        num_players: P.
-        cards: Codes of the cards, if not the whole pack.
-        first: The seat of OpenSpiel's player 0; the others follow clockwise.
-        switches: [1] the rules as kernels take them.
-        deck: [pack] the cards that the rules leave out, then the undealt ones, those of `cards`
-            first.
-        outside: How many cards the rules leave out.
-        size: Where the cards of the deck end that are played with.
+    `cards` are codes of the cards, if not the whole pack, and `first` is the seat of OpenSpiel's
+    player 0. The `deck` begins with the cards that the rules leave out (`outside` of them), then
+    come those of `cards`; up to `size` they are played with.
     """
 
     def __init__(
@@ -264,11 +256,8 @@ def _bring(cards: np.ndarray, kind: int, copies: int, at: int) -> None:
 class Position:
     """An immutable position: a decision, a chance node or the end.
 
-    Attributes:
-        form: Game, rules and seats.
-        table: [1] the table; at a chance node as it was before `doing`.
-        doing: The action that needs a card, or `DEALING`; None if it is no chance node.
-        left: Number of cards of each kind that may be drawn at a chance node.
+    At a chance node `table` [1] is as it was before `doing`, the action that needs a card or
+    `DEALING`, and `left` has the number of cards of each kind that may be drawn.
     """
 
     def __init__(
@@ -392,24 +381,14 @@ class KilleState(pyspiel.State):  # pyright: ignore[reportUntypedBaseClass]
 
 
 class KilleObserver:
-    """OpenSpiel's observer of the information state or of the observation.
-
-    Attributes:
-        tensor: [F] float32, every feature in 0 to 1.
-        dict: The same by the names of the layout's parts.
-    """
+    """OpenSpiel's observer of the information state or of the observation, in 0 to 1."""
 
     def __init__(self, form: Form, perfect_recall: bool) -> None:
-        game = form.game
-        kinds = (
-            (game.observe, game.spec.observation),
-            (
-                game.information_state,
-                game.spec.information_state,
-            ),
-        )
-        self._kernel, layout = kinds[perfect_recall]
-        self._parts: tuple[Part, ...] = layout(form.num_players)
+        kernel, layout = "observe", "observation"
+        if perfect_recall:
+            kernel = layout = "information_state"
+        self._kernel = getattr(form.game, kernel)
+        self._parts: tuple[Part, ...] = getattr(form.game.spec, layout)(form.num_players)
         self._scale = feature_scale(self._parts)
         self.tensor = np.zeros(width(self._parts), dtype=np.float32)
         self.dict = {part.name: self.tensor[part.slice] for part in self._parts}
@@ -447,12 +426,7 @@ def state_text(seat: int, features: np.ndarray, parts: tuple[Part, ...]) -> str:
 
 
 class KilleGame(pyspiel.Game):  # pyright: ignore[reportUntypedBaseClass]
-    """A game as OpenSpiel's; each game has a subclass.
-
-    Attributes:
-        name: Name of the game.
-        form: Game, rules and seats.
-    """
+    """A game as OpenSpiel's; each game has a subclass."""
 
     name: ClassVar[str]
 

@@ -107,17 +107,7 @@ class _AfterImport:
 
 
 def env(game: str, num_players: int | None = None, **options: Any) -> "KilleAEC":
-    """Make a game in which an illegal action ends the game, as PettingZoo's `env()` does.
-
-    Args:
-        game: Name of the game.
-        num_players: Number of seats; None is the game's default.
-        **options: Those of `kille_env.make`; `illegal` is "lose" by default.
-
-    Raises:
-        UnknownGameError: No such game.
-        RulesError: An option, switch or number of seats that does not exist.
-    """
+    """Make a game as `kille_env.make` does; by default an illegal action loses, as PettingZoo's."""
     return make(game, num_players, **{"illegal": "lose", **options})
 
 

@@ -25,12 +25,6 @@ class Observations:
     [F] in 0 to 1; "seats" is float32 [S] in 0 to 1, of one size at tables of every size (see
     `kille_env.core.floats`); "dict" is `{"observation": uint8 [F], "action_mask": int8 [A]}`. Own
     features, float32, replace the observation.
-
-    Attributes:
-        kind: The option.
-        features: The option, own features or None.
-        observe_rules: The option.
-        space: The space of one observation.
     """
 
     def __init__(

@@ -60,9 +60,6 @@ class SeatVectorEnv(OneSeat, VectorEnv[Any, Any, Any]):
             features: As in `KilleEnv`.
             full_state: As in `KilleEnv`; `infos["full_state"]` is [N, G].
             **options: As in `KilleEnv`.
-
-        Raises:
-            KilleError: See `kille_env.play.seats.SeatTables`.
         """
         check_names(SeatVectorEnv, options, game)
         mode = getattr(autoreset_mode, "value", autoreset_mode)
@@ -86,11 +83,8 @@ class SeatVectorEnv(OneSeat, VectorEnv[Any, Any, Any]):
         Args:
             seed: s for the seeds s, s + 1, ...; [N] seeds, where None takes one from the operating
                 system; None begins the tables' next matches.
-            options: "reset_mask" [N] bool, and those of `KilleEnv.reset`; "dealer" may be one per
-                table.
-
-        Raises:
-            KilleError: See `KilleEnv.reset`; or the first reset is not of all tables.
+            options: "reset_mask" [N] bool, not at the first reset, and those of `KilleEnv.reset`;
+                "dealer" may be one per table.
         """
         given = reset_options(options, RESET_OPTIONS)
         chosen = self._reset_mask(given.pop("reset_mask", None))
@@ -188,9 +182,6 @@ class SeatVectorEnv(OneSeat, VectorEnv[Any, Any, Any]):
 
         Args:
             table: The table; None returns a tuple of all N, as Gymnasium expects.
-
-        Raises:
-            KilleError: No match has begun, no such table, or no screen.
         """
         # There is one window, so it shows one table.
         if table is None and self.render_mode == "human":

@@ -5,13 +5,7 @@
 
 import numpy as np
 
-from kille_env.cards.sets import (
-    card_bit,
-    how_many,
-    lowest_card,
-    nth_card,
-    without_lowest,
-)
+from kille_env.cards.sets import card_bit, how_many, lowest_card, nth_card, without_lowest
 from kille_env.core.jit import index, kernel
 from kille_env.core.rng import below
 

@@ -19,19 +19,13 @@ def face_of(pack: Pack, card: int) -> int:
 
 
 def spread(
-    pack: Pack,
-    zone: str,
-    cards: Sequence[int],
-    *,
-    known: bool,
-    word: str = "",
-    faded: bool = False,
+    pack: Pack, zone: str, cards: Sequence[int], *, known: bool, word: str = "", faded: bool = False
 ) -> tuple[Card, ...]:
-    """Return the cards of a zone, each at a place of its own.
+    """Return the cards of a zone such as "hand 2", each at a place of its own.
 
     Args:
         pack: Their pack.
-        zone: "hand 2".
+        zone: The zone.
         cards: The cards in their order.
         known: Whether the viewer knows all of them, or none.
         word: A word beside each.

@@ -93,9 +93,7 @@ class _Cache(FunctionCache):
 
 
 def compiled(
-    function: Any,
-    folder_of: Callable[[str], Path | None],
-    unwritable: Callable[[OSError], None],
+    function: Any, folder_of: Callable[[str], Path | None], unwritable: Callable[[OSError], None]
 ) -> Any:
     """Return a dispatcher of a function for calls from Python."""
     make = njit(no_cfunc_wrapper=True, **OPTIONS)

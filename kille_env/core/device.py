@@ -485,11 +485,7 @@ class DeviceBatch(Fixed):
     def random_actions(self, seed: int = 0) -> Any:
         """Return a legal action for each table, each equally likely; for benchmarks.
 
-        Args:
-            seed: Names a random stream; each call takes the next number of it.
-
-        Returns:
-            [N] int64 on the GPU, which the next call overwrites; 0 where a match is over.
+        They are int64 [N] on the GPU, which the next call overwrites; 0 where a match is over.
         """
         self._choices += np.uint64(1)
         key = np.uint64(arguments.seed(seed)) ^ (self._choices << _S32)
@@ -497,14 +493,7 @@ class DeviceBatch(Fixed):
         return self._chosen
 
     def observe(self, seats: Any) -> Any:
-        """Return fresh observations [N, F] of one seat of each table, on the GPU.
-
-        Args:
-            seats: One seat, or [N] of NumPy.
-
-        Raises:
-            RulesError: There is no such seat.
-        """
+        """Return fresh observations [N, F] of one seat, or [N] seats of NumPy, on the GPU."""
         chosen = cuda.to_device(arguments.seats(seats, self.num_players, self.num_tables))
         out = cuda.device_array(self._shown[1].shape, np.uint8)
         self._launch("observe", self.tables, self._rules, chosen, out)
@@ -521,11 +510,7 @@ class DeviceBatch(Fixed):
             self._launch("tell", self.tables, seats, plain, self._told, self.observation)
 
     def to_cpu(self) -> Batch:
-        """Return a copy on the CPU, which continues as this batch would.
-
-        Raises:
-            IllegalActionError: See `check`.
-        """
+        """Return a copy on the CPU, which continues as this batch would."""
         self.check()
         return self._to_cpu(slice(None))
 

@@ -108,12 +108,7 @@ class Game:
     """
 
     def __init__(self, module: ModuleType) -> None:
-        """Take the module apart; nothing is compiled before it is called.
-
-        Raises:
-            KilleError: The module lacks something that every game has, or its spec contradicts the
-                record of its tables.
-        """
+        """Take the module apart; nothing is compiled before it is called."""
         self.definitions = vars(module)
         if missing := [name for name in ("SPEC", *KERNELS, "view") if name not in self.definitions]:
             raise KilleError(
@@ -193,11 +188,7 @@ class Game:
         return re.sub(r"#(\d)", lambda place: codes[int(place[1]) - 1], text)
 
     def set_up(self, table: np.record, rules: Rules, start: Mapping[str, Any]) -> None:
-        """Put a match that has just begun where `start` says; by default only `{}` is possible.
-
-        Raises:
-            RulesError: It cannot start like that; nothing has changed.
-        """
+        """Put a match that has just begun where `start` says; by default only `{}` is possible."""
         if "set_up" in self.definitions:
             self.definitions["set_up"](table, rules, start)
         elif start:
@@ -225,12 +216,7 @@ class Game:
         return self.definitions["chance"](table, rules) if "chance" in self.definitions else {}
 
     def dealt_again(self, tables: np.ndarray, times: int) -> np.ndarray:
-        """Return tables of a deal [N] as if its cards had been dealt again so often before.
-
-        Args:
-            tables: Before the cards are dealt, or at decisions.
-            times: How often.
-        """
+        """Return tables of a deal [N], before it or at decisions, as if dealt so often before."""
         return self.definitions["dealt_again"](tables, times) if times else tables
 
 

@@ -115,13 +115,7 @@ class GameSpec:
         return len(self.actions)
 
     def stack(self, codes: Sequence[str], rules: "Rules | None" = None) -> np.ndarray:
-        """Return a pack that begins with the given cards, int8 [C].
-
-        The cards that the rules leave out (None: no card) lie in front of them.
-
-        Raises:
-            CardError: As `Pack.stack`.
-        """
+        """Return a pack of the cards that rules leave out, then the given ones, int8 [C]."""
         return self.pack.stack(codes, self.left_out(rules) if rules else ())
 
     def left_out(self, rules: "Rules") -> tuple[int, ...]:

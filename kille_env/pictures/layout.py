@@ -201,11 +201,7 @@ def _power(base: float, exponent: float) -> float:
 
 
 def _spread(
-    path: list[tuple[float, float]],
-    count: int,
-    width: float,
-    height: float,
-    whole: bool = False,
+    path: list[tuple[float, float]], count: int, width: float, height: float, whole: bool = False
 ) -> list[tuple[float, float]]:
     """Return points at equal distances on a path, in boxes of a size."""
     # A step is counted in widths or heights of a box, whichever is more: boxes a whole step apart

@@ -14,14 +14,7 @@ if TYPE_CHECKING:
 
 
 class PolicyByRules:
-    """Play each table by the policy of its rule set.
-
-    Attributes:
-        name: The name of the policies.
-        policies: R policies, in the order of the rule sets.
-        rules: The rule sets.
-        remembers: Whether a policy needs the history of the deal.
-    """
+    """Play each table by the policy of its rule set."""
 
     def __init__(self, name: str, policies: Sequence[Any], rules: RuleSets) -> None:
         """Take a policy for each rule set."""
@@ -29,11 +22,7 @@ class PolicyByRules:
         self.remembers = any(getattr(policy, "remembers", False) for policy in policies)
 
     def policy_of(self, rules: Rules) -> Any:
-        """Return the policy of a rule set.
-
-        Raises:
-            PolicyError: There is none.
-        """
+        """Return the policy of a rule set."""
         if rules not in self.rules.sets:
             raise PolicyError(
                 f"{self.name!r} is seated at tables of {self.rules}, and {rules!r} is none of "

@@ -163,20 +163,9 @@ class Decisions:
         *,
         due: bool = False,
     ) -> None:
-        """Select decisions of a batch.
-
-        Args:
-            batch: The tables; copied when determinizations are drawn, never changed.
-            rows: [M] tables at which a seat is to act.
-            keys: [M] whole numbers from 0 to 2**64 - 1.
-            history: Past decisions of the deals in progress at these tables.
-            due: Whether `SeatedPolicies` has found rows and keys to be due; checking them takes as
-                long as an answer.
-
-        Raises:
-            RulesError: There is no such table, no seat is to act at one, or there is not one key
-                for each.
-        """
+        """Select the decisions at tables `rows` [M] of a batch, with a key each, below 2**64."""
+        # `SeatedPolicies` finds rows and keys that are due; checking them takes as long as an
+        # answer.
         if not due:
             rows = arguments.rows(rows, batch.num_tables)
             seats = batch.seat[rows]
@@ -228,11 +217,8 @@ class Decisions:
     def history(self) -> OwnPast:
         """Return the earlier decisions in the deal of the seats that are to act.
 
-        A recurrent network runs over these, and then over the present observations.
-
-        Raises:
-            KilleError: No history of these tables is kept; a policy gets one with an attribute
-                `remembers` that is true.
+        A policy gets them with an attribute `remembers` that is true. A recurrent network runs over
+        these, and then over the present observations.
         """
         which, tables, actions = self._kept().own_decisions(self._rows, self.seats)
         order = which.argsort(kind="stable")
@@ -257,11 +243,6 @@ class Decisions:
         Returns:
             [X] decision that an earlier one belongs to; [X, K] bool, whether the policy agrees with
             it; [X, K] the number of legal actions.
-
-        Raises:
-            KilleError: No history of these tables is kept.
-            RulesError: An impossible number of determinizations.
-            PolicyError: The policy has no such kernel, or it chose an illegal action.
         """
         number = arguments.whole("number", number, 1)
         which, tables, actions = self._kept().decisions(self._rows, self.seats)
@@ -271,17 +252,7 @@ class Decisions:
         return which[order], *agreement(self._batch, decisions, earlier, number, policy)
 
     def draw_chosen(self, numbers: np.ndarray) -> Batch:
-        """Draw determinizations by their numbers.
-
-        Args:
-            numbers: [M, K], as in `draw`: number 0 of a decision is the first that it draws.
-
-        Returns:
-            [M * K] tables, as `draw` returns them.
-
-        Raises:
-            RulesError: The numbers are of another shape, or negative.
-        """
+        """Draw determinizations by their numbers [M, K]: 0 is the first that `draw` draws."""
         given = arguments.array(numbers)
         fits = given is not None and given.ndim == 2 and given.dtype.kind in "iu"
         if given is None or not fits or len(given) != len(self) or given.min(initial=0) < 0:
@@ -299,23 +270,12 @@ class Decisions:
 
         Returns:
             [M * K] tables that do not restart, the K of a decision side by side.
-
-        Raises:
-            RulesError: Impossible numbers of determinizations.
         """
         number = arguments.whole("number", number, 1)
         return self._draw(np.tile(np.arange(number), (len(self), 1)))[0]
 
     def draw_with_past(self, number: int) -> tuple[Batch, Past]:
-        """Draw the same determinizations, with the decisions of other seats as they stand in them.
-
-        Args:
-            number: K, determinizations per decision.
-
-        Raises:
-            KilleError: No history of these tables is kept.
-            RulesError: An impossible number of determinizations.
-        """
+        """Draw the same determinizations, and the decisions of other seats as they stand in them."""
         number = arguments.whole("number", number, 1)
         decision, tables, actions = self._kept().decisions(self._rows, self.seats)
         batch, cards = self._draw(np.tile(np.arange(number), (len(self), 1)))

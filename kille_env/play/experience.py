@@ -135,11 +135,7 @@ class Collector:
         return self._gather()
 
     def finish(self) -> Transitions:
-        """Play every table to the end of its match, where it stays.
-
-        Raises:
-            PolicyError: See `collect`.
-        """
+        """Play every table to the end of its match, where it stays."""
         playing = np.ones(self.batch.num_tables, dtype=np.bool_)
         with self._restarting_here():
             while playing.any():
@@ -274,19 +270,11 @@ def collect(
         seed: Seed of the batch; None continues its random streams.
         seating: [N, P] or [P], number of the policy that plays each seat; see `Collector`.
         full_state: Whether to return the full state at each decision, for a central critic.
-
-    Raises:
-        KilleError: See `Collector`.
     """
     if not isinstance(batch, Batch):
         return _collect_on_gpu(batch, policy, observation, seed, seating, full_state)
     return Collector(
-        batch,
-        policy,
-        observation=observation,
-        seed=seed,
-        seating=seating,
-        full_state=full_state,
+        batch, policy, observation=observation, seed=seed, seating=seating, full_state=full_state
     ).finish()
 
 

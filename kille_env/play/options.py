@@ -72,15 +72,9 @@ def check_names(form: type, given: Iterable[str], game: str) -> None:
 
 
 def illegal_reward(given: Any, batch: Batch) -> float:
-    """Return the reward of an illegal action by the option `illegal_reward`.
-
-    None is one unit less than the worst that can follow, a whole match included, so that it is
-    never the cheapest way out of a bad deal. In a match that begins under way, with a larger pot
-    than the rules' own, losses can be larger.
-
-    Raises:
-        RulesError: It is neither a finite number nor None.
-    """
+    """Return the reward of an illegal action by the option `illegal_reward`."""
+    # In a match that begins under way, with a larger pot than the rules' own, losses can be larger
+    # than the worst that is assumed here.
     if given is None:
         least = (batch.spec.reward_range(one, batch.num_players)[0] for one in batch.rule_sets)
         return min(0.0, *least) - 1.0

@@ -208,12 +208,7 @@ def with_uniform(probabilities: np.ndarray, mask: np.ndarray, share: float) -> n
 
 
 def resolve(
-    player: PlayerLike,
-    game: str,
-    num_players: int,
-    rules: Rules,
-    *,
-    trust: bool = False,
+    player: PlayerLike, game: str, num_players: int, rules: Rules, *, trust: bool = False
 ) -> Policy:
     """Return a policy for a table, or for tables with rules of their own."""
     if isinstance(rules, RuleSets):

@@ -197,24 +197,16 @@ class SeatTables(Fixed):
     Arrays are views that the next call overwrites; copy what you keep.
 
     Attributes:
-        batch: The tables.
-        players: Who plays the other seats.
         recorder: Recorder of the match, None where there are many tables.
-        rules: The rules.
-        illegal_reward: Reward for an illegal action if `illegal="lose"`.
-        own_seat: [N] the caller's seat.
         over: [N] bool, which matches have ended and wait for `begin`.
-        reward: [N] float64, what the seat has earned by its last decision, or what the option
-            `reward` makes of a match that it ended.
-        earned: [N] float64, the units of the match so far that were paid.
-        terminated: [N] bool, whether the last step ended the match by the rules (or an illegal
-            action did).
-        truncated: [N] bool, whether a cap did.
+        reward: [N] what the seat has earned by its last decision, or what the option `reward`
+            makes of a match that it ended.
+        earned: [N] the units of the match so far that were paid.
         forfeited: [N] bool, which matches an illegal action ended.
-        returns: [N, P] float64, what each seat has earned in this match so far.
+        returns: [N, P] what each seat has earned in this match so far.
         decisions: [N] the seat's decisions in this match so far.
         skipped: [N] matches that were passed over since the last `begin` or `step`.
-        skipped_units: [N] float64, the seat's earnings in them, without a decision of its own.
+        skipped_units: [N] the seat's earnings in them, without a decision of its own.
     """
 
     FIXED = frozenset({"batch", "players", "num_tables", "num_players", "seat", "returns"})

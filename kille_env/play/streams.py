@@ -63,12 +63,7 @@ class Transitions(NamedTuple):
     full_state: np.ndarray | None = None
 
     def advantages(
-        self,
-        values: Any,
-        next_values: Any = None,
-        *,
-        gamma: float = 1.0,
-        gae_lambda: float = 1.0,
+        self, values: Any, next_values: Any = None, *, gamma: float = 1.0, gae_lambda: float = 1.0
     ) -> np.ndarray:
         """Return generalized advantage estimates along each seat's stream, [D] float64.
 

@@ -31,12 +31,7 @@ class TensorTransitions(Transitions):
     """D decisions as tensors of the GPU; see `Transitions`."""
 
     def advantages(
-        self,
-        values: Any,
-        next_values: Any = None,
-        *,
-        gamma: float = 1.0,
-        gae_lambda: float = 1.0,
+        self, values: Any, next_values: Any = None, *, gamma: float = 1.0, gae_lambda: float = 1.0
     ) -> Any:
         """Return generalized advantage estimates along each seat's stream, [D] float64.
 
@@ -58,19 +53,7 @@ class TensorTransitions(Transitions):
 def collect(
     batch: DeviceBatch, policy: Policy, *, observation: str = "float", seed: int | None = None
 ) -> TensorTransitions:
-    """Begin matches at all tables and play each to its end, on the GPU.
-
-    Args:
-        batch: The tables; their matches are over afterwards.
-        policy: A function that plays all seats. It gets only the M decisions that are due.
-        observation: "float", "seats" or "box"; see `kille_env.play.experience.Collector`.
-        seed: Seed of the batch; None continues its random streams.
-
-    Raises:
-        RulesError: An impossible seed.
-        PolicyError: The policy is no function, or returned what is no distribution over the legal
-            actions.
-    """
+    """Begin matches at all tables and play each to its end, on the GPU; see `kille_env.collect`."""
     if not callable(policy):
         raise PolicyError(
             f"on a GPU a policy is a function of tensors, got {type(policy).__name__}; "

@@ -15,10 +15,8 @@ Function = Callable[..., Any]
 class Features:
     """Features of the user, read by a network instead of the observation.
 
-    Attributes:
-        function: From observations [N, F] and masks [N, A] int8 to features [N, ...], an array or a
-            tensor, each row from its own row alone.
-        name: What errors call it.
+    A function makes them of observations [N, F] and masks [N, A] int8: [N, ...], an array or a
+    tensor, each row from its own row alone.
     """
 
     def __init__(self, function: Function) -> None:

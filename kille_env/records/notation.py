@@ -22,18 +22,8 @@ from kille_env.words.text import counted, printable
 
 FORMAT = "kille-record/1"
 KEYS = (
-    "format",
-    "game",
-    "rules",
-    "num_players",
-    "names",
-    "seed",
-    "first_dealer",
-    "start",
-    "deals",
-    "remainder_to",
-    "returns",
-    "truncated",
+    *("format", "game", "rules", "num_players", "names", "seed", "first_dealer", "start", "deals"),
+    *("remainder_to", "returns", "truncated"),
 )
 CHANCE = ("remainder_to",)
 """Keys of chance outcomes other than cards."""

@@ -123,10 +123,7 @@ Look = Callable[[Batch, int | None], None]
 
 
 def replay(
-    record: Mapping[str, Any],
-    look: Look | None = None,
-    *,
-    observation: str = "box",
+    record: Mapping[str, Any], look: Look | None = None, *, observation: str = "box"
 ) -> Replay:
     """Play a record again on the compiled kernels.
 
@@ -292,18 +289,7 @@ def _same(a: Any, b: Any) -> bool:
 
 
 def describe(record: Mapping[str, Any], look: Look | None = None) -> tuple[Replay, list[str]]:
-    """Replay a record and describe it as text.
-
-    Args:
-        record: The record.
-        look: As for `replay`.
-
-    Returns:
-        The replay, and the lines; they say nothing about differences.
-
-    Raises:
-        KilleError: As `replay` does.
-    """
+    """Replay a record and describe it as text; the lines say nothing about differences."""
     played, moves = narrate(record, record.get("names"), look)
     return played, [line for move in moves for line in move]
 

@@ -26,11 +26,7 @@ TABLES = 8
 
 
 def check_game(
-    name: str,
-    *,
-    players: Sequence[int] | None = None,
-    decisions: int = 1000,
-    seed: int = 0,
+    name: str, *, players: Sequence[int] | None = None, decisions: int = 1000, seed: int = 0
 ) -> None:
     """Play a registered game in every preset and episode, and check the contract of games.
 
@@ -322,10 +318,7 @@ def check_copies(name: str, players: int, rules: Rules, decisions: int, seed: in
     batch = make_batch(name, TABLES, players, rules=rules, seed=seed)
     batch.reset()
     _play(batch, uniforms[: len(uniforms) // 2])
-    copies = {
-        "cloned": batch.clone(),
-        "pickled": pickle.loads(pickle.dumps(batch)),
-    }
+    copies = {"cloned": batch.clone(), "pickled": pickle.loads(pickle.dumps(batch))}
     rest = uniforms[len(uniforms) // 2 :]
     seen = _play(batch, rest)
     for way, copied in copies.items():

@@ -24,11 +24,7 @@ class Texts:
         self._game = game
 
     def describe(
-        self,
-        table: np.record,
-        rules: "Rules",
-        seat: int | None,
-        names: Sequence[str] | None = None,
+        self, table: np.record, rules: "Rules", seat: int | None, names: Sequence[str] | None = None
     ) -> str:
         """Return a table as text, as a seat sees it or (None) with every card."""
         who = labels(names, int(table["num_players"]))
@@ -54,11 +50,7 @@ class Texts:
         return self.describe(after, rules, seat, names).splitlines()
 
     def view(
-        self,
-        table: np.record,
-        rules: "Rules",
-        seat: int | None,
-        names: Sequence[str] | None = None,
+        self, table: np.record, rules: "Rules", seat: int | None, names: Sequence[str] | None = None
     ) -> View:
         """Return a table as a seat sees it, for texts and pictures."""
         return self._view(table, rules, seat, labels(names, int(table["num_players"])))

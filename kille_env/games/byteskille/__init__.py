@@ -10,10 +10,7 @@ decides; the numbers D-E01 to D-E26 are explained on the game's page. Beyond the
 - Under `dealer_after_inn` the dealer acts after whatever the talon did but a gok.
 """
 
-from kille_env.games.byteskille.determinize import (
-    relabel,
-    resample,
-)
+from kille_env.games.byteskille.determinize import relabel, resample
 from kille_env.games.byteskille.observe import full_state, information_state, observe
 from kille_env.games.byteskille.rules import (
     apply,

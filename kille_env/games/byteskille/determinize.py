@@ -19,14 +19,7 @@ from kille_env.cards.arrange import deal_places, relabel_cards, relabel_set, who
 from kille_env.cards.pack import Kind
 from kille_env.cards.sets import card_bit, in_cards
 from kille_env.core.jit import index, kernel
-from kille_env.games.byteskille.rules import (
-    UNDONE,
-    Event,
-    KilleRank,
-    Phase,
-    TwoPlayer,
-    card_type,
-)
+from kille_env.games.byteskille.rules import UNDONE, Event, KilleRank, Phase, TwoPlayer, card_type
 
 NO_MATADORS, NO_GOKS, NO_KILLES = (
     np.uint64((1 << 2 * kind) - 1) for kind in (Kind.VH, Kind.GO, Kind.KI)

@@ -21,35 +21,17 @@ from kille_env.tricktaking.pots import match_switches, most_deals
 from kille_env.tricktaking.tricks import SIX_TYPES
 
 SWITCHES = (
-    Switch(
-        "ante", "what everybody pays into the pot before a deal", 1, minimum=1, decision="D-F02"
-    ),
-    Switch(
-        "follow",
-        "who cannot head the trick plays any card, or the lowest",
-        "any",
-        member_names(Follow),
-        decision="D-F08",
-    ),
+    Switch("ante", "what everybody pays into the pot before a deal", 1, minimum=1,
+           decision="D-F02"),
+    Switch("follow", "who cannot head the trick plays any card, or the lowest", "any",
+           member_names(Follow), decision="D-F08"),
     *match_switches("D-F09"),
     pack_switch(KILLE_PACK, {"standard": None, "tiny": SIX_TYPES, "small": SIX_TYPES}, "D-F13"),
-    Switch(
-        "hand",
-        "how many cards everybody is dealt",
-        {"standard": DEALT, "tiny": 2, "small": 2},
-        minimum=1,
-        maximum=DEALT,
-        decision="D-F13",
-    ),
-    Switch(
-        "draws",
-        "how many more cards a knocker gets",
-        {"standard": DRAWN, "tiny": 1, "small": 2},
-        minimum=1,
-        maximum=DRAWN,
-        decision="D-F13",
-    ),
-)
+    Switch("hand", "how many cards everybody is dealt", {"standard": DEALT, "tiny": 2, "small": 2},
+           minimum=1, maximum=DEALT, decision="D-F13"),
+    Switch("draws", "how many more cards a knocker gets",
+           {"standard": DRAWN, "tiny": 1, "small": 2}, minimum=1, maximum=DRAWN, decision="D-F13"),
+)  # fmt: skip
 
 
 def _reward_range(rules: Rules, num_players: int) -> tuple[float, float]:

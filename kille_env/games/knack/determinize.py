@@ -12,12 +12,7 @@ from kille_env.cards.sets import card_bit, how_many, in_cards
 from kille_env.core.jit import index, kernel
 from kille_env.core.rng import below
 from kille_env.games.knack.observe import seen_by
-from kille_env.games.knack.rules import (
-    ALL_CARDS,
-    SUIT_OF,
-    TRICKS,
-    duties,
-)
+from kille_env.games.knack.rules import ALL_CARDS, SUIT_OF, TRICKS, duties
 
 NOTHING = np.uint64(0)
 

@@ -25,37 +25,17 @@ _TWO_SUITS = "TH+JH+QH+KH+AH+TS+JS+QS+KS+AS"
 _THREE_SUITS = "QD+KD+AD+JH+QH+KH+AH+JS+QS+KS+AS"
 
 SWITCHES = (
-    Switch(
-        "unit",
-        "what the dealer pays for a trick; a bet is three of it",
-        1,
-        minimum=1,
-        decision="D-N12",
-    ),
-    Switch(
-        "deals",
-        "deals in a party; null is one for each player to deal",
-        None,
-        minimum=1,
-        nullable=True,
-        decision="D-N04",
-    ),
-    Switch(
-        "must_trump",
-        "who lacks the suit led must play a trump",
-        False,
-        (False, True),
-        decision="D-N02",
-    ),
-    Switch(
-        "remainder",
-        "what cannot be divided at the end of a party is drawn for, or left on the table",
-        "draw",
-        member_names(Remainder),
-        decision="D-N05",
-    ),
+    Switch("unit", "what the dealer pays for a trick; a bet is three of it", 1, minimum=1,
+           decision="D-N12"),
+    Switch("deals", "deals in a party; null is one for each player to deal", None, minimum=1,
+           nullable=True, decision="D-N04"),
+    Switch("must_trump", "who lacks the suit led must play a trump", False, (False, True),
+           decision="D-N02"),
+    Switch("remainder",
+           "what cannot be divided at the end of a party is drawn for, or left on the table",
+           "draw", member_names(Remainder), decision="D-N05"),
     pack_switch(KNACK_PACK, {"standard": None, "tiny": _TWO_SUITS, "small": _THREE_SUITS}, "D-N13"),
-)
+)  # fmt: skip
 
 
 def _reward_range(rules: Rules, num_players: int) -> tuple[float, float]:

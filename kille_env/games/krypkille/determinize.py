@@ -8,12 +8,7 @@ hidden, but for one's own discards.
 import numpy as np
 
 from kille_env.core.jit import index, kernel
-from kille_env.tricktaking.hidden import (
-    deal_hidden,
-    relabel_discards,
-    relabel_tricks,
-    share_draws,
-)
+from kille_env.tricktaking.hidden import deal_hidden, relabel_discards, relabel_tricks, share_draws
 from kille_env.tricktaking.tricks import WHOLE_PACK, seen
 
 

@@ -33,49 +33,29 @@ def _worth(name: str, meaning: str, default: Any = "denomination") -> Switch:
 
 
 SWITCHES = (
-    Switch(
-        "max_discards",
-        "how many cards a player may discard",
-        {"reconstructed": 3, "blog2010": HAND, "tiny": 1, "small": 1},
-        maximum=HAND,
-        decision="D-R08",
-    ),
+    Switch("max_discards", "how many cards a player may discard",
+           {"reconstructed": 3, "blog2010": HAND, "tiny": 1, "small": 1}, maximum=HAND,
+           decision="D-R08"),
     _points("right_declarer", "points of a declarer who has the lowest card"),
     _worth("right_others", "what the others then score for their cards"),
-    _worth(
-        "wrong_declarer_base",
-        "what a declarer who is wrong scores for the last card",
-        {"reconstructed": "denomination", "blog2010": "zero"},
-    ),
+    _worth("wrong_declarer_base", "what a declarer who is wrong scores for the last card",
+           {"reconstructed": "denomination", "blog2010": "zero"}),
     _points("wrong_declarer_extra", "points on top of that", 10),
     _points("wrong_lowest", "points of each of the others who then has the lowest card"),
     _worth("wrong_others", "what the rest then score for their cards"),
-    _points(
-        "allpass_lowest",
-        "points of everybody with the lowest card when all have passed",
-        {"reconstructed": 10, "blog2010": 0},
-    ),
+    _points("allpass_lowest", "points of everybody with the lowest card when all have passed",
+            {"reconstructed": 10, "blog2010": 0}),
     _points("allpass_others", "points of the others then"),
-    Switch(
-        "tie_beats_declarer",
-        "a declarer with whose card another is equal is wrong, else right",
-        True,
-        (False, True),
-        decision="D-R05",
-        pays=True,
-    ),
-    _points(
-        "kille_denomination", "denomination of the kille", {"reconstructed": 50, "blog2010": 18}
-    ),
+    Switch("tie_beats_declarer", "a declarer with whose card another is equal is wrong, else right",
+           True, (False, True), decision="D-R05", pays=True),
+    _points("kille_denomination", "denomination of the kille",
+            {"reconstructed": 50, "blog2010": 18}),
     Switch("limit", "points with which a player is out", 50, minimum=1, decision="D-R09"),
     Switch("max_deals", "deals after which a match is cut off", 500, minimum=1, decision="D-R09"),
-    pack_switch(
-        KILLE_PACK,
-        {"reconstructed": None, "tiny": FIVE_TYPES, "small": SIX_TYPES},
-        "D-R10",
-    ),
+    pack_switch(KILLE_PACK, {"reconstructed": None, "tiny": FIVE_TYPES, "small": SIX_TYPES},
+                "D-R10"),
     hand_switch({"reconstructed": HAND, "tiny": 2, "small": 3}, "D-R10"),
-)
+)  # fmt: skip
 
 
 def _reward_range(rules: Rules, num_players: int) -> tuple[float, float]:

@@ -19,15 +19,7 @@ from kille_env.words.text import YOU, columns, counted, does, inside, listed, ow
 from kille_env.words.view import Call, View
 
 RESULT_KEYS = (
-    "tricks",
-    "played",
-    "declarer",
-    "last",
-    "points",
-    "scores",
-    "out",
-    "next_dealer",
-    "winner",
+    *("tricks", "played", "declarer", "last", "points", "scores", "out", "next_dealer", "winner"),
 )
 
 

@@ -22,35 +22,20 @@ from kille_env.tricktaking.pots import match_switches, most_deals
 from kille_env.tricktaking.tricks import FIVE_TYPES, HAND, SIX_TYPES, hand_switch
 
 SWITCHES = (
-    Switch(
-        "forehand_may_fold",
-        "forehand may fold; else only the others",
-        True,
-        (False, True),
-        decision="D-K02",
-    ),
-    Switch(
-        "forced_beat",
-        "who can head the trick does so with any card that does, or with the lowest of them",
-        "any",
-        member_names(ForcedBeat),
-        decision="D-K03",
-    ),
+    Switch("forehand_may_fold", "forehand may fold; else only the others", True, (False, True),
+           decision="D-K02"),
+    Switch("forced_beat",
+           "who can head the trick does so with any card that does, or with the lowest of them",
+           "any", member_names(ForcedBeat), decision="D-K03"),
     *match_switches("D-K04"),
-    Switch(
-        "max_discards",
-        "how many cards a player may exchange",
-        {"standard": MOST_DISCARDS, "tiny": 1, "small": 1, "medium": 1},
-        maximum=MOST_DISCARDS,
-        decision="D-K13",
-    ),
-    pack_switch(
-        KILLE_PACK,
-        {"standard": None, "tiny": FIVE_TYPES, "small": SIX_TYPES, "medium": SIX_TYPES},
-        "D-K13",
-    ),
+    Switch("max_discards", "how many cards a player may exchange",
+           {"standard": MOST_DISCARDS, "tiny": 1, "small": 1, "medium": 1}, maximum=MOST_DISCARDS,
+           decision="D-K13"),
+    pack_switch(KILLE_PACK,
+                {"standard": None, "tiny": FIVE_TYPES, "small": SIX_TYPES, "medium": SIX_TYPES},
+                "D-K13"),
     hand_switch({"standard": HAND, "tiny": 2, "small": 2, "medium": 3}, "D-K13"),
-)
+)  # fmt: skip
 
 
 def _reward_range(rules: Rules, num_players: int) -> tuple[float, float]:
