@@ -15,7 +15,7 @@ import numpy as np
 from kille_agents.network import NetworkPolicy, save_network
 from kille_agents.objects import player_of
 from kille_agents.perceptron import Layer
-from kille_env.core.floats import READINGS, Reading, seat_layout
+from kille_env.core.floats import Reading, reading_of, seat_layout
 from kille_env.core.spec import Rules, width
 from kille_env.errors import PolicyError, shortened
 from kille_env.play.functions import FunctionPolicy, is_from
@@ -224,9 +224,8 @@ def _network(
         raise PolicyError(
             f'{name} reads observation={kind!r}, a mapping; make it for "box" or "float"'
         )
-    size = width(game.layout("observation", told)(seats))
-    if kind in READINGS:
-        size = READINGS[kind](game, seats, told).size
+    reading = reading_of(kind, game, seats, told)
+    size = width(game.layout("observation", told)(seats)) if reading is None else reading.size
     if near_seats is not None:
         size = seat_layout(game, told).pooled_size(near_seats)
     (weight, bias), actions = layers[0], len(layers[-1][1])
@@ -238,8 +237,8 @@ def _network(
     if near_seats is not None:
         weight, added = seat_layout(game, told).unpooled(weight, seats)
         bias = bias + added
-    elif kind in READINGS:
-        weight, bias = _on_features(weight, bias, READINGS[kind](game, seats, told))
+    elif reading is not None:
+        weight, bias = _on_features(weight, bias, reading)
     weights: dict[str, np.ndarray] = {}
     layers = [(weight, bias), *layers[1:]]
     for number, layer in enumerate(layers):

@@ -165,12 +165,11 @@ def _layout(observation: Callable[[int], tuple[Part, ...]], max_players: int) ->
 
 
 @cache
-def _seats(observation: Callable[[int], tuple[Part, ...]], most: int, num_players: int) -> Reading:
-    return _layout(observation, most).reading(num_players)
-
-
-@cache
-def _scaled(observation: Callable[[int], tuple[Part, ...]], num_players: int) -> Reading:
+def _reading(
+    kind: str, observation: Callable[[int], tuple[Part, ...]], most: int, num_players: int
+) -> Reading:
+    if kind == "seats":
+        return _layout(observation, most).reading(num_players)
     layout = observation(num_players)
     return Reading(width(layout), np.arange(width(layout)), feature_scale(layout))
 
@@ -180,27 +179,18 @@ def seat_layout(spec: GameSpec, observe_rules: bool = False) -> SeatLayout:
     return _layout(spec.layout("observation", observe_rules), spec.max_players)
 
 
-READINGS: dict[str, Callable[..., Reading]] = {
-    "float": lambda spec, num_players, observe_rules=False: _scaled(
-        spec.layout("observation", observe_rules), num_players
-    ),
-    "seats": lambda spec, num_players, observe_rules=False: _seats(
-        spec.layout("observation", observe_rules), spec.max_players, num_players
-    ),
-}
-"""How a game's observations can be read at a table of P seats, with the rules at their end or not.
-"""
-
-
 def reading_of(
     observation: str, spec: GameSpec, num_players: int, observe_rules: bool = False
 ) -> Reading | None:
     """Return how the option `observation` reads features at a table; None is as they are."""
     if observation not in READINGS:
         return None
-    return READINGS[observation](spec, num_players, observe_rules)
+    layout = spec.layout("observation", observe_rules)
+    return _reading(observation, layout, spec.max_players, num_players)
 
 
+READINGS = ("float", "seats")
+"""Network inputs that are read from the features, see above."""
 FEATURES = ("box", *READINGS)
 """Network inputs made from an observation; "box" is its uint8 features."""
 OBSERVATION = (*FEATURES, "dict")

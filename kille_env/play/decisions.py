@@ -275,7 +275,7 @@ class Decisions:
         return self._draw(np.tile(np.arange(number), (len(self), 1)))[0]
 
     def draw_with_past(self, number: int) -> tuple[Batch, Past]:
-        """Draw the same determinizations, and the decisions of other seats as they stand in them."""
+        """Draw the same determinizations, with the past decisions of other seats in them."""
         number = arguments.whole("number", number, 1)
         decision, tables, actions = self._kept().decisions(self._rows, self.seats)
         batch, cards = self._draw(np.tile(np.arange(number), (len(self), 1)))
