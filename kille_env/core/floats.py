@@ -165,7 +165,7 @@ def _layout(observation: Callable[[int], tuple[Part, ...]], max_players: int) ->
 
 
 @cache
-def _reading(
+def _cached(
     kind: str, observation: Callable[[int], tuple[Part, ...]], most: int, num_players: int
 ) -> Reading:
     if kind == "seats":
@@ -179,18 +179,23 @@ def seat_layout(spec: GameSpec, observe_rules: bool = False) -> SeatLayout:
     return _layout(spec.layout("observation", observe_rules), spec.max_players)
 
 
+def reading(kind: str, spec: GameSpec, num_players: int, observe_rules: bool = False) -> Reading:
+    """Return one of `READINGS` at a table of P seats, with the rules at its end or not."""
+    layout = spec.layout("observation", observe_rules)
+    return _cached(kind, layout, spec.max_players, num_players)
+
+
 def reading_of(
     observation: str, spec: GameSpec, num_players: int, observe_rules: bool = False
 ) -> Reading | None:
     """Return how the option `observation` reads features at a table; None is as they are."""
     if observation not in READINGS:
         return None
-    layout = spec.layout("observation", observe_rules)
-    return _reading(observation, layout, spec.max_players, num_players)
+    return reading(observation, spec, num_players, observe_rules)
 
 
 READINGS = ("float", "seats")
-"""Network inputs that are read from the features, see above."""
+"""Network inputs that are read from the features."""
 FEATURES = ("box", *READINGS)
 """Network inputs made from an observation; "box" is its uint8 features."""
 OBSERVATION = (*FEATURES, "dict")

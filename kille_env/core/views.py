@@ -9,7 +9,7 @@ import numpy as np
 
 from kille_env.core import arguments
 from kille_env.core.arrays import Arrays, Fixed
-from kille_env.core.floats import READINGS, SeatLayout, reading_of, seat_layout
+from kille_env.core.floats import READINGS, SeatLayout, reading, seat_layout
 from kille_env.core.game import Game
 from kille_env.core.provided import provided
 from kille_env.core.spec import GameSpec, Part, Rules, width
@@ -112,8 +112,7 @@ class Views(Fixed):
             raise RulesError(f"kind is {shortened(kind)}, expected {' or '.join(READINGS)}")
         seen = self.observation if seats is None else self.observe(seats)
         self._check_began()
-        reading: Any = reading_of(kind, self.spec, self.num_players, self.observe_rules)
-        return reading(seen)
+        return reading(kind, self.spec, self.num_players, self.observe_rules)(seen)
 
     @property
     def seat_layout(self) -> SeatLayout:

@@ -5,7 +5,7 @@ import pytest
 
 import kille_env
 from env.players import decisions
-from kille_env.core.floats import READINGS, SeatLayout, nearest_first, seat_layout
+from kille_env.core.floats import READINGS, SeatLayout, nearest_first, reading, seat_layout
 from kille_env.core.spec import Part, feature_scale, lay_out
 from kille_env.errors import KilleError, RulesError
 from kille_env.registry import spec
@@ -26,7 +26,7 @@ def test_every_feature_is_read_once_and_lies_with_its_seat(game: str) -> None:
     seats_of = sorted({table.min_players, table.default_players, table.max_players})
     for seats in seats_of:
         seen, _ = decisions(game, seats, table.resolve(episode="deal"), tables=8, steps=12)
-        found = layout.split(READINGS["seats"](table, seats)(seen))
+        found = layout.split(reading("seats", table, seats)(seen))
         assert found.table.shape == (len(seen), layout.num_table)
         assert found.seats.shape == (len(seen), table.max_players, layout.num_seat)
         assert (found.exists == (np.arange(table.max_players) < seats)).all()
@@ -70,9 +70,9 @@ def test_both_readings_of_a_batch() -> None:
     assert np.array_equal(batch.read("float", 2), batch.observe(2) * scale)
     rows = np.array([3, 3, 0])
     for kind in READINGS:
-        reading = READINGS[kind](batch.spec, 4)
-        assert np.array_equal(reading(batch.observation[rows]), batch.read(kind)[rows])
-        assert np.array_equal(reading(batch.observation[5]), batch.read(kind)[5])
+        read = reading(kind, batch.spec, 4)
+        assert np.array_equal(read(batch.observation[rows]), batch.read(kind)[rows])
+        assert np.array_equal(read(batch.observation[5]), batch.read(kind)[5])
     with pytest.raises(RulesError, match=r"kind is 'box', expected float or seats"):
         batch.read("box")
 
@@ -92,7 +92,7 @@ def test_a_layer_is_the_same_whether_far_seats_are_summed_or_laid_out(near_seats
     weight = rng.normal(size=(8, layout.pooled_size(near_seats))).astype(np.float32)
     for seats in (2, 3, 9, 20):
         seen, _ = decisions("byteskille", seats, table.resolve(episode="deal"), 4, 8)
-        found = layout.split(READINGS["seats"](table, seats)(seen))
+        found = layout.split(reading("seats", table, seats)(seen))
         near = found.seats[:, :near_seats].reshape(len(seen), -1)
         far = found.seats[:, near_seats:].sum(axis=1)
         wanted = np.concatenate([found.table, near, far], axis=1) @ weight.T

@@ -12,7 +12,7 @@ import kille_env
 from env.batches import batch, shown, step
 from kille_env import registry
 from kille_env.core.batch import Batch
-from kille_env.core.floats import READINGS
+from kille_env.core.floats import reading as reading_at
 from kille_env.core.game import Game
 from kille_env.core.jit import kernel
 from kille_env.core.table import OVER, new_deal, table_dtype
@@ -43,7 +43,7 @@ def over():
 
 
 def reading(kind, num_players):
-    return READINGS[kind](kille_env.spec("byteskille"), num_players)
+    return reading_at(kind, kille_env.spec("byteskille"), num_players)
 
 
 def remembering(tables):

@@ -19,7 +19,7 @@ from kille_agents import as_policy, save_policy
 from kille_agents.metadata import Metadata
 from kille_agents.network import NetworkMetadata, NetworkPolicy, save_network
 from kille_env import LiveOpponent
-from kille_env.core.floats import READINGS
+from kille_env.core.floats import reading
 from kille_env.core.spec import feature_scale
 from kille_env.play.functions import FunctionPolicy
 from kille_env.registry import Table, spec
@@ -95,7 +95,7 @@ def normalizing(venv: Any) -> VecNormalize:
 def asked_as_it_learned(kind: str, around: Any = lambda venv: venv, features: Any = None) -> Any:
     """Return a model that plays all seats, and how it is asked."""
     model = on_streams(kind, around, features)
-    read = READINGS["seats"](GAME, 2) if kind == "seats" else lambda seen: seen
+    read = reading("seats", GAME, 2) if kind == "seats" else lambda seen: seen
 
     def ask(seen: np.ndarray, mask: np.ndarray) -> np.ndarray:
         shown = seen * SCALE if kind == "float" else read(seen)

@@ -12,7 +12,7 @@ import torch
 from env.players import decisions
 from kille_agents.catalog import load_policy
 from kille_agents.network import save_network
-from kille_env.core.floats import READINGS
+from kille_env.core.floats import reading
 from kille_env.errors import KilleError, PolicyError
 from kille_env.registry import spec
 from kille_training.learn.runs import Run
@@ -46,8 +46,8 @@ def test_the_exported_policy_is_the_network_at_every_table(tiny, tmp_path, activ
             rules = GAME.resolve(episode=episode)
             observation, mask = decisions("byteskille", seats, rules, 8, 12)
             policy = load_policy(tmp_path, "byteskille", seats, rules)
-            reading = READINGS["seats" if sizes else "float"](GAME, seats)
-            seen = torch.as_tensor(reading(observation))
+            read = reading("seats" if sizes else "float", GAME, seats)
+            seen = torch.as_tensor(read(observation))
             with torch.no_grad():
                 asked = learner.model.policy.get_distribution(seen, action_masks=mask)
             theirs = asked.distribution.probs
