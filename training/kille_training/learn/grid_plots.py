@@ -1,9 +1,9 @@
-"""Plots of the benchmark, and of two configurations with several seeds."""
+"""Plots of the benchmark."""
 
 from collections.abc import Sequence
 from itertools import cycle
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
@@ -11,12 +11,8 @@ from matplotlib.figure import Figure
 
 from kille_env.files import write_whole
 from kille_training.learn.benchmark import Line, Results, score_of
-from kille_training.pages.page import GREEDY, SAMPLED, SERIES, SOFT, WIDE
+from kille_training.pages.page import SERIES, SOFT, WIDE
 from kille_training.pages.plots import STYLE, as_svg, logarithmic
-from kille_training.statistics.aggregate import interquartile_mean
-
-if TYPE_CHECKING:
-    from kille_training.learn.seeds import Difference
 
 LOWEST = 1e-4  # lower limit of scores in curves
 AXES = {"decisions": "decisions, thousands", "seconds": "CPU seconds"}
@@ -94,27 +90,3 @@ def _end(axes: Any, runs: Sequence[Line], place: float, color: str, mark: str) -
         found = score_of(runs)
         ends = np.nan_to_num([[found.value - found.low], [found.high - found.value]])
         axes.errorbar(place, found.value, yerr=ends, fmt=mark, color=color, capsize=2, ms=5)
-
-
-def differences_plot(rows: "Sequence[Difference]") -> str:
-    """Return the plot of all runs and of the differences as SVG, a row for each measure."""
-    with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(WIDE, 0.6 + 1.0 * len(rows)), layout="constrained")
-        panels = figure.subplots(len(rows), 2, squeeze=False)
-        for (runs, gap), row in zip(panels, rows, strict=True):
-            for height, (values, color) in enumerate(((row.first, GREEDY), (row.second, SAMPLED))):
-                level = np.full(len(values), height)
-                runs.plot(values, level, "o", color=color, alpha=0.5, ms=5, mew=0)
-                middle = interquartile_mean(np.array(values)[:, None])
-                runs.plot([middle, middle], [height - 0.3, height + 0.3], color=color, lw=2)
-            runs.set_yticks([0, 1], ["first", "second"])
-            runs.set_ylim(1.6, -0.6)
-            runs.set_title(row.measure, loc="left", fontsize=9)
-            gap.errorbar(
-                row.mean, 0, xerr=[[row.mean - row.low], [row.high - row.mean]],
-                fmt="o", color=GREEDY, capsize=3,
-            )  # fmt: skip
-            gap.axvline(0.0, color=SOFT, lw=0.8)
-            gap.set_yticks([])
-        panels[0, 1].set_title("difference, 95% interval", loc="left", fontsize=9)
-        return as_svg(figure)

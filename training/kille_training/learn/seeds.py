@@ -258,7 +258,7 @@ class SeedComparison(Result):
 
     def plot(self, out: str | Path | None = None) -> Path:
         """Write a plot of all runs and of the differences as SVG, and return its path."""
-        from kille_training.learn.grid_plots import differences_plot  # loads matplotlib
+        from kille_training.learn.seeds_plot import differences_plot  # loads matplotlib
 
         names = (each.resolve().name for each in (self.better, self.worse))
         folder = Path("runs", "-less-".join(names)) if out is None else Path(out)
