@@ -61,7 +61,9 @@ def rule_space(name: str | Path) -> RuleSpace:
         ConfigError: The file cannot be read, or has an unknown key.
     """
     if Path(name).suffix in SUFFIXES:
-        return _read(Path(name), str(name))
+        # In full, because runs and policies keep the name, and are read from other folders.
+        path = Path(name).resolve()
+        return _read(path, str(path))
     if name not in (known := list_rule_spaces()):
         raise RulesError(f"there is no rule space {shortened(name)}. {did_you_mean(name, known)}")
     return _built_in(str(name))

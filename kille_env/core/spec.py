@@ -236,7 +236,13 @@ class GameSpec:
         if isinstance(rules, (list, tuple)):
             if not rules:
                 raise RulesError("rules is an empty list, expected rules for each table")
-            return RuleSets.by_table(self.name, [self.resolve(one, **more) for one in rules])
+            found = [self.resolve(one, **more) for one in rules]
+            if not all(one.is_one for one in found):
+                raise RulesError(
+                    "rules is a list with several rule sets for one table, expected one for each, "
+                    "or a space for all tables"
+                )
+            return RuleSets.by_table(self.name, found)
         if isinstance(rules, RulePool):
             self._check_game(rules)
             sets = [self.resolve(one, **more) for one in rules.rules()]

@@ -11,7 +11,7 @@ pytest.importorskip("torch")
 import kille_env
 import kille_training as kt
 from kille_env.core.rules_part import rules_features
-from kille_env.errors import ConfigError, KilleError, PolicyError
+from kille_env.errors import ConfigError, KilleError, PolicyError, RulesError
 from kille_env.play.policy import resolve
 from kille_env.registry import Table
 from kille_env.rule_spaces import SpaceTable
@@ -117,16 +117,34 @@ def test_a_run_resumes_and_is_measured_at_rules_that_it_never_drew(tmp_path: Pat
         kt.nash_conv(folder, tables=[outside])
 
 
-def test_a_space_of_a_file_measures_at_tables_of_its_region(tmp_path: Path) -> None:
-    file, folder = tmp_path / "own.yaml", tmp_path / "run"
-    file.write_text(
-        "{game: krypkille, seats: [2], base: tiny, vary: {right_declarer: [0, 5], wrong_lowest: "
-        "[0, 5]}, held_out: {test: [{right_declarer: [5], wrong_lowest: [5]}]}}"
-    )
-    run = kt.train(run_of("told", space={"name": str(file)}), out=folder)
+OWN = (
+    "{game: krypkille, seats: [2], base: tiny, vary: {right_declarer: [0, 5], wrong_lowest: [0, "
+    "5]}, held_out: {test: [{right_declarer: [5], wrong_lowest: [5]}], none: [{right_declarer: "
+    "[5], wrong_lowest: [5]}]}}"
+)
+
+
+def test_a_space_of_a_file_measures_at_tables_of_its_region(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "own.yaml").write_text(OWN)
+    monkeypatch.chdir(tmp_path)
+    run = kt.train(run_of("told", space={"name": "own.yaml"}), out=tmp_path / "run")
     (row,) = run.as_dict()["held_out"]["rows"]
     assert row["rules"]["right_declarer"] == row["rules"]["wrong_lowest"] == 5
     assert row["share"] > 0.0
+    monkeypatch.chdir("/")  # where no such file is
+    assert kt.train(tmp_path / "run").as_dict() == run.as_dict()
+    found = kt.nash_conv(tmp_path / "run", tables=[Table.of(GAME, 2, row["rules"])])
+    assert found.share[0] == pytest.approx(row["share"])
+
+
+def test_a_region_that_measures_nothing_is_refused_before_training(tmp_path: Path) -> None:
+    (tmp_path / "own.yaml").write_text(OWN)
+    settings = run_of("told", space={"name": str(tmp_path / "own.yaml"), "measured": "none"})
+    with pytest.raises(RulesError, match=r"region 'none' of .*own.yaml is empty"):
+        kt.train(settings, out=tmp_path / "run")
+    assert not list((tmp_path / "run").glob("*.csv"))
 
 
 def test_rules_of_another_game_or_number_of_seats_are_a_difference() -> None:

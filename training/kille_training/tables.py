@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from kille_agents import catalog
 from kille_agents.catalog import game_of
 from kille_env.core.spec import Rules
-from kille_env.errors import PolicyError, RulesError
+from kille_env.errors import PolicyError, RulesError, shortened
 from kille_env.play.functions import is_from
 from kille_env.play.policy import (
     PlayerLike,
@@ -110,6 +110,11 @@ def _table(
 ) -> Table:
     if isinstance(rules, Rules):
         rules = rules.as_dict()
+    if not isinstance(rules, (str, Mapping, type(None))):
+        raise RulesError(
+            f"rules is {shortened(rules)}, expected a preset's name or a mapping for one table; "
+            "kille_training.nash_conv measures many by tables="
+        )
     switches = {"preset": rules} if isinstance(rules, str) else dict(rules or {})
     for player in players:
         game = game or (game_of(player) if isinstance(player, str) else None)

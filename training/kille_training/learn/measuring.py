@@ -76,6 +76,11 @@ def _some_tables(name: str, region: str, num_players: int) -> list[Table]:
             found.append(Table.of(space.game, num_players, rules))
         if len(found) == FEW:
             break
+    if not found:
+        raise ConfigError(
+            f"nobody gains against uniform play at any rules of the region {region!r} of {name}: "
+            "choose another region as space.measured"
+        )
     return found
 
 

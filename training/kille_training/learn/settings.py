@@ -152,11 +152,12 @@ class TrainSettings:
         return settings_of(self.method, given, f"{before}learner.")
 
     def resolved(self) -> Self:
-        """Return these settings with every hyperparameter of the method."""
+        """Return these settings with every hyperparameter, and the space by its full name."""
         learner = {"decisions": self.decisions, **plain(self.hyperparameters())}
         if learner["decisions"] == UNLIMITED:
             del learner["decisions"]
-        return replace(self, learner=learner)
+        name = self.space.name and rule_space(self.space.name).name
+        return replace(self, learner=learner, space=replace(self.space, name=name))
 
 
 def load_settings(path: Path, overrides: Overrides = (), **values: Any) -> TrainSettings:

@@ -165,7 +165,11 @@ class Training:
         self._began: float | None = None
         self.updates = 0
         self.next_measurement: float = 0
-        # Refuse invalid players of the final measurement before training.
+        # Refuse invalid players and tables of the final measurement before training.
+        if settings.space.name:
+            from kille_training.learn.measuring import held_out_tables  # brings what evaluates
+
+            held_out_tables(settings)
         self._baselines = [
             load_policy(name, table.game, table.num_players, table.rules)
             for name in measure.baselines
