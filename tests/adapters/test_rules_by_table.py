@@ -2,20 +2,25 @@
 
 import pickle
 from collections.abc import Callable
+from functools import partial
 from math import log2
 from typing import Any
 
+import gymnasium
 import numpy as np
 import pytest
 from sb3_contrib import MaskablePPO
 
 import kille_env
+import kille_env.gym
+import kille_training as kt
 from env.rule_tables import TABLES, Space, by_table, rule_sets
+from env.test_rules_by_table import REFUSED
 from kille_agents import save_policy
 from kille_env.adapters.text import TextPlayer, rules_prompt
 from kille_env.core.rule_space import RuleSpace
 from kille_env.core.rules import Rules
-from kille_env.errors import KilleError, PolicyError
+from kille_env.errors import KilleError, PolicyError, RulesError
 from kille_env.play.by_rules import PolicyByRules
 from kille_env.play.decisions import Decisions
 from kille_env.play.functions import FunctionPolicy
@@ -351,6 +356,28 @@ def test_a_model_plays_the_other_seats_of_tables_with_rules_of_their_own():
     model = MaskablePPO("MlpPolicy", env, n_steps=8, batch_size=32)
     env.follow(model)
     model.learn(256)
+
+
+DOORS: dict[str, Callable[..., Any]] = {
+    "AEC": kille_env.make,
+    "Gymnasium": partial(gymnasium.make, "kille_env/krypkille-v1"),
+    "SelfPlayVecEnv": partial(SelfPlayVecEnv, num_tables=4),
+    "SeatVecEnv": partial(SeatVecEnv, num_tables=4),
+    "SeatVectorEnv": partial(kille_env.SeatVectorEnv, num_envs=4),
+    "nash_conv": partial(kt.nash_conv, "uniform"),
+    "evaluate": partial(kt.evaluate, "uniform"),
+    "compare": partial(kt.compare, "uniform", "rule_of_thumb"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+@pytest.mark.parametrize("door", DOORS)
+def test_rules_that_tables_cannot_have_are_refused_everywhere(door, case):
+    options, words = REFUSED[case]
+    one = "rule sets for 1 tables|a preset's name or a mapping for one table"
+    game = () if door == "Gymnasium" else (GAME,)
+    with pytest.raises(RulesError, match=f"{words}|{one}"):
+        DOORS[door](*game, **options)
 
 
 def test_lists_are_shared_out_among_kinds_of_tables():

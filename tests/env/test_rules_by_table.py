@@ -9,6 +9,7 @@ import pytest
 
 import kille_env
 from env.rule_tables import TABLES, Space, by_table, rule_sets, seats_of
+from kille_env.core.rule_space import RuleSpace
 from kille_env.core.rules import RuleSets
 from kille_env.errors import CardError, RulesError
 
@@ -144,6 +145,10 @@ def test_given_cards_are_for_the_pack_of_each_table():
 
 
 TINY = kille_env.spec("krypkille").resolve("tiny")
+HELD_OUT = {"test": [{"limit": [50]}], "gone": [{"limit": [50]}]}
+SPACE = RuleSpace(
+    kille_env.spec("krypkille"), seats=[2], vary={"limit": [40, 50]}, held_out=HELD_OUT
+)
 REFUSED = {
     "a list of another length": (
         {"rules": ["tiny"] * 3},
@@ -159,6 +164,10 @@ REFUSED = {
         {"rules": Space("knack", rule_sets("knack"))},
         "these are rules of knack, expected rules of krypkille",
     ),
+    "a list of lists": ({"rules": [["tiny"] * 2] * 4}, "several rule sets for one table"),
+    "a list of spaces": ({"rules": [SPACE] * 4}, "several rule sets for one table"),
+    "an empty region": ({"rules": SPACE.region("gone")}, "region 'gone' of custom is empty"),
+    "no rules at all": ({"rules": 7}, "a preset's name or a mapping, not 7"),
     "a table with too few cards": (
         {"rules": ["reconstructed", "reconstructed", "reconstructed", "tiny"], "num_players": 6},
         "krypkille with 6 players may take .* seat at most",

@@ -1,5 +1,6 @@
 """Training over a rule space: every method, told the rules or not, and its measurement."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +11,16 @@ pytest.importorskip("torch")
 
 import kille_env
 import kille_training as kt
+from kille_agents import as_policy
+from kille_agents.network import load_network
+from kille_env.adapters.sb3_models import scores
 from kille_env.core.rules_part import rules_features
 from kille_env.errors import ConfigError, KilleError, PolicyError, RulesError
+from kille_env.play.by_rules import told
 from kille_env.play.policy import resolve
 from kille_env.registry import Table
 from kille_env.rule_spaces import SpaceTable
+from kille_env.sb3 import SeatPPO, SelfPlayVecEnv, save, settings
 from kille_training.learn.method import method_named, save_policy, settings_of
 from kille_training.learn.settings import TrainSettings, load_settings
 from kille_training.learn.training import learner_of
@@ -137,6 +143,45 @@ def test_a_space_of_a_file_measures_at_tables_of_its_region(
     assert kt.train(tmp_path / "run").as_dict() == run.as_dict()
     found = kt.nash_conv(tmp_path / "run", tables=[Table.of(GAME, 2, row["rules"])])
     assert found.share[0] == pytest.approx(row["share"])
+
+
+@pytest.mark.parametrize("kind", ["folder", "model"])
+def test_a_told_policy_plays_in_tournaments_as_it_is_measured(kind: str, tmp_path: Path) -> None:
+    space, path = kille_env.rule_space(NAME), tmp_path / "policy"
+    rules = space.rules("test")[0]
+    if kind == "folder":
+        save_policy(learner_of(run_of("told")).policy("over"), path)
+        ask = load_network(path).logits
+    else:
+        venv = SelfPlayVecEnv(
+            GAME, 8, 2, rules=space, observe_rules=True, observation="box", seed=1
+        )
+        model = SeatPPO(**settings(venv))
+        path, ask = save(model, path), partial(scores, model)
+    features = kille_env.spec(GAME).rules_features(rules)[0]
+    by_hand = as_policy(
+        lambda seen, mask: ask(told(seen, features)), GAME, 2, rules, observation="box",
+        returns="logits",
+    )  # fmt: skip
+    here: dict[str, Any] = {"num_players": 2, "rules": rules.as_dict(), "trust": True}
+
+    def play(one: Any, **more: Any) -> Any:
+        field = {"mine": one, "chance": "uniform"}
+        return kt.play_tournament(field, GAME, deals=30, **{**here, **more}).frame()["mean"]
+
+    def compare(one: Any, **more: Any) -> Any:
+        return kt.compare(one, "uniform", GAME, by=0.5, most=100, **{**here, **more}).mean
+
+    def evaluate(one: Any) -> Any:
+        return kt.evaluate(one, GAME, baselines=["uniform"], deals=30, **here).rows[0].estimate
+
+    for measure in (play, compare, evaluate):
+        assert str(measure(str(path))) == str(measure(by_hand))
+    exact = (float(kt.nash_conv(one, GAME, **here)) for one in (str(path), by_hand))
+    assert next(exact) == pytest.approx(next(exact), abs=1e-5)
+    for measure in (play, compare):
+        with pytest.raises(KilleError, match=r"does not fit this table.*transfer=True"):
+            measure(str(path), rules={"preset": "tiny", "limit": 33})
 
 
 def test_a_region_that_measures_nothing_is_refused_before_training(tmp_path: Path) -> None:
