@@ -1,9 +1,11 @@
 """One rule in every form: actions, unknown options, drawing, masks after the end, the start."""
 
+import copy
+import pickle
 import subprocess
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import gymnasium
@@ -12,7 +14,7 @@ import pytest
 from gymnasium.vector import AutoresetMode
 
 import kille_env
-from adapters.spies import legal, random_legal, stable_baselines
+from adapters.spies import Kept, legal, random_legal, stable_baselines, step
 from kille_env.adapters.aec import KilleAEC
 from kille_env.adapters.gym import KilleEnv
 from kille_env.adapters.vector import SeatVectorEnv
@@ -57,6 +59,45 @@ class Form:
 
     def standing(self) -> bytes:
         return self.batch.arrays.tables.tobytes()
+
+    def play(self, steps: int = 40) -> list[Any]:
+        """Play on at random, and return all that is shown."""
+        env, rng, shown = self.env, np.random.default_rng(2), []
+        if self.name == "aec":
+            for agent in env.agent_iter(steps):
+                seen = [env.observe(name) for name in env.agents]
+                shown.append((agent, env.last(), env.state(), seen, dict(env.rewards)))
+                env.step(legal(env, rng))
+            return shown
+        for _ in range(steps):
+            mask = env.tables.mask() if hasattr(env, "tables") else env.action_masks()
+            actions = random_legal(mask, rng)
+            shown.append(
+                step(env, actions)
+                if env.__class__.__module__.endswith("sb3")
+                else env.step(actions[0] if self.single else actions)
+            )
+            if self.single and any(shown[-1][2:4]):
+                shown.append(env.reset())
+        return shown
+
+
+def compared(shown: Any) -> Any:
+    """Return what was shown as it can be compared; how long it took is left out."""
+    if isinstance(shown, dict):
+        return {key: compared(value) for key, value in shown.items() if key != "t"}
+    if isinstance(shown, (list, tuple)):
+        return [compared(each) for each in shown]
+    return shown.tobytes() if isinstance(shown, np.ndarray) else shown
+
+
+def arrays(shown: Any) -> Iterator[np.ndarray]:
+    """Yield the arrays in what was shown."""
+    if isinstance(shown, np.ndarray):
+        yield shown
+    elif isinstance(shown, (dict, list, tuple)):
+        for each in shown.values() if isinstance(shown, dict) else shown:
+            yield from arrays(each)
 
 
 FORMS = ("aec", "gym", "vector", "SeatVecEnv", "SelfPlayVecEnv", "batch")
@@ -140,18 +181,47 @@ def test_what_are_no_actions_of_all_tables_is_refused_too(form: str, actions: An
             played.step(actions)
 
 
-@pytest.mark.parametrize("form", LENIENT)
-def test_a_whole_number_that_is_not_legal_loses_where_that_is_the_rule(form: str) -> None:
+def test_a_whole_number_that_is_not_legal_is_refused_or_loses(form: str) -> None:
     for wrong in (9, -1, 1_000):
-        played = Form(form, illegal="lose")
-        played.env.reset()
-        result = played.step(wrong if played.single else [wrong] * TABLES)
-        lost = min(played.env.rewards.values()) if form == "aec" else np.min(result[1])
-        assert lost == -3.0
         strict = Form(form, illegal="raise")
         strict.env.reset()
+        before = strict.standing()
         with pytest.raises(IllegalActionError, match=r"not legal now. Legal: 0 \(stand\)"):
-            strict.step(wrong if strict.single else [wrong] * TABLES)
+            strict.step(wrong if strict.single else [0, wrong])
+        assert strict.standing() == before
+        strict.step(0 if strict.single else [0] * TABLES)
+        if form in LENIENT:
+            played = Form(form, illegal="lose")
+            played.env.reset()
+            result = played.step(wrong if played.single else [wrong] * TABLES)
+            lost = min(played.env.rewards.values()) if form == "aec" else np.min(result[1])
+            assert lost == -3.0
+
+
+@pytest.mark.parametrize("form", FORMS[:5])
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
+def test_copies_play_on(form: str, copied: Any) -> None:
+    one, other = (Form(form, num_players=4, rules="svensk", episode="match") for _ in range(2))
+    one.env.reset()
+    one.play(9)
+    other.env = copied(one.env)
+    if form == "aec":
+        assert other.env.action_space("player_0") is not one.env.action_space("player_0")
+    assert compared(other.play()) == compared(one.play())
+    if one.single:
+        assert other.env.record() == one.env.record()
+    for played in (one, other):
+        played.env.reset()
+    assert one.standing() == other.standing()
+
+
+@pytest.mark.parametrize("form", FORMS[:5])
+def test_what_was_handed_out_does_not_change(form: str) -> None:
+    played, kept = Form(form, rules="svensk"), Kept()
+    played.env.reset()
+    for _ in range(40):
+        kept.add(*arrays(played.play(1)))
+    kept.check()
 
 
 def test_an_unknown_option_is_a_type_error_and_ours(form: str) -> None:
@@ -227,16 +297,6 @@ def test_after_the_end_every_mask_is_all_ones(game: str) -> None:
         assert infos["action_mask"].any(axis=1).all()
 
 
-def test_the_batch_shows_nobody_to_act_after_the_end() -> None:
-    batch = kille_env.make_batch("byteskille", 1, 2, episode="deal", restart=False, seed=1)
-    batch.reset()
-    while batch.seat[0] >= 0:
-        batch.step(batch.mask.argmax(axis=1))
-    assert not batch.mask.any()
-    batch.step([7])  # any number will do
-    batch.step([0])
-
-
 def test_the_full_state_of_an_environment_is_the_batchs_from_seat_0() -> None:
     env = kille_env.make("byteskille", 3, seed=5)
     batch = kille_env.make_batch("byteskille", 1, 3, seed=5, restart=False)
@@ -300,11 +360,3 @@ def test_stable_baselines_own_helper_makes_environments() -> None:
     for _ in range(20):
         venv.step(masks.argmax(axis=1))
         masks = np.stack(venv.env_method("action_masks"))
-
-
-def test_games_are_attributes_as_in_pettingzoo(game: str) -> None:
-    name = f"{game}_v{kille_env.spec(game).version}"
-    assert getattr(kille_env, name).env(num_players=4).metadata["name"] == name
-    assert name in dir(kille_env)
-    with pytest.raises(AttributeError, match="no attribute 'bridge_v0'"):
-        _ = kille_env.bridge_v0

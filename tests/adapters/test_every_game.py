@@ -123,6 +123,7 @@ def play_gym(env: Any, episodes: int) -> list[Any]:
             total, over = total + reward, terminated or truncated
         assert total == pytest.approx(info["returns"][info["seat"]])
         seen.append((info["seat"], info["returns"].tolist()))
+        assert replay(env.unwrapped.record()).differences == []
     return seen
 
 
@@ -274,7 +275,11 @@ def test_names_follow_the_versions_of_the_games() -> None:
     files = Path(kille_env.__file__).parent.glob("*_v[0-9]*.py")
     assert {file.stem for file in files} == {f"{game}_v{named[game]}" for game in named}
     for game, version in named.items():
-        assert module_of(game).env().metadata["name"] == f"{game}_v{version}"
+        name = f"{game}_v{version}"
+        assert module_of(game).env().metadata["name"] == name and name in dir(kille_env)
+        assert getattr(kille_env, name) is module_of(game)
+    with pytest.raises(AttributeError, match="no attribute 'bridge_v0'"):
+        _ = kille_env.bridge_v0
     with pytest.raises(UnknownGameError, match=r"Did you mean 'knack'"):
         version_of("knak")
 

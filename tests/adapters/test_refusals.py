@@ -214,7 +214,3 @@ def test_an_illegal_action_earns_what_is_said_in_every_form(reward: float | None
     learning = stable_baselines().SeatVecEnv("byteskille", 2, 3, seed=1, **options)
     learning.reset()
     assert learning.step(np.array([9, 9]))[1].tolist() == [expected] * 2
-
-
-def test_errors_are_value_errors_too() -> None:
-    assert issubclass(KilleError, ValueError)

@@ -1,9 +1,5 @@
 """Stable-Baselines3: both forms, live play, and the library's own checks."""
 
-import copy
-import pickle
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -30,12 +26,11 @@ from stable_baselines3.common.vec_env import (  # noqa: E402
 )
 
 from adapters.sb3_tables import learner, self_play, step  # noqa: E402
-from adapters.spies import Kept, random_legal  # noqa: E402
+from adapters.spies import random_legal  # noqa: E402
 from kille_agents.catalog import load_policy  # noqa: E402
 from kille_env.adapters.gym import KilleEnv  # noqa: E402
 from kille_env.adapters.sb3_models import scores  # noqa: E402
 from kille_env.errors import (  # noqa: E402
-    IllegalActionError,
     KilleError,
     PolicyError,
     RulesError,
@@ -340,64 +335,6 @@ def test_infos_of_the_end(form: Callable[..., Any]) -> None:
         assert {"r", "l", "t"} == info["episode"].keys()
         assert isinstance(info["episode"]["r"], float)
         assert info["returns"].shape == (3,)
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_what_was_handed_out_does_not_change(form: Callable[..., Any]) -> None:
-    venv, kept = form(8, episode="deal"), Kept()
-    kept.add(venv.reset())
-    rng = np.random.default_rng(1)
-    for _ in range(30):
-        mask = venv.action_masks()
-        observation, rewards, dones, infos = step(venv, random_legal(mask, rng))
-        kept.add(mask, observation, rewards, dones)
-        kept.add(*[info["terminal_observation"] for info in infos if info])
-    kept.check()
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_illegal_actions_are_refused(form: Callable[..., Any]) -> None:
-    venv = form(4)
-    venv.reset()
-    before = venv.action_masks()
-    actions = before.argmax(axis=1)
-    actions[2] = 9
-    with pytest.raises(IllegalActionError, match="table 2"):
-        step(venv, actions)
-    assert np.array_equal(venv.action_masks(), before)
-
-
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("copied", [copy.deepcopy, lambda venv: pickle.loads(pickle.dumps(venv))])
-def test_copies_of_environments_play_on(form: Callable[..., Any], copied: Any) -> None:
-    def run(venv: Any) -> list[Any]:
-        rng = np.random.default_rng(2)
-        seen = []
-        for _ in range(40):
-            observation, rewards, dones, infos = step(venv, random_legal(venv.action_masks(), rng))
-            for info in infos:
-                info.get("episode", {}).pop("t", None)
-            seen.append((observation.tobytes(), rewards.tobytes(), dones.tobytes(), str(infos)))
-        return seen
-
-    venv = form(8)
-    venv.reset()
-    run(venv)
-    twin = copied(venv)
-    assert run(twin) == run(venv)
-
-
-def test_without_the_library_the_error_says_how_to_install_it() -> None:
-    code = (
-        "import sys; sys.modules['stable_baselines3'] = None\n"
-        "import kille_env\n"
-        "try: kille_env.sb3\n"
-        "except ModuleNotFoundError as error: print(error)"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    assert 'pip install ".[train]"' in done.stdout
 
 
 def test_the_short_name_leads_to_the_same_classes() -> None:

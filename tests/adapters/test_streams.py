@@ -1,6 +1,5 @@
 """Tables with one seat of the outside: who is paid what, who plays the others, and seeds."""
 
-import copy
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -8,12 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from adapters.spies import RULES, SeatSpy, random_legal
+from adapters.spies import RULES, random_legal
 from kille_env.adapters.gym import KilleEnv
 from kille_env.adapters.sb3 import SeatVecEnv
 from kille_env.adapters.vector import SeatVectorEnv
-from kille_env.errors import IllegalActionError, KilleError, PolicyError
-from kille_env.play.policy import pick_actions, resolve
+from kille_env.errors import KilleError, PolicyError
+from kille_env.play.policy import resolve
 from kille_env.play.seats import SeatTables, seat_opponents
 from kille_env.registry import make_batch, spec
 
@@ -44,36 +43,6 @@ def play(tables: SeatTables, steps: int, seed: int = 0) -> list[Any]:
             tables.begin(which=ended)
         seen.append((tables.observation().tobytes(), tables.mask().tobytes()))
     return seen
-
-
-@pytest.mark.parametrize(("players", "rules"), RULES)
-def test_rewards_are_the_tables_own(
-    players: int, rules: dict[str, Any], scale: Callable[..., int]
-) -> None:
-    seat = ("rotate", 0, "random")[RULES.index((players, rules)) % 3]
-    tables = SeatTables(
-        "byteskille", scale(32, 4), players, rules=rules, seat=seat, seed=3, episode="match"
-    )
-    spy = SeatSpy(tables)
-    tables.begin()
-    rng = np.random.default_rng(1)
-    sums, matches, cut_off = np.zeros(tables.num_tables), 0, 0
-    for _ in range(scale(150, 8)):
-        tables.step(random_legal(tables.mask(), rng))
-        assert tables.reward == pytest.approx(spy.take(), abs=1e-9)
-        sums += tables.reward
-        ended = tables.over.copy()
-        if ended.any():
-            results = spy.total[np.arange(tables.num_tables), tables.own_seat]
-            assert sums[ended] == pytest.approx(results[ended], abs=1e-9)
-            assert tables.returns[ended] == pytest.approx(spy.total[ended], abs=1e-9)
-            assert np.array_equal(ended, tables.terminated | tables.truncated)
-            matches, cut_off = matches + ended.sum(), cut_off + tables.truncated.sum()
-            sums[ended] = 0.0
-            tables.begin(which=ended)
-    assert matches > 0
-    if rules.get("max_deals") == 2:
-        assert cut_off > 0
 
 
 def test_every_decision_belongs_to_the_seat(scale: Callable[..., int]) -> None:
@@ -115,18 +84,6 @@ class Caller:
         order = np.array([2, 0, 1, 3, 4, 5, 6, 7, 8, 9])
         first = order[mask[:, order].argmax(axis=1)]
         return np.eye(mask.shape[1])[first]
-
-
-def test_matches_without_a_decision_are_passed_over() -> None:
-    # At 13 seats, single deals, an early call ends many deals before the last seats had a turn.
-    tables = SeatTables("byteskille", 64, 13, episode="deal", opponents=Caller(), seat=0, seed=1)
-    tables.begin()
-    skipped = tables.skipped.sum()
-    for _ in range(3):
-        tables.step(tables.mask().argmax(axis=1))
-        tables.begin(which=tables.over.copy())
-        skipped += tables.skipped.sum()
-    assert skipped > 0
 
 
 def counted(deals: int) -> list[list[tuple[float, bool]]]:
@@ -223,15 +180,6 @@ def test_results_do_not_depend_on_other_tables() -> None:
         assert np.array_equal(whole.observation()[:5], part.observation())
 
 
-def test_same_seed_same_play_and_others_differ() -> None:
-    runs = []
-    for seed in (1, 1, 2):
-        tables = SeatTables("byteskille", 4, 3, seed=seed)
-        tables.begin()
-        runs.append(play(tables, 40))
-    assert runs[0] == runs[1] != runs[2]
-
-
 def test_tables_that_are_not_chosen_keep_their_match_and_their_seed() -> None:
     tables = SeatTables("byteskille", 4, 3, seed=1)
     tables.begin()
@@ -241,18 +189,6 @@ def test_tables_that_are_not_chosen_keep_their_match_and_their_seed() -> None:
     size = tables.batch.spec.table.itemsize
     same = [before[i * size : (i + 1) * size] == after[i * size : (i + 1) * size] for i in range(4)]
     assert same == [False, True, True, False]
-
-
-def test_an_illegal_action_is_refused_before_anything_is_played() -> None:
-    tables = SeatTables("byteskille", 3, 3, rules=PLAIN, seed=1)
-    tables.begin()
-    before = copy.deepcopy(tables)
-    for wrong in (9, 10, -1):
-        with pytest.raises(IllegalActionError, match=r"table 1, seat \d.*Legal: 0 \(stand\)"):
-            tables.step(np.array([0, wrong, 0]))
-    for name in ("own_seat", "decisions", "reward", "earned", "returns"):
-        assert np.array_equal(getattr(tables, name), getattr(before, name)), name
-    assert tables.batch.tables.tobytes() == before.batch.tables.tobytes()
 
 
 def test_an_illegal_action_can_lose() -> None:
@@ -334,14 +270,6 @@ def test_what_begins_beside_others_plays_as_what_begins_after_them(opponents: An
 # Who sits in the other seats.
 
 
-def test_each_player_is_asked_once_for_all_tables() -> None:
-    player = First()
-    tables = SeatTables("byteskille", 50, 4, episode="deal", opponents=[player] * 3, seat=3, seed=1)
-    tables.begin(dealer=3)  # everybody else acts first
-    assert len(tables.players.players) == 1
-    assert player.asked[0] > 25
-
-
 def test_players_sit_clockwise_from_the_left_neighbour() -> None:
     class Loud(First):
         def __init__(self, name: str, log: list[str]) -> None:
@@ -373,10 +301,3 @@ def test_without_the_agents_names_are_refused(monkeypatch: pytest.MonkeyPatch) -
 def test_impossible_opponents_are_refused(opponents: Any) -> None:
     with pytest.raises(PolicyError):
         seat_opponents(opponents, "byteskille", 3, spec("byteskille").resolve())
-
-
-def test_picking_follows_the_probabilities() -> None:
-    wanted = np.array([[0.0, 0.25, 0.0, 0.75, 0.0]])
-    chances = np.linspace(0, 1, 1001)[:-1]
-    picked = pick_actions(np.repeat(wanted, 1000, axis=0), chances)
-    assert np.bincount(picked, minlength=5).tolist() == [0, 250, 0, 750, 0]

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode
 
-from adapters.spies import SeatSpy, random_legal
+from adapters.spies import RULES, SeatSpy, random_legal
 from kille_env import LiveOpponent, SeatVectorEnv
 from kille_env.errors import KilleError, PolicyError
 from kille_env.play.policy import UniformPolicy
-from kille_env.registry import spec
+from kille_env.registry import list_games, spec
 
 SAME_STEP, DISABLED = AutoresetMode.SAME_STEP, AutoresetMode.DISABLED
 
@@ -105,29 +105,33 @@ def test_a_match_that_is_passed_over_waits_for_no_other_table() -> None:
     assert asked == max(alone)  # as often as the table that needs the most
 
 
-def tables_of(game: str) -> list[tuple[int, dict[str, Any]]]:
+def tables_of(game: str) -> list[tuple[str, int, dict[str, Any]]]:
     """Seats and options with which matches end by elimination, by a cap, and after one deal."""
     table = spec(game)
     capped = any(switch.name == "max_deals" for switch in table.switches)
     cap: dict[str, Any] = {"rules": {"max_deals": 1}} if capped else {}
-    seats = min(5, table.max_players)
     return [
-        (table.min_players, {"episode": "match"}),
-        (3, {"episode": "deal"}),
-        (seats, {"episode": "match"} | cap),
-        (table.max_players, {"episode": "deal"}),
+        (game, table.min_players, {"episode": "match"}),
+        (game, 3, {"episode": "deal"}),
+        (game, min(5, table.max_players), {"episode": "match"} | cap),
+        (game, table.max_players, {"episode": "deal"}),
     ]
 
 
-@pytest.mark.parametrize("number", range(4))
-def test_rewards_of_an_episode_sum_to_the_seats_returns(
-    game: str, number: int, scale: Callable[..., int]
+BYTESKILLE = [
+    ("byteskille", seats, {"rules": {"episode": "match", **rules}, "seat": seat})
+    for (seats, rules), seat in zip(RULES, ("rotate", 0, "random") * 3, strict=True)
+]
+EVERY = [case for game in list_games() for case in tables_of(game)]
+
+
+@pytest.mark.parametrize(("game", "num_players", "options"), [*BYTESKILLE, *EVERY])
+def test_rewards_are_the_tables_own_and_sum_to_the_seats_returns(
+    game: str, num_players: int, options: dict[str, Any], scale: Callable[..., int]
 ) -> None:
-    """Whatever ends it; beside a slow account of every step of the tables."""
-    num_players, options = tables_of(game)[number]
-    venv = SeatVectorEnv(
-        game, scale(16, 3), num_players, autoreset_mode=DISABLED, opponents="uniform", **options
-    )
+    """Whatever ends an episode; beside a slow account of every step of the tables."""
+    options = {"opponents": "uniform", "autoreset_mode": DISABLED, **options}
+    venv = SeatVectorEnv(game, scale(16, 3), num_players, **options)
     spy, rng = SeatSpy(venv.tables), np.random.default_rng(1)
     _, infos = venv.reset(seed=5)
     sums, ended, cut = np.zeros(venv.num_envs), 0, 0
@@ -135,6 +139,7 @@ def test_rewards_of_an_episode_sum_to_the_seats_returns(
         _, rewards, terminated, truncated, infos = venv.step(
             random_legal(infos["action_mask"], rng)
         )
+        assert rewards == pytest.approx(spy.take(), abs=1e-9)
         sums += rewards
         done = terminated | truncated
         if not done.any():
@@ -148,7 +153,9 @@ def test_rewards_of_an_episode_sum_to_the_seats_returns(
             break
         infos = venv.reset(options={"reset_mask": done})[1]
     assert ended
-    assert bool(cut) == ("max_deals" in options.get("rules", {}))
+    cap = options.get("rules", {}).get("max_deals")
+    assert not cut or cap
+    assert cut or cap not in (1, 2)
 
 
 @pytest.mark.parametrize("opponents", ["self", ["rule_of_thumb", "self"]])

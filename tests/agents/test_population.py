@@ -1,5 +1,7 @@
 """The population: bots that play at every table, do what their sentence says, and have a half."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -100,66 +102,6 @@ def test_a_bot_of_another_game_is_refused():
         load_policy("byteskille/maniac", "knack", 3, rules)
 
 
-# Byteskille
-
-
-def byteskille(habit, cards, script="", **rules):
-    """What a bot does after some decisions, with these cards dealt, forehand first."""
-    return does(tables.play(cards, script, **{"episode": "deal", **rules}), habit)
-
-
-@pytest.mark.parametrize(
-    ("habit", "card", "action"),
-    [
-        ("maniac", "GO", "swap"),
-        ("maniac", "L12", "swap"),
-        ("stone", "BL", "stand"),
-        ("stone", "KI", "stand"),
-        ("skitkort", "KR", "swap"),
-        ("skitkort", "L1", "stand"),
-        ("skitkort", "KI", "swap"),
-        ("lilja_seven", "L6", "swap"),
-        ("lilja_seven", "L7", "stand"),
-        ("matadors", "L12", "swap"),
-        ("matadors", "VH", "stand"),
-        ("contented", "L3", "stand"),
-        ("restless", "L6", "swap"),
-        ("ladder", "L3", "swap"),
-        ("ladder", "L4", "stand"),
-        ("harlequin", "KI", "stand"),
-        ("caller", "GO", "call"),
-        ("caller", "L12", "stand"),
-        ("solved", "L3", "swap"),
-        ("solved", "L4", "stand"),
-    ],
-)
-def test_forehand_of_four_does_what_the_sentence_says(habit, card, action):
-    assert byteskille(habit, f"{card} L6 L7 L8") == action
-
-
-@pytest.mark.parametrize(
-    ("cards", "script", "actions"),
-    [
-        ("L5 L6 L7 L8", "0 stand", {"copycat": "stand"}),
-        ("L5 L12 L7 L8", "0 stand", {"contrary": "swap"}),
-        # Forehand swaps: the seat that had to give its card is next.
-        ("L5 L12 L7 L8", "0 swap", {"copycat": "swap", "contrary": "stand"}),
-        # The second swaps its lilja 2 for a lilja 4 that forehand got rid of.
-        ("L4 L2 L5 L6", "0 swap", {"forgetful": "swap"}),
-        ("BL BL", "0 ask", {"agreeable": "yes", "stone": "no"}),
-        ("BL L12", "0 ask", {"agreeable": "no", "maniac": "yes"}),
-    ],
-)
-def test_what_others_did_is_answered_as_the_sentence_says(cards, script, actions):
-    assert {habit: byteskille(habit, cards, script) for habit in actions} == actions
-
-
-def test_maniacs_buy_in_and_stones_do_not():
-    out = ("BL L5 L6 L7", "0 stand, 1 stand, 2 stand, 3 stand")
-    assert byteskille("maniac", *out, episode="match") == "buy"
-    assert byteskille("stone", *out, episode="match") == "decline"
-
-
 @pytest.mark.parametrize(("preset", "seats"), [("svensk", 2), ("svensk", 3), ("wikipedia", 4)])
 def test_the_solved_bot_samples_where_it_is_solved(preset, seats):
     rules = kille_env.spec("byteskille").resolve(preset, episode="deal")
@@ -174,70 +116,105 @@ def test_the_solved_bot_samples_where_it_is_solved(preset, seats):
     assert np.array_equal(solved.probabilities(seen, mask), usual.probabilities(seen, mask))
 
 
-# The trick games
+# What the sentences say: a table, which a test lays when it runs, and what bots do there
 
 
-def test_femkortskille_is_knocked_as_the_sentences_say():
-    weak, strong, gok = "L1 L2 L3", "KI L2 L3", "GO L2 L3"
-    for name, hand, first, after_one in [
-        ("maniac", weak, "knock", "knock"),
-        ("coward", strong, "check", "fold"),
-        ("gok", gok, "knock", "knock"),
-        ("first", strong, "knock", "fold"),
-        ("trapper", strong, "check", "knock"),
-        ("copycat", weak, "check", "knock"),
-    ]:
-        hands = f"L4 L6 L7 | {hand} | BL BP KR"
-        assert does(play("femkortskille", hands, "0 check"), name) == first
-        assert does(play("femkortskille", hands, "0 knock"), name) == after_one
+def byteskille(cards, script="", **rules):
+    return partial(tables.play, cards, script, **{"episode": "deal", **rules})
 
 
-def test_the_high_leader_leads_high():
-    hands, both, talon = "L5 HU GO | L4 SV KI", "0 knock, 1 knock", "L3 L9 L8 L10"
-    table = play("femkortskille", hands, both, talon)
-    assert (does(table, "puller"), does(table, "tight")) == ("GO", "L3")
-    table.act("0 L9")
-    assert (does(table, "puller"), does(table, "high_leader")) == ("L10", "KI")
+def of_three(game, hand, first):
+    """A table at which the first of three has said something, and the second has this hand."""
+    if game == "knack":
+        return partial(knack_tables.play, f"6D 7D 9D | {hand} | 6S 7S 8S", first)
+    return partial(play, game, f"L4 L6 L7 | {hand} | BL BP KR", first)
 
 
-def test_kungsholmskille_is_stayed_in_as_the_sentences_say():
-    hands = "BL L8 SV HU KI | L6 L7 L8 L9 L10 | L1 L2 L3 L4 L5"
-    table = play("kungsholmskille", hands, "0 knock")
-    assert [does(table, name) for name in ("maniac", "coward", "skitkort", "tight")] == [
-        "stay", "fold", "fold", "fold",
-    ]  # fmt: skip
-    table = play("kungsholmskille", hands, "0 knock, 1 fold")
-    assert [does(table, name) for name in ("copycat", "few")] == ["fold", "stay"]
+def joins(game, habit, hand, first, after_one):
+    """What a bot does after nobody has knocked, and after one has."""
+    waits = "0 fold" if game == "knack" else "0 check"
+    return [
+        (of_three(game, hand, waits), {habit: first}),
+        (of_three(game, hand, "0 knock"), {habit: after_one}),
+    ]
 
 
-def test_krypkille_is_discarded_as_the_sentences_say():
-    table = krypkille_tables.play("BL L2 L7 SV KI | L6 L7 L8 L9 L10")
-    assert [does(table, name) for name in ("pat", "burnt", "hoarder", "new_cards")] == [
-        "discard", "discard KI", "discard L7 SV KI", "discard L2 L7 SV",
-    ]  # fmt: skip
-    one_thrown = krypkille_tables.play("BL L2 L7 L8 KI | L6 L7 L8 L9 L10", "0 discard L2")
-    assert does(one_thrown, "copycat") == "discard L7"
+FOREHAND = {
+    "GO": {"maniac": "swap", "caller": "call"},
+    "L12": {"maniac": "swap", "matadors": "swap", "caller": "stand"},
+    "BL": {"stone": "stand"},
+    "KI": {"stone": "stand", "skitkort": "swap", "harlequin": "stand"},
+    "KR": {"skitkort": "swap"},
+    "L1": {"skitkort": "stand"},
+    "L3": {"contented": "stand", "ladder": "swap", "solved": "swap"},
+    "L4": {"ladder": "stand", "solved": "stand"},
+    "L6": {"lilja_seven": "swap", "restless": "swap"},
+    "L7": {"lilja_seven": "stand"},
+    "VH": {"matadors": "stand"},
+}
+WEAK, STRONG, GOK = "L1 L2 L3", "KI L2 L3", "GO L2 L3"
+LOW, ACE, TRUMP = "7C 8D 9S", "AC 8D 9S", "7H 8D 9S"  # hearts are trumps
+OUT = ("BL L5 L6 L7", "0 stand, 1 stand, 2 stand, 3 stand")
+FIFTH = ("L5 HU GO | L4 SV KI", "0 knock, 1 knock", "L3 L9 L8 L10")
+KUNGSHOLM = "BL L8 SV HU KI | L6 L7 L8 L9 L10 | L1 L2 L3 L4 L5"
+SENTENCES = [
+    *((byteskille(f"{card} L6 L7 L8"), does_it) for card, does_it in FOREHAND.items()),
+    (byteskille("L5 L6 L7 L8", "0 stand"), {"copycat": "stand"}),
+    (byteskille("L5 L12 L7 L8", "0 stand"), {"contrary": "swap"}),
+    # Forehand swaps: the seat that had to give its card is next.
+    (byteskille("L5 L12 L7 L8", "0 swap"), {"copycat": "swap", "contrary": "stand"}),
+    # The second swaps its lilja 2 for a lilja 4 that forehand got rid of.
+    (byteskille("L4 L2 L5 L6", "0 swap"), {"forgetful": "swap"}),
+    (byteskille("BL BL", "0 ask"), {"agreeable": "yes", "stone": "no"}),
+    (byteskille("BL L12", "0 ask"), {"agreeable": "no", "maniac": "yes"}),
+    (byteskille(*OUT, episode="match"), {"maniac": "buy", "stone": "decline"}),
+    *joins("femkortskille", "maniac", WEAK, "knock", "knock"),
+    *joins("femkortskille", "coward", STRONG, "check", "fold"),
+    *joins("femkortskille", "gok", GOK, "knock", "knock"),
+    *joins("femkortskille", "first", STRONG, "knock", "fold"),
+    *joins("femkortskille", "trapper", STRONG, "check", "knock"),
+    *joins("femkortskille", "copycat", WEAK, "check", "knock"),
+    (partial(play, "femkortskille", *FIFTH), {"puller": "GO", "tight": "L3"}),
+    (
+        partial(play, "femkortskille", FIFTH[0], f"{FIFTH[1]}, 0 L9", FIFTH[2]),
+        {"puller": "L10", "high_leader": "KI"},
+    ),
+    (
+        partial(play, "kungsholmskille", KUNGSHOLM, "0 knock"),
+        {"maniac": "stay", "coward": "fold", "skitkort": "fold", "tight": "fold"},
+    ),
+    (
+        partial(play, "kungsholmskille", KUNGSHOLM, "0 knock, 1 fold"),
+        {"copycat": "fold", "few": "stay"},
+    ),
+    (
+        partial(krypkille_tables.play, "BL L2 L7 SV KI | L6 L7 L8 L9 L10"),
+        {
+            "pat": "discard",
+            "burnt": "discard KI",
+            "hoarder": "discard L7 SV KI",
+            "new_cards": "discard L2 L7 SV",
+        },
+    ),
+    (
+        partial(krypkille_tables.play, "BL L2 L7 L8 KI | L6 L7 L8 L9 L10", "0 discard L2"),
+        {"copycat": "discard L7"},
+    ),
+    (
+        partial(krypkille_tables.end, "KR L2 L3 BL"),
+        {"maniac": "declare", "skitkort": "declare", "vulture": "declare"},
+    ),
+    (partial(krypkille_tables.end, "KR L2 L3 BL"), {"silent": "pass", "copycat": "pass"}),
+    *joins("knack", "maniac", LOW, "knock", "knock"),
+    *joins("knack", "coward", ACE, "fold", "fold"),
+    *joins("knack", "ace", ACE, "knock", "knock"),
+    *joins("knack", "any_trump", TRUMP, "knock", "knock"),
+    *joins("knack", "any_trump", ACE, "fold", "fold"),
+    *joins("knack", "copycat", LOW, "fold", "knock"),
+    *joins("knack", "lone_wolf", LOW, "knock", "fold"),
+]
 
 
-def test_krypkille_is_declared_as_the_sentences_say():
-    end = krypkille_tables.end("KR L2 L3 BL")
-    bots = ("maniac", "silent", "skitkort", "vulture", "copycat")
-    assert [does(end, name) for name in bots] == [
-        "declare", "pass", "declare", "declare", "pass",
-    ]  # fmt: skip
-
-
-def test_knack_is_joined_as_the_sentences_say():
-    weak, ace, trump = "7C 8D 9S", "AC 8D 9S", "7H 8D 9S"  # hearts are trumps
-    for name, hand, first, after_one in [
-        ("maniac", weak, "knock", "knock"),
-        ("coward", ace, "fold", "fold"),
-        ("ace", ace, "knock", "knock"),
-        ("any_trump", trump, "knock", "knock"),
-        ("any_trump", ace, "fold", "fold"),
-        ("copycat", weak, "fold", "knock"),
-        ("lone_wolf", weak, "knock", "fold"),
-    ]:
-        hands = f"6D 7D 9D | {hand} | 6S 7S 8S"
-        assert does(knack_tables.play(hands, "0 fold"), name) == first
-        assert does(knack_tables.play(hands, "0 knock"), name) == after_one
+@pytest.mark.parametrize(("table", "actions"), SENTENCES)
+def test_a_bot_does_what_its_sentence_says(table, actions):
+    assert {habit: does(table(), habit) for habit in actions} == actions

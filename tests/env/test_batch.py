@@ -1,10 +1,14 @@
 """Many tables at once: the same games whatever the size, exact copies, errors that help."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 
 import kille_env
-from env.batches import ACTIONS, FIELDS, STAND, SWAP, batch, choose, history, shown, step
+from env.batches import FIELDS, STAND, SWAP, batch, history, shown, step
+from kille_env.core.batch import Batch
 from kille_env.errors import CardError, IllegalActionError, KilleError
 
 
@@ -88,17 +92,6 @@ def test_the_cards_of_a_deal_do_not_depend_on_what_was_played_before():
 # Stepping
 
 
-def test_a_step_is_all_or_nothing():
-    tables = batch(4)
-    tables.reset()
-    before, state = shown(tables), tables.tables.tobytes()
-    actions = [choose(mask, 0, i) for i, mask in enumerate(tables.mask)]
-    actions[2] = ACTIONS.index("buy")
-    with pytest.raises(IllegalActionError):
-        tables.step(actions)
-    assert (shown(tables), tables.tables.tobytes()) == (before, state)
-
-
 def test_an_illegal_action_names_table_seat_action_and_what_is_legal():
     tables = batch(3, 4, rules={"gok_call": "off"})
     tables.reset(dealer=1, deck=["L5", "L6", "L7", "L8"])
@@ -108,23 +101,6 @@ def test_an_illegal_action_names_table_seat_action_and_what_is_legal():
     for part in ("table 2", "seat 2", "8 (buy)", "0 (stand), 1 (swap)"):
         assert part in text
     assert "wait" not in text
-
-
-@pytest.mark.parametrize("dtype", [np.int8, np.int32, np.uint8, np.int64])
-def test_every_kind_of_whole_number_is_taken(dtype):
-    tables = batch(4)
-    tables.reset()
-    tables.step(tables.mask.argmax(axis=1).astype(dtype))
-
-
-def test_every_other_element_of_an_array_is_taken_too():
-    one, other = batch(4), batch(4)
-    for tables in (one, other):
-        tables.reset()
-    actions = one.mask.argmax(axis=1).astype(np.int64)
-    one.step(actions)
-    other.step(np.repeat(actions, 2)[::2])
-    assert shown(one) == shown(other)
 
 
 @pytest.mark.parametrize("name", [*FIELDS, "tables"])
@@ -216,21 +192,8 @@ def test_without_restart_a_finished_table_waits_and_shows_its_end():
     assert tables.terminated.tolist() == [True, False]
 
 
-def test_reset_of_chosen_tables_leaves_the_others_as_they_are():
-    tables = batch(3, 4)
-    tables.reset()
-    for number in range(6):
-        step(tables, number)
-    before = [(*shown(tables, i)[:3], tables.tables[i].tobytes()) for i in range(3)]
-    tables.reset(which=np.array([False, True, False]))
-    after = [(*shown(tables, i)[:3], tables.tables[i].tobytes()) for i in range(3)]
-    assert before[0] == after[0]
-    assert before[1] != after[1]
-    assert before[2] == after[2]
-    assert tables.tables["deals"][1] == 1
-
-
-def test_a_reset_of_some_tables_with_a_seed_keeps_the_others_generators_and_last_rewards():
+@pytest.mark.parametrize("seed", [None, 99])
+def test_a_reset_of_some_tables_keeps_the_others_generators_and_last_rewards(seed):
     tables, alone = batch(3, restart=False), batch(3, restart=False)
     for each in (tables, alone):
         each.reset()
@@ -241,10 +204,13 @@ def test_a_reset_of_some_tables_with_a_seed_keeps_the_others_generators_and_last
         assert each.reward[1].any()
     some = np.array([True, False, False])
     before = shown(tables, slice(1, 3))
-    tables.reset(seed=99, which=some)
-    assert shown(tables, slice(1, 3)) == before
+    kept, first = tables.tables[1:].tobytes(), shown(tables, 0)
+    tables.reset(seed=seed, which=some)
+    assert shown(tables, slice(1, 3)) == before and tables.tables[1:].tobytes() == kept
+    assert shown(tables, 0) != first and tables.tables["deals"][0] == 1
     assert tables.tables["seed"][1:].tolist() == alone.tables["seed"][1:].tolist()
-    assert tables.tables["seed"][0] == batch(1, seed=99).tables["seed"][0]
+    given = alone if seed is None else batch(1, seed=seed)
+    assert tables.tables["seed"][0] == given.tables["seed"][0]
 
 
 def test_tables_not_begun_wait():
@@ -344,14 +310,6 @@ def test_also_when_that_hand_is_dealt_again_by_itself():
     assert len({row.tobytes() for row in tables.tables["hand"]}) > 10
 
 
-def test_a_whole_pack_can_be_given():
-    pack = kille_env.spec("byteskille").pack
-    codes = list(pack.codes) * 2
-    tables = batch(1, 2)
-    tables.reset(deck=codes)
-    assert sorted(tables.tables["deck"][0].tolist()) == list(range(42))
-
-
 @pytest.mark.parametrize(
     ("deck", "message"),
     [
@@ -392,3 +350,65 @@ def test_else_he_is_drawn():
 
 def test_a_table_takes_at_most_a_kibibyte(game):
     assert kille_env.spec(game).table.itemsize <= 1024
+
+
+# Copies
+
+
+def plays_on_alike(one, other, steps=40):
+    """Whether two batches show the same from here on."""
+    assert shown(one) == shown(other)
+    assert one.tables.tobytes() == other.tables.tobytes()
+    assert history(one, steps) == history(other, steps)
+    return True
+
+
+def under_way(**options):
+    tables = batch(5, 4, **options)
+    tables.reset()
+    for number in range(23):
+        step(tables, number)
+    return tables
+
+
+COPIES = {
+    "clone": Batch.clone,
+    "pickle": lambda tables: pickle.loads(pickle.dumps(tables)),
+    "deepcopy": copy.deepcopy,
+}
+
+
+@pytest.mark.parametrize("way", COPIES)
+@pytest.mark.parametrize("restart", [True, False])
+def test_a_copy_plays_on_exactly(way, restart):
+    tables = under_way(restart=restart)
+    assert plays_on_alike(COPIES[way](tables), tables)
+
+
+@pytest.mark.parametrize("way", COPIES)
+def test_a_copy_is_its_own(way):
+    tables = under_way()
+    twin = COPIES[way](tables)
+    before = shown(tables), tables.tables.tobytes()
+    history(twin, 10)
+    twin.reset(seed=99)
+    assert (shown(tables), tables.tables.tobytes()) == before
+
+
+@pytest.mark.parametrize("way", COPIES)
+def test_a_copy_of_a_batch_that_was_never_reset_is_as_good_as_new(way):
+    tables = batch()
+    twin = COPIES[way](tables)
+    for one in (tables, twin):
+        one.reset()
+    assert plays_on_alike(tables, twin, 10)
+
+
+def test_a_copy_in_mid_hand_with_a_stacked_deck_draws_the_given_cards():
+    tables = batch(1, 4)
+    tables.reset(deck=["L5", "L6", "L7", "L2", "L9"], dealer=3)
+    twin = tables.clone()
+    for one in (tables, twin):
+        for action in (STAND, STAND, STAND, SWAP):
+            one.apply([action])
+        assert kille_env.spec("byteskille").pack.code(one.tables["hand"][0, 3]) == "L9"

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from kille_env.cards.pack import KILLE_CODES, KILLE_PACK, draw, take_pack
-from kille_env.core.pack import Pack
 from kille_env.errors import CardError
 from kille_env.games.byteskille import SPEC
 
@@ -27,31 +26,8 @@ def test_cards_have_names_for_people():
     assert KILLE_PACK.name(15) == "lilja 5"
 
 
-def test_codes_are_parsed_back():
-    assert [KILLE_PACK.parse(code) for code in KILLE_CODES] == list(range(21))
-
-
-@pytest.mark.parametrize("code", ["", "l5", "L0", "L13", "XX", "kille", 5, None])
-def test_other_codes_are_refused(code):
-    with pytest.raises(CardError, match="is not a card"):
-        KILLE_PACK.parse(code)
-
-
 def test_the_first_of_two_equal_codes_is_copy_0():
     assert KILLE_PACK.stack(["KI", "L5", "KI"])[:3].tolist() == [40, 14, 41]
-
-
-def test_a_stacked_pack_is_a_whole_pack():
-    pack = KILLE_PACK.stack(["GO", "BL", "GO"])
-    assert sorted(pack.tolist()) == list(range(42))
-    assert KILLE_PACK.stack([]).tolist() == list(range(42))
-
-
-def test_a_third_card_of_a_type_is_refused_by_its_position():
-    with pytest.raises(CardError, match=r"card 3 of the deck is one KI too many.* 2 times"):
-        KILLE_PACK.stack(["KI", "L5", "KI", "KI"])
-    with pytest.raises(CardError, match="holds every card once"):
-        Pack(("A", "B"), 1, ("a", "b")).stack(["A", "A"])
 
 
 def drawn(stacked, word=1):
@@ -68,11 +44,6 @@ def test_given_cards_come_first_in_order_and_the_rest_at_random():
     assert one[:2] == other[:2] == [14, 40]
     assert one != other
     assert sorted(one) == sorted(other) == list(range(42))
-
-
-def test_no_card_is_drawn_twice():
-    for stacked in ([], list(KILLE_CODES), list(KILLE_CODES) * 2):
-        assert sorted(drawn(stacked)) == list(range(42))
 
 
 def test_a_whole_given_pack_leaves_nothing_to_chance():

@@ -173,17 +173,6 @@ def test_two_processes_that_save_at_once_never_get_each_others_code(tiny):
     assert tiny("race") == (5, 6, 2, "")
 
 
-@pytest.mark.compiled
-def test_a_second_process_starts_the_game_warm():
-    code = (
-        "import kille_env; b = kille_env.make_batch('byteskille'); b.reset(); "
-        "b.step(b.mask.argmax(axis=1)); "
-        "print(*[sum(k.stats.cache_misses.values()) for k in (b.game.begin, b.game.step)])"
-    )
-    run("-c", code, paths=[ROOT])  # compiles where this test runs alone
-    assert run("-c", code, paths=[ROOT]) == ("0 0\n", "")
-
-
 # Keys: all that a kernel reads
 
 
@@ -303,79 +292,6 @@ def test_an_edit_makes_cold_what_reads_it_and_nothing_else(tmp_path):
         after = json.loads(run("-c", KEYS, paths=[tmp_path])[0])
         assert {kernel for kernel in after if after[kernel] != before[kernel]} == cold, name
         before = after
-
-
-POLICIES = """
-import numpy as np
-from kille_env.core.jit import kernel
-from kille_env.play.kernels import PolicyKernel
-
-class Player:
-    name = "player"
-
-    def __init__(self, choose, action):
-        self.kernel, self.action = PolicyKernel(choose, deterministic=True), action
-
-    def probabilities(self, observation, mask):
-        return np.eye(mask.shape[1])[[self.action] * len(mask)]
-
-@kernel
-def first(seen, mask, numbers, chance):
-    return 0
-
-@kernel
-def last(seen, mask, numbers, chance):
-    return mask.shape[0] - 1
-
-def always(action):
-    @kernel
-    def choose(seen, mask, numbers, chance):
-        return action
-    return choose
-"""
-
-MIXED = """
-import json
-import kille_env, numpy as np, policies
-from kille_env.play.rollouts import earnings
-from kille_env.play.kernels import choices
-
-kernels = policies.first, policies.last, policies.always(0), policies.always(1)
-players = [policies.Player(kernel, n % 2) for n, kernel in enumerate(kernels)]
-seen, mask, one = np.zeros((1, 3), np.uint8), np.ones((1, 2), np.int8), np.zeros(1, np.int64)
-chosen = [int(choices("player", p.kernel.choose, one, seen, mask)[0]) for p in players]
-searched, shown = [], []
-for name in ("one_game", "other_game"):
-    kille_env.registry.register(name, name)
-    batch = kille_env.make_batch(name, 1, num_players=2, seed=1)
-    tables = np.zeros(1, batch.tables.dtype)
-    tables["num_players"], tables["phase"], tables["hand"], tables["dealer"] = 2, 2, 7, 1
-    out = np.zeros((1, 2), np.int8)
-    batch.game.mask(tables, batch.arrays.rules, np.zeros(1, np.int8), out)
-    shown.append(out[0].tolist())
-    for player in players if name == "one_game" else ():
-        batch.arrays.tables[:] = tables
-        searched.append(int(earnings(batch, one, one, one, None, (player, player)).any()))
-print(json.dumps([chosen, searched, shown]))
-"""
-
-
-@pytest.mark.compiled
-def test_kernels_of_one_name_play_as_themselves_in_every_process(tmp_path):
-    game = (ROOT / "docs" / "hogkort.py").read_text()
-    mine = 'out[:] = seat == table["seat"]'
-    assert mine in game
-    named = 'name="hogkort"'
-    assert named in game
-    (tmp_path / "one_game.py").write_text(game.replace(named, 'name="one_game"'))
-    other = game.replace(named, 'name="other_game"').replace(mine, "out[:] = seat")
-    (tmp_path / "other_game.py").write_text(other)
-    (tmp_path / "policies.py").write_text(POLICIES)
-    for _ in range(2):  # compiled, and then from the cache
-        out, _ = run("-c", MIXED, paths=[tmp_path, ROOT], KILLE_CACHE_DIR=str(tmp_path / "cache"))
-        chosen, searched, shown = json.loads(out)
-        assert chosen == searched == [0, 1, 0, 1]
-        assert shown == [[1, 1], [0, 0]]
 
 
 def test_the_digest_of_a_package_covers_every_file_and_its_name(tmp_path):

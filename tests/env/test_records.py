@@ -12,7 +12,6 @@ from kille_env.records import (
     Difference,
     Record,
     Recorder,
-    check_record,
     describe,
     format_record,
     parse_record,
@@ -465,11 +464,6 @@ def test_a_file_appears_whole_or_not_at_all(tmp_path):
     with pytest.raises(RecordError, match="'format' is missing"):
         write_records([{}], path)
     assert path.read_text(encoding="utf-8") == "what was there"
-
-
-def test_a_record_knows_its_game_and_rules():
-    game, rules = check_record(example())
-    assert (game.spec.name, rules["episode"]) == ("byteskille", "match")
 
 
 # Watching and telling

@@ -6,11 +6,6 @@ import kille_env
 from kille_env import errors, registry
 
 
-def test_byteskille_is_there():
-    assert "byteskille" in kille_env.list_games()
-    assert kille_env.spec("byteskille").title == "Byteskille"
-
-
 def test_an_unknown_game_is_refused_with_a_suggestion():
     with pytest.raises(errors.UnknownGameError, match="Did you mean 'byteskille'"):
         kille_env.make_batch("bytekille")

@@ -66,8 +66,3 @@ def test_a_replay_prints_its_result_and_draws_its_end(aec):
 def test_names_that_are_guessed(aec):
     assert aec.action_mask().tolist() == aec.last()[4]["action_mask"].tolist()
     assert not aec.action_mask("player_2").any()
-
-
-def test_rendering_without_a_mode_warns_as_gymnasium_does(aec):
-    with pytest.warns(UserWarning, match="render_mode="):
-        assert aec.render() is None

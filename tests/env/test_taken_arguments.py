@@ -5,7 +5,6 @@ import pytest
 
 import kille_env
 from env.batches import FIELDS, batch
-from kille_env.core import arguments
 from kille_env.play import seats
 from kille_env.play.policy import UniformPolicy
 from kille_env.play.seating import SeatedPolicies
@@ -79,17 +78,3 @@ def test_seated_policies_play_the_actions_that_were_given(monkeypatch):
     _spoil_before(monkeypatch, players.batch.game, "step", given)
     players.step(given)
     np.testing.assert_array_equal(players.batch.observation, twin.batch.observation)
-
-
-@pytest.mark.parametrize("dtype", [np.int64, np.int32])
-def test_what_a_kernel_reads_is_never_the_callers_array(dtype):
-    given = np.zeros(4, dtype=dtype)
-    for taken in (
-        arguments.actions(given, 4),
-        arguments.rows(given, 4),
-        arguments.seats(given, 3, 4),
-        arguments.words("keys", given, 4),
-        arguments.numbers("numbers", given, np.int64, (None,)),
-        arguments.which(given == 0, 4),
-    ):
-        assert not np.shares_memory(taken, given)
