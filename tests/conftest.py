@@ -7,6 +7,7 @@ Tests that play many games ask `scale` how many.
 
 import os
 from collections.abc import Callable
+from pathlib import Path
 
 import hypothesis
 import pytest
@@ -43,6 +44,16 @@ def scale() -> Callable[..., int]:
 def game(request: pytest.FixtureRequest) -> str:
     """The name of every registered game in turn."""
     return request.param
+
+
+@pytest.fixture
+def hogkort(monkeypatch: pytest.MonkeyPatch) -> str:
+    """The name of the example game of the docs, which is registered for a test."""
+    monkeypatch.syspath_prepend(Path(__file__).parents[1] / "docs")
+    for held in ("_modules", "_versions"):
+        monkeypatch.setattr(kille_env.registry, held, dict(getattr(kille_env.registry, held)))
+    kille_env.registry.register("hogkort", "hogkort")
+    return "hogkort"
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

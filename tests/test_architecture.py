@@ -4,7 +4,6 @@ import ast
 import graphlib
 import importlib
 import importlib.util
-import os
 import re
 import subprocess
 import sys
@@ -17,10 +16,11 @@ import grimp
 import pytest
 
 import kille_env
-from reference.scripts import script
+from reference.scripts import printed, script
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = {"kille_env", "kille_agents", "kille_training"}
+PATHS = f"{ROOT}:{ROOT / 'agents'}:{ROOT / 'training'}"
 
 
 @pytest.fixture(scope="module")
@@ -168,12 +168,8 @@ BEYOND_TRAINING = (*HEAVY, "scipy", "kille_env", "pydantic")
     ],
 )
 def test_importing_loads_nothing_heavy(code: str, heavy: tuple[str, ...]) -> None:
-    found = subprocess.run(
-        [sys.executable, "-c", f"import sys\n{code}\nprint(*set({heavy}) & sys.modules.keys())"],
-        capture_output=True, text=True, check=True,
-        env={"PYTHONPATH": f"{ROOT}:{ROOT / 'agents'}:{ROOT / 'training'}"},
-    )  # fmt: skip
-    assert found.stdout.strip() == ""
+    code = f"import sys\n{code}\nprint(*set({heavy}) & sys.modules.keys())"
+    assert printed(code, PYTHONPATH=PATHS).strip() == ""
 
 
 def test_every_function_of_training_is_there() -> None:
@@ -262,13 +258,10 @@ PLAYS = f"""
     [(UPDATE, UPDATES), (TRAINING, LEARNS), (EXACT, MEASURES_EXACTLY), (TOURNAMENT, PLAYS)],
 )
 def test_a_run_loads_only_the_modules_that_it_uses(code: str, modules: str, tmp_path: Path) -> None:
-    found = subprocess.run(
-        [sys.executable, "-c", f"import sys, kille_training as kt{code}\nprint(*sys.modules)"],
-        capture_output=True, text=True, check=True, cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": f"{ROOT}:{ROOT / 'agents'}:{ROOT / 'training'}"},
-    )  # fmt: skip
+    code = f"import sys, kille_training as kt{code}\nprint(*sys.modules)"
+    found = printed(code, cwd=tmp_path, PYTHONPATH=PATHS).split()
     expected = {f"kille_training.{name}" for name in modules.split()}
     rooms = {"kille_training", *(name.rpartition(".")[0] for name in expected)}
     rooms |= {room.rpartition(".")[0] for room in rooms}
-    loaded = {name for name in found.stdout.split() if name.split(".")[0] == "kille_training"}
+    loaded = {name for name in found if name.split(".")[0] == "kille_training"}
     assert loaded - rooms == expected

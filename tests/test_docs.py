@@ -169,15 +169,8 @@ def test_the_page_about_python_names_everything() -> None:
 
 
 @pytest.mark.compiled
-def test_the_game_that_is_made_to_be_copied_keeps_the_contract(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    from kille_env import registry
-
-    monkeypatch.syspath_prepend(ROOT / "docs")
-    monkeypatch.setattr(registry, "_modules", dict(registry._modules))
-    kille_env.registry.register("hogkort", "hogkort")
-    kille_env.testing.check_game("hogkort", decisions=200)
+def test_the_game_that_is_made_to_be_copied_keeps_the_contract(hogkort: str) -> None:
+    kille_env.testing.check_game(hogkort, decisions=200)
 
 
 def test_the_map_of_swaps_says_what_the_solution_does() -> None:

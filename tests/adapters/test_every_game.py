@@ -147,7 +147,8 @@ def _assert_same(mine: Any, its: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("mode", "observation"), [(mode, "box") for mode in AutoresetMode] + [(SAME_STEP, "dict")]
+    ("mode", "observation"),
+    [(mode, "box") for mode in AutoresetMode] + [(SAME_STEP, "dict"), (SAME_STEP, "float")],
 )
 def test_tables_play_as_gymnasiums_own_vector_environment(
     game: str, mode: AutoresetMode, observation: str, scale: Callable[..., int]

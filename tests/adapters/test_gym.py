@@ -1,9 +1,6 @@
 """Gymnasium: one seat of a table, and many tables."""
 
-import subprocess
-import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import gymnasium
@@ -15,9 +12,9 @@ from gymnasium.wrappers.vector import RecordEpisodeStatistics
 from kille_env.adapters.gym import KilleEnv
 from kille_env.adapters.vector import SeatVectorEnv
 from kille_env.errors import IllegalActionError, KilleError, RulesError
+from reference.scripts import ROOT, printed
 
 ID = "kille_env:kille_env/byteskille-v0"
-ROOT = Path(__file__).parents[2]
 
 
 def make(**options: Any) -> KilleEnv:
@@ -44,15 +41,13 @@ assert "kille_env/other-v0" in gymnasium.registry
     ],
 )
 def test_importing_registers_before_or_after_the_other_library(order: str) -> None:
-    code = f"import {order}\n{REGISTERED}"
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    printed(f"import {order}\n{REGISTERED}", cwd=ROOT)
 
 
 def test_gymnasium_imports_the_games_by_the_name_of_a_module() -> None:
     for module in ("kille_env", "kille_env.gym"):
         code = f"import gymnasium; gymnasium.make('{module}:kille_env/byteskille-v0').reset()"
-        subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True, capture_output=True)
+        printed(code, cwd=ROOT)
 
 
 def test_unseeded_resets_differ() -> None:

@@ -78,28 +78,6 @@ def test_stable_baselines_learns_from_scaled_features_unless_told_otherwise(form
         make("knack", 4, observation="dict")
 
 
-def test_the_last_observation_of_a_table_is_scaled_too() -> None:
-    venvs = [
-        SeatVectorEnv(
-            "byteskille", 4, 3, episode="deal", autoreset_mode="SameStep", observation=kind
-        )
-        for kind in ("box", "float")
-    ]
-    scale = feature_scale(spec("byteskille").observation(3))
-    (_, infos), _ = (venv.reset(seed=3) for venv in venvs)
-    ended = 0
-    for _ in range(12):
-        actions = infos["action_mask"].argmax(axis=1)
-        (*_, infos), (*_, others) = (venv.step(actions) for venv in venvs)
-        for raw, scaled in zip(
-            infos.get("final_obs", ()), others.get("final_obs", ()), strict=True
-        ):
-            ended += raw is not None
-            assert (raw is None) == (scaled is None)
-            assert raw is None or np.array_equal(raw * scale, scaled)
-    assert ended
-
-
 def test_a_model_of_scaled_features_is_told_the_table_first() -> None:
     stable_baselines()
     from stable_baselines3 import PPO

@@ -3,8 +3,6 @@
 import copy
 import hashlib
 import pickle
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +24,7 @@ pytest.importorskip("resvg_py", reason="pictures take the extra render")
 from kille_env.pictures.raster import pixels  # noqa: E402
 from kille_env.pictures.scene import arrange  # noqa: E402
 from kille_env.pictures.window import Window  # noqa: E402
+from reference.scripts import printed  # noqa: E402
 
 SIZE = (600, 960, 3)
 
@@ -87,10 +86,9 @@ def test_equal_tables_are_equal_pixels_in_another_process() -> None:
         "env.reset(seed=5)\n"
         "print(hashlib.sha256(env.render().tobytes()).hexdigest())"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     env = kille_env.make("byteskille", 4, render_mode="rgb_array")
     env.reset(seed=5)
-    assert done.stdout.strip() == hashlib.sha256(env.render().tobytes()).hexdigest()
+    assert printed(code).strip() == hashlib.sha256(env.render().tobytes()).hexdigest()
 
 
 # Environments
@@ -215,26 +213,3 @@ def test_no_screen(monkeypatch: pytest.MonkeyPatch) -> None:
     env = KilleEnv("byteskille", 3, render_mode="human")
     with pytest.raises(KilleError, match=r"there is no screen \(.*rgb_array"):
         env.reset(seed=1)
-
-
-# Without the extra
-
-
-def test_the_base_install_draws_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    code = (
-        "import sys, kille_env\n"
-        "sys.modules.update(pygame=None, resvg_py=None)\n"
-        "env = kille_env.make('byteskille', 3, render_mode='ansi')\n"
-        "env.reset(seed=1)\n"
-        "print(env.render())\n"
-        "for mode in ('rgb_array', 'human'):\n"
-        "    try:\n"
-        "        env = kille_env.make('byteskille', 3, render_mode=mode)\n"
-        "        env.reset(seed=1)\n"
-        "        env.render()\n"
-        "    except kille_env.errors.MissingLibraryError as error:\n"
-        "        print(error)\n"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert "Byteskille, deal 1" in done.stdout
-    assert done.stdout.count('pip install ".[render]"') == 2

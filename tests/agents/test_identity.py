@@ -1,8 +1,5 @@
 """Digests of what players answer, and whether they answer the same twice."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 
@@ -11,6 +8,7 @@ from kille_agents import as_policy
 from kille_agents.identity import fingerprint, is_steady
 from kille_env.errors import PolicyError
 from kille_env.registry import Table
+from reference.scripts import printed
 
 TABLE = Table.of("byteskille", 2, episode="deal")
 
@@ -56,8 +54,7 @@ def test_a_fingerprint_is_the_same_in_another_process():
         "from kille_env.registry import Table; t = Table.of('byteskille', 2, episode='deal'); "
         "print(fingerprint(as_policy('byteskille/trained', 'byteskille', 2, t.rules), t))"
     )
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert found.stdout.strip() == fingerprint(player("byteskille/trained"), TABLE)
+    assert printed(code).strip() == fingerprint(player("byteskille/trained"), TABLE)
 
 
 def test_what_a_player_says_of_itself_counts_alone():

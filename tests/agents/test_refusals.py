@@ -349,17 +349,6 @@ def test_a_policy_is_refused_at_a_table_that_it_was_not_made_for(
     refused(SEATS[seat], rf"PolicyError.*does not fit this table: .*{words}", policy)
 
 
-@pytest.mark.parametrize("wrap", [lambda p: p, lambda p: Noisy(p, 0.5), Greedy])
-@pytest.mark.parametrize("game", ["byteskille", "knack"])
-def test_a_rule_of_thumb_is_refused_at_another_table(wrap: Any, game: str) -> None:
-    rules = kille_env.spec(game).resolve()
-    policy = wrap(rule_of_thumb(5, rules))
-    assert at_table(policy, game, 5, rules) is policy
-    for name, seats in ((game, 3), ("krypkille", 5)):
-        with pytest.raises(PolicyError, match=r"(3 seats|krypkille) instead of"):
-            at_table(policy, name, seats, kille_env.spec(name).resolve())
-
-
 def test_what_may_play_at_another_table_does_in_every_way_but_by_a_kernel() -> None:
     made: Any = network()
     moved: Any = let_transfer(made)

@@ -182,11 +182,7 @@ BROKEN: list[tuple[Callable[..., None], Patch, str]] = [
     (contract.check_play, instead("step", pay_seat_0), "sum to zero|outside"),
     (contract.check_play, instead("step", accept_everything), "was accepted"),
     (contract.check_seeds, instead("seed", seed_by_number), "another game"),
-    (
-        contract.check_copies,
-        instead("clone", forgetful_clone),
-        "cloned tables play on differently",
-    ),
+    (contract.check_copies, instead("clone", forgetful_clone), "cloned tables play on differently"),
     (contract.check_hands, instead("deal", other_cards), "stepped and applied"),
     (contract.check_packs, instead("reset", half_a_deck), "play apart"),
     *(
@@ -230,10 +226,7 @@ def holds(check: Callable[..., None], rules: Rules) -> None:
 @pytest.mark.compiled
 @pytest.mark.parametrize(("check", "patch", "words"), BROKEN)
 def test_a_broken_promise_is_noticed(
-    check: Callable[..., None],
-    patch: Patch,
-    words: str,
-    monkeypatch: pytest.MonkeyPatch,
+    check: Callable[..., None], patch: Patch, words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rules = SPEC.resolve(episode="deal")
     holds(check, rules)

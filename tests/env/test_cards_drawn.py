@@ -84,9 +84,7 @@ def test_no_two_cards_look_alike_as_grey_thumbnails() -> None:
     assert apart[closest] >= LEAST, closest
 
 
-def test_the_measure_finds_cards_that_differ_in_color_only(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_measure_finds_cards_that_differ_in_color_only(monkeypatch: pytest.MonkeyPatch) -> None:
     clubs = pixels("KC", THUMBNAIL)
     monkeypatch.setitem(cards.SUITS, "C", ("clubs", "blue"))
     cards._faces.cache_clear()

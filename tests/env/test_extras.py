@@ -1,6 +1,5 @@
 import ast
 import importlib.util
-import subprocess
 import sys
 import tomllib
 from pathlib import Path
@@ -9,6 +8,7 @@ import pytest
 
 from kille_env.errors import KilleError, MissingLibraryError
 from kille_env.extras import EXTRAS, missing
+from reference.scripts import printed
 
 ROOT = Path(__file__).parents[2]
 MODULES = {name for brought in EXTRAS.values() for name in brought.values()}
@@ -17,23 +17,6 @@ AGAIN = {"numpy", "kille-env[train]", "kille-env[measure]"}
 """What an extra may name again: a library that it caps, the extra that it goes with."""
 GIVEN_A_TORCH_MODULE = {"kille_env/play/functions.py"}
 """Files that import torch only when they have been given something of it."""
-
-BLOCKED = f"""
-import importlib, pkgutil, sys
-class Blocked:
-    def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in {OPTIONAL!r}:
-            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
-sys.meta_path.insert(0, Blocked())
-"""
-
-
-def without_optional_libraries(code: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-c", BLOCKED + code], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
 
 
 def test_the_table_of_extras_is_that_of_the_distribution():
@@ -62,7 +45,8 @@ def test_the_error_names_library_user_and_install_line():
 
 
 def test_without_optional_libraries_every_module_works_or_gives_the_install_line():
-    printed = without_optional_libraries("""
+    found = printed(
+        """import importlib, pkgutil, sys
 import kille_agents, kille_env
 modules = [
     one.name
@@ -77,8 +61,10 @@ for name in modules:
     except ModuleNotFoundError as error:
         print(name, error)
 print(len(modules))
-""")
-    *refused, count = printed.splitlines()
+""",
+        without=OPTIONAL,
+    )
+    *refused, count = found.splitlines()
     assert int(count) > 50
     assert any(line.startswith("kille_env.adapters.sb3 ") for line in refused)
     for line in refused:
@@ -86,7 +72,8 @@ print(len(modules))
 
 
 def test_without_extras_functions_and_commands_name_the_one_that_they_need():
-    printed = without_optional_libraries("""
+    found = printed(
+        """import importlib, pkgutil, sys
 import kille_training as kt
 from kille_training.cli.main import COMMANDS, main
 for name in kt.__all__:
@@ -98,14 +85,16 @@ for name in kt.__all__:
         print(f"{name}: works")
 sys.stderr = sys.stdout
 print(main(["train", "nowhere"]), main(["games"]), sep="; ")
-""")
-    lines = [line for line in printed.splitlines() if "pip install" in line or "works" in line]
+""",
+        without=OPTIONAL,
+    )
+    lines = [line for line in found.splitlines() if "pip install" in line or "works" in line]
     extras = {line.partition(":")[0]: line.partition(".[")[2].rstrip(']"') for line in lines}
     measuring = ("compare", "evaluate", "export_efg", "nash_conv", "play_tournament", "solve")
     learning = ("NashConvCallback", "best_response", "train", "kille")
     needed = dict.fromkeys(measuring, "measure") | dict.fromkeys(learning, "train")
     assert extras == needed | {"load_tree": ""}  # it reads files with NumPy alone
-    assert printed.splitlines()[-1] == "1; 0"
+    assert found.splitlines()[-1] == "1; 0"
 
 
 def imports_inside_functions() -> list[tuple[str, int, str, bool]]:

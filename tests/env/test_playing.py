@@ -12,7 +12,6 @@ from kille_env.errors import IllegalActionError, PolicyError
 from kille_env.play.decisions import Decisions, History
 from kille_env.play.policy import UniformPolicy
 from kille_env.play.seating import SeatedPolicies, play_out
-from kille_env.records import Recorder, replay
 
 
 class Leaning:
@@ -112,18 +111,6 @@ def test_units_do_not_depend_on_the_order_in_which_players_are_listed() -> None:
     units = play_out(SeatedPolicies(tables_of(seeds), everybody(), seating))
     turned = play_out(SeatedPolicies(tables_of(seeds), everybody()[::-1], 4 - seating))
     assert turned.tobytes() == units.tobytes()
-
-
-def test_units_do_not_depend_on_who_writes_the_match_down() -> None:
-    seeds, seating = np.arange(12), some_seating(12, 3, 5)
-    units = play_out(SeatedPolicies(tables_of(seeds), everybody(), seating))
-    batch = kille_env.make_batch("byteskille", 12, 3, seed=0, restart=False)
-    recorder = Recorder(batch)
-    recorder.reset(seed=seeds)
-    written = play_out(SeatedPolicies(batch, everybody(), seating, recorder.step))
-    assert written.tobytes() == units.tobytes()
-    assert recorder.record(5)["returns"] == units[5].tolist()
-    assert replay(recorder.record(5)).differences == []
 
 
 def test_units_are_the_same_with_restart_and_without(scale: Callable[..., int]) -> None:

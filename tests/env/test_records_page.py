@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import kille_env
-from kille_env import registry
 from kille_env.cards.pack import KILLE_PACK
 from kille_env.errors import RecordError
 from kille_env.records import Recorder, describe, format_record, parse_record, replay
@@ -84,11 +83,8 @@ def test_the_page_of_the_notation_names_every_card():
 
 
 @pytest.fixture
-def hogkort(monkeypatch):
-    monkeypatch.syspath_prepend(Path(__file__).parents[2] / "docs")
-    monkeypatch.setattr(registry, "_modules", dict(registry._modules))
-    kille_env.registry.register("hogkort", "hogkort")
-    batch = kille_env.make_batch("hogkort", 1, restart=False)
+def record(hogkort):
+    batch = kille_env.make_batch(hogkort, 1, restart=False)
     recorder = Recorder(batch)
     recorder.reset(seed=1)
     while batch.seat[0] >= 0:
@@ -96,14 +92,14 @@ def hogkort(monkeypatch):
     return recorder.record()
 
 
-def test_a_game_needs_nothing_more_than_a_result(hogkort):
-    assert parse_record(format_record(hogkort)) == hogkort
-    game, lines = describe(hogkort)
-    assert (game.differences, game.returns) == ([], hogkort["returns"])
+def test_a_game_needs_nothing_more_than_a_result(record):
+    assert parse_record(format_record(record)) == record
+    game, lines = describe(record)
+    assert (game.differences, game.returns) == ([], record["returns"])
     assert lines
 
 
-def test_an_unknown_key_of_its_result_is_refused_in_the_replay(hogkort):
-    hogkort["deals"][0]["result"]["trump"] = "S"
+def test_an_unknown_key_of_its_result_is_refused_in_the_replay(record):
+    record["deals"][0]["result"]["trump"] = "S"
     with pytest.raises(RecordError, match="deal 0: a result has no key 'trump'"):
-        replay(hogkort)
+        replay(record)

@@ -13,6 +13,7 @@ import pytest
 
 import kille_env
 from kille_env.core import jit, start
+from reference.scripts import printed
 
 pytestmark = pytest.mark.compiled
 
@@ -71,15 +72,8 @@ PRINT = "print(json.dumps(play(sys.argv[1], int(sys.argv[2]), int(sys.argv[3])))
 
 def run(code: str, *arguments: object, **environment: str) -> dict[str, object]:
     """Return the line of JSON that a script prints in a process of its own."""
-    done = subprocess.run(
-        [sys.executable, "-c", code, *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "KILLE_PLAIN_START": "1", **environment},
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout.splitlines()[-1])
+    found = printed(code, *arguments, KILLE_PLAIN_START="1", **environment)
+    return json.loads(found.splitlines()[-1])
 
 
 needs_cores = pytest.mark.skipif(

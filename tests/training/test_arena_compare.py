@@ -172,22 +172,6 @@ def test_bounds_hold_for_every_episode(game, episode):
 
 
 @pytest.mark.parametrize(
-    ("words", "complaint"),
-    [
-        (["uniform", "uniform"], "compared with itself"),
-        (["uniform", "rule_of_tumb"], "rule_of_tumb"),
-        (["uniform", "rule_of_thumb", "--by", "0"], "by is 0.0; expected more than 0"),
-        (["uniform", "rule_of_thumb", "--by", "9"], "expected least < low < high < greatest"),
-        (["uniform", "rule_of_thumb", "--set", "most=1"], "most is 1; expected 2 deals or more"),
-    ],
-)
-def test_what_cannot_be_compared_is_refused(tmp_path, capsys, words, complaint):
-    assert main(["compare", *words, "--out", str(tmp_path / "runs")]) == 1
-    assert complaint in capsys.readouterr().err
-    assert not (tmp_path / "runs").exists()
-
-
-@pytest.mark.parametrize(
     ("odd", "complaint"),
     [
         *(({name: "x"}, f"{name} is 'x', expected a number") for name in ("by", "low", "alpha")),

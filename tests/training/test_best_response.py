@@ -242,21 +242,6 @@ def test_a_failed_search_says_so(kille, monkeypatch):
     assert "No learner gained anything" in said
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["rule_of_thum"], "Did you mean 'rule_of_thumb'"),
-        (["uniform", "--players", "99"], "99"),
-        (["uniform", "--game", "kungsholm"], "Did you mean 'kungsholmskille'"),
-        (["uniform", "--set", "play=dumb"], "play"),
-        (["uniform", "--deals", "1"], "deals"),
-        (["uniform", "--rules", "fraga=perhaps"], "fraga"),
-    ],
-)
-def test_command_refuses(words, message, refused):
-    assert message in refused("best-response", *words)
-
-
 def test_points_that_do_not_sum_to_zero_count_beyond_the_tables_mean_as_in_a_tree():
     rules = spec("krypkille").resolve("tiny")
     found = search_response(UniformPolicy(), 2, rules, TINY)

@@ -172,17 +172,3 @@ def test_the_conversation_moves_to_standard_error_with_json(play):
 def test_cards_of_others_stay_hidden_until_the_showdown(play):
     out = play("q").out
     assert [line.split()[1] for line in out.splitlines() if line.startswith("  Bertil")] == ["?"]
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (("--players", 1), "1"),
-        (("--opponents", "nobody"), "nobody"),
-        (("--opponents", "uniform,uniform"), "2 players are named for 3 seats"),
-        (("--out", "/no/such/folder/x.jsonl"), "does not exist"),
-        (("--out", "."), "is a folder"),
-    ],
-)
-def test_an_impossible_table_is_refused(words, message, kille):
-    assert message in kille("play", "byteskille", *words, ends=1).err

@@ -7,7 +7,10 @@ import sys
 import pytest
 
 import kille_env
+from kille_agents.population import ROSTER, population
+from kille_agents.trained import TRAINED
 from kille_env.records import read_records, replay
+from kille_env.registry import list_games
 from kille_training.cli import command
 from kille_training.cli import main as cli
 
@@ -34,36 +37,6 @@ def test_the_help_of_a_verb_shows_an_example(verb, kille):
     out = kille(verb, "--help").out
     assert f"Example: kille {verb}" in out
     assert "--json" in out
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["gams"], "There is no command 'gams'. Did you mean 'games'?"),
-        (["games", "byteskill"], "there is no game 'byteskill'. Did you mean 'byteskille'?"),
-        (["games", "--manual"], "kille games GAME --manual"),
-        (["games", "byteskille", "--rules", "stake=6"], "needs --manual"),
-        (["games", "byteskille", "--manual", "--rules", "stake=3"], "an even whole number"),
-        (["record", "byteskill", "--out", "x"], "Did you mean 'byteskille'?"),
-        (["record", "byteskille"], "Missing option '--out'"),
-        (["record", "byteskille", "--out", "x", "--rules", "gok_cal=off"], "'gok_call'"),
-        (["record", "byteskille", "--out", "x", "--rules", "norsk"], "no preset 'norsk'"),
-        (["record", "byteskille", "--out", "x", "--rules", "pots=two"], "whole number from 1"),
-        (
-            ["record", "byteskille", "--out", "x", "--rules", "pots=1", "--rules", "pots=2"],
-            "'pots' is given twice",
-        ),
-        (["record", "byteskille", "--out", "x", "--players", "21"], "2 to 20"),
-        (["record", "byteskille", "--out", "x", "uniform", "uniform"], "2 players are named"),
-        (["record", "byteskille", "--out", "x", "unifor"], "'uniform'"),
-        (["record", "byteskille", "--out", "no/such/folder/x"], "does not exist"),
-        (["record", "byteskille", "--out", "x", "--deals", "0"], "0 is not in the range"),
-        (["replay", "no-such-file"], "no-such-file cannot be read (No such file"),
-    ],
-)
-def test_a_wrong_command_ends_with_1_and_says_what_is_possible(words, message, refused, tmp_path):
-    assert message in refused(*words)
-    assert not any(tmp_path.iterdir())
 
 
 def test_an_interrupted_command_ends_with_130_and_leaves_nothing(kille, tmp_path, monkeypatch):
@@ -249,3 +222,39 @@ def test_a_bad_file_is_refused_whole(damage, message, refused, recorded):
     for words in ([], ["--check"], ["--json"]):
         why = refused("replay", recorded, *words)
         assert message in why and recorded.name in why
+
+
+# players
+
+
+def test_all_players_are_listed_by_game(kille, answer):
+    shown = kille("players").out
+    for name in (*ROSTER, *TRAINED, "rule_of_thumb", "uniform"):
+        assert name in shown
+    told = answer("players")["games"]
+    assert list(told) == list(list_games())
+    for game, players in told.items():
+        names = [player["name"] for player in players]
+        assert names[-len(population(game)) :] == population(game)
+        assert all(player[word] for player in players for word in ("what", "made", "strength"))
+
+
+@pytest.mark.parametrize("words", [["knack"], ["--game", "knack"], ["knack", "--game", "knack"]])
+def test_a_game_is_listed_alone(answer, words):
+    told = answer("players", *words)["games"]
+    assert list(told) == ["knack"]
+
+
+def test_the_list_shows_what_they_earn(kille):
+    shown = kille("players", "byteskille").out
+    row = next(line for line in shown.splitlines() if line.startswith("byteskille/maniac"))
+    assert row.count("±") == 2
+
+
+def test_one_player_is_described(kille, answer):
+    lines = kille("players", "knack/tight").out.splitlines()
+    assert lines[0] == "knack/tight"
+    assert [line.split()[0] for line in lines[1:]] == ["what", "made", "strength"]
+    thumb = answer("players", "rule_of_thumb", "--game", "krypkille")["player"]
+    assert "declares" in thumb["what"]
+    assert "kille evaluate rule_of_thumb --game krypkille" in thumb["strength"]

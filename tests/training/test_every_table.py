@@ -101,11 +101,7 @@ def test_settings_that_do_not_go_together_are_refused(tiny):
         ),
         ({"table_sizes": (2, 21)}, {}, "is played by 2 to 20"),
         ({"episodes": ("deal",)}, {}, "learner.episodes needs table_sizes"),
-        (
-            {"table_sizes": (2,), "episodes": ("match",)},
-            {},
-            "table.episode is 'deal', expected",
-        ),
+        ({"table_sizes": (2,), "episodes": ("match",)}, {}, "table.episode is 'deal', expected"),
         ({"table_sizes": (2,), "form": "seats"}, {}, "learner.table_sizes needs form"),
     ):
         form = learner.pop("form", "streams")

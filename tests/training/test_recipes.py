@@ -4,15 +4,20 @@ import re
 import shlex
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import kille_training as kt
 from kille_agents.catalog import load_policy
 from kille_agents.network import save_network
+from kille_env import make_batch
 from kille_env.errors import ConfigError
+from kille_env.play.policy import resolve
 from kille_env.registry import list_games
 from kille_training.arena.settings import load_tournament
 from kille_training.learn.settings import load_settings
 from kille_training.settings import KINDS, find_settings, recipes
+from reference.scripts import script
 from speed.learning import random_network
 
 TOURNAMENTS = recipes("tournament")
@@ -111,3 +116,40 @@ def test_recipes_are_found_in_an_installed_package(tmp_path, monkeypatch):
     monkeypatch.setattr("kille_training.settings._FOLDERS", (tmp_path,))
     with pytest.raises(ConfigError, match="install kille-env again"):
         recipes("train")
+
+
+@pytest.mark.parametrize("name", ["ppo", "mappo"])
+def test_it_learns(name: str) -> None:
+    recipe = script(f"training/recipes/{name}.py")
+    player = recipe.train(num_players=2, decisions=40_000, tables=128)
+    assert kt.nash_conv(player, "byteskille", 2).stakes < 0.15
+
+
+def test_same_seed_same_player_in_every_game(game: str) -> None:
+    ppo = script("training/recipes/ppo.py")
+    batch = make_batch(game, 16, 3, seed=1)
+    batch.reset()
+    seen = batch.observation.copy(), batch.mask.copy()
+    players = [ppo.train(game, 3, 800, seed, tables=128) for seed in (1, 1, 2)]
+    found = [resolve(each, game, 3, batch.rules).probabilities(*seen) for each in players]
+    assert np.array_equal(found[0], found[1])
+    assert not np.array_equal(found[0], found[2])
+
+
+RECIPES = {"sb3_maskable_ppo": 9_000, "sb3_ppo": 9_000, "sb3_dqn": 22_000}
+SLOW = pytest.mark.slow
+
+
+@pytest.mark.parametrize(
+    "recipe", ["sb3_maskable_ppo", pytest.param("sb3_ppo", marks=SLOW), "sb3_dqn"]
+)
+@pytest.mark.parametrize(
+    ("game", "seats"), [("byteskille", 2), pytest.param("knack", 3, marks=SLOW)]
+)
+def test_a_recipe_trains_a_player(recipe, game, seats):
+    train = script(f"training/recipes/{recipe}.py").train
+    model = train(game, seats, decisions=RECIPES[recipe], seed=3)
+    assert model.num_timesteps >= RECIPES[recipe]
+    assert model._n_updates > 0
+    found = kt.evaluate(model, game, seats, episode="deal", baselines=["uniform"], deals=50)
+    assert len(found.rows) == (1 if "dqn" in recipe else 2)

@@ -1,4 +1,4 @@
-"""A user's odd argument, file or code ends with one sentence that names it."""
+"""A user's odd command, argument, file or code ends with one sentence that names it."""
 
 import io
 import sys
@@ -140,6 +140,82 @@ def test_a_terminal_without_swedish_letters_gets_them_spelt_out(monkeypatch):
     assert guarded(speak, []) == 0
     assert written.getvalue().split() == [b"G\\xf6k", b"\\xb1", b"1"]
     monkeypatch.undo()
+
+
+LINES = {
+    "gams": "There is no command 'gams'. Did you mean 'games'?",
+    "games byteskill": "there is no game 'byteskill'. Did you mean 'byteskille'?",
+    "games --manual": "kille games GAME --manual",
+    "games byteskille --rules stake=6": "needs --manual",
+    "games byteskille --manual --rules stake=3": "an even whole number",
+    "record byteskill --out x": "Did you mean 'byteskille'?",
+    "record byteskille": "Missing option '--out'",
+    "record byteskille --out x --rules gok_cal=off": "'gok_call'",
+    "record byteskille --out x --rules norsk": "no preset 'norsk'",
+    "record byteskille --out x --rules pots=two": "whole number from 1",
+    "record byteskille --out x --rules pots=1 --rules pots=2": "'pots' is given twice",
+    "record byteskille --out x --players 21": "2 to 20",
+    "record byteskille --out x uniform uniform": "2 players are named",
+    "record byteskille --out x unifor": "'uniform'",
+    "record byteskille --out no/such/folder/x": "does not exist",
+    "record byteskille --out x --deals 0": "0 is not in the range",
+    "replay no-such-file": "no-such-file cannot be read (No such file",
+    "train knack --set learner.n_step=3": "Did you mean 'n_steps'",
+    "train knack --set nonsense": "expected KEY=VALUE",
+    "train none.yaml": "is not a file, a folder or a recipe",
+    "train .": "is not a run",
+    "train . --seed 3": "a run with its own settings",
+    "evaluate rule_of_tumb": "Did you mean 'rule_of_thumb'",
+    "evaluate rule_of_thumb --game bytskille": "Did you mean 'byteskille'",
+    "players knack/manic": "Did you mean 'knack/maniac'",
+    "players rule_of_thumb": "kille players rule_of_thumb --game",
+    "players --game knck": "knack",
+    "players knack --game krypkille": "name one of them",
+    "players knack/tight --game krypkille": "knack/tight plays knack, not krypkille",
+    "play byteskille --players 1": "1",
+    "play byteskille --opponents nobody": "nobody",
+    "play byteskille --opponents uniform,uniform": "2 players are named for 3 seats",
+    "play byteskille --out /no/such/folder/x.jsonl": "does not exist",
+    "play byteskille --out .": "is a folder",
+    "compare uniform uniform --out x": "compared with itself",
+    "compare uniform rule_of_tumb --out x": "rule_of_tumb",
+    "compare uniform rule_of_thumb --by 0 --out x": "by is 0.0; expected more than 0",
+    "compare uniform rule_of_thumb --by 9 --out x": "expected least < low < high < greatest",
+    "compare uniform rule_of_thumb --set most=1 --out x": "most is 1; expected 2 deals or more",
+    "best-response rule_of_thum": "Did you mean 'rule_of_thumb'",
+    "best-response uniform --players 99": "99",
+    "best-response uniform --game kungsholm": "Did you mean 'kungsholmskille'",
+    "best-response uniform --set play=dumb": "play",
+    "best-response uniform --deals 1": "deals",
+    "best-response uniform --rules fraga=perhaps": "fraga",
+    "solve byteskille --players 5": "kille: the tree of a deal of byteskille with 5 seats",
+    "solve byteskille --players 6": "2 to 4 seats fit into 6 GiB",
+    "solve byteskille --players 3 --set memory=0.001": "--set memory=GIB) allows it",
+    "solve byteskille --players 1": "--players: byteskille is played by 2 to 20, got 1",
+    "solve knack --players 2": "The rules tiny and small fit with 2 seats, some with 3",
+    "solve bytskille": "Did you mean 'byteskille'",
+    "solve byteskille --target 0": "--target: expected a positive number",
+    "solve byteskille --target nan": "expected a positive number",
+    "solve byteskille --rules fraga=maybe": "fraga",
+    "solve byteskille --set method=cfr++": "cfr++",
+    "solve byteskille --set iterations=0": "--set iterations: expected at least 1",
+    "solve byteskille --set memory=0": "--set memory: expected a positive number of GiB",
+    "solve byteskille --rules episode=evening": "episode",
+    "solve byteskille --set memory=much": "memory is 'much'",
+    "solve byteskille --set methodx=cfr": "Did you mean 'method'",
+    "solve byteskille --rules episode=match --set iterations=5": (
+        "--set iterations: is for the hands of a deal"
+    ),
+    "solve byteskille --rules episode=match --rules pots=2": "pots is 2",
+    "solve krypkille --rules episode=match": "--rules episode: only byteskille is solved",
+    "solve byteskille --rules episode=match --players 20": "with 20 seats has about",
+}
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_a_wrong_command_says_what_is_possible_and_writes_nothing(line, refused, tmp_path):
+    assert LINES[line] in refused(*line.split())
+    assert not any(tmp_path.iterdir())
 
 
 ODD = [

@@ -235,38 +235,6 @@ def test_few_iterations_are_few():
             kille_training.solve("byteskille", 2, **{argument: "x"})
 
 
-def test_what_cannot_be_solved_is_refused_before_anything_is_written(here, capsys):
-    for words, told in (
-        (["byteskille", "--players", "5"], "kille: the tree of a deal of byteskille with 5 seats"),
-        (["byteskille", "--players", "6"], "2 to 4 seats fit into 6 GiB"),
-        (["byteskille", "--players", "3", "--set", "memory=0.001"], "--set memory=GIB) allows it"),
-        (["byteskille", "--players", "1"], "--players: byteskille is played by 2 to 20, got 1"),
-        (["knack", "--players", "2"], "The rules tiny and small fit with 2 seats, some with 3"),
-        (["bytskille"], "Did you mean 'byteskille'"),
-        (["byteskille", "--target", "0"], "--target: expected a positive number"),
-        (["byteskille", "--target", "nan"], "expected a positive number"),
-        (["byteskille", "--rules", "fraga=maybe"], "fraga"),
-        (["byteskille", "--set", "method=cfr++"], "cfr++"),
-        (["byteskille", "--set", "iterations=0"], "--set iterations: expected at least 1"),
-        (["byteskille", "--set", "memory=0"], "--set memory: expected a positive number of GiB"),
-        (["byteskille", "--rules", "episode=evening"], "episode"),
-        (["byteskille", "--set", "memory=much"], "memory is 'much'"),
-        (["byteskille", "--set", "methodx=cfr"], "Did you mean 'method'"),
-        (
-            ["byteskille", "--rules", "episode=match", "--set", "iterations=5"],
-            "--set iterations: is for the hands of a deal",
-        ),
-        (["byteskille", "--rules", "episode=match", "--rules", "pots=2"], "pots is 2"),
-        (["krypkille", "--rules", "episode=match"], "--rules episode: only byteskille is solved"),
-        (["byteskille", "--rules", "episode=match", "--players", "20"], "with 20 seats has about"),
-    ):
-        assert main(["solve", *words]) == 1
-        printed = capsys.readouterr()
-        assert told in printed.err.replace("\n", " ")
-        assert printed.out == ""
-        assert not list(here.iterdir())
-
-
 def test_a_folder_of_something_else_is_left_alone(here, capsys):
     solved("solved", iterations=3)
     with pytest.raises(SolveError, match=r"max_redeals is 1, not 2"):

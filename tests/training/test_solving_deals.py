@@ -22,10 +22,7 @@ from kille_env.play.policy import UniformPolicy
 from kille_env.registry import spec
 from kille_training.solving.policies import nash_conv, policy_of, strategies_of, strategy_of
 from kille_training.solving.stages import DealStages, Stage, observe
-from kille_training.solving.trees.values import (
-    best_response,
-    uniform,
-)
+from kille_training.solving.trees.values import best_response, uniform
 from reference.trees import a_strategy, build_deal, build_stage, in_tree
 
 pytestmark = pytest.mark.compiled

@@ -1,7 +1,5 @@
 """Measuring where torch is not installed: own networks as policy folders, in a fresh process."""
 
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,27 +14,16 @@ from kille_agents import save_policy
 from kille_env.core.spec import width
 from kille_env.play.functions import FunctionPolicy
 from kille_env.registry import spec
+from reference.scripts import printed
 
-BLOCKED = """
-import sys
-class Blocked:
-    def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in ("torch", "stable_baselines3", "sb3_contrib"):
-            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
-sys.meta_path.insert(0, Blocked())
-import kille_training as kt
-from kille_training.cli.main import main
-"""
+TORCH = ("torch", "stable_baselines3", "sb3_contrib")
+IMPORTS = "import kille_training as kt\nfrom kille_training.cli.main import main\n"
 TABLE: dict[str, Any] = {"num_players": 2, "rules": {"fraga": "off"}}
 ASKED: Any = {"observation": "float", "returns": "logits"}
 
 
 def without_torch(code: str) -> list[str]:
-    done = subprocess.run(
-        [sys.executable, "-c", BLOCKED + code], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout.split("\n")
+    return printed(IMPORTS + code, without=TORCH).split("\n")
 
 
 def test_an_own_network_is_measured_where_torch_is_not_installed(tmp_path: Path) -> None:
