@@ -9,7 +9,6 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-import hypothesis
 import pytest
 
 os.environ.setdefault("KILLE_PLAIN_START", "0")  # tests/env/test_start.py says what that leaves out
@@ -18,16 +17,6 @@ import kille_env
 
 PLAIN = os.environ.get("NUMBA_DISABLE_JIT", "0") != "0"
 SHARE = float(os.environ.get("KILLE_TEST_SCALE", "0.02" if PLAIN else "1"))
-
-hypothesis.settings.register_profile(
-    "kille",
-    deadline=None,  # the first example compiles
-    derandomize=bool(os.environ.get("CI")),
-    max_examples=max(5, int(100 * SHARE)),
-    suppress_health_check=[hypothesis.HealthCheck.too_slow],
-    print_blob=True,
-)
-hypothesis.settings.load_profile("kille")
 
 
 @pytest.fixture(scope="session")

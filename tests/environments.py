@@ -38,7 +38,7 @@ GROUPS: dict[str, dict[str, str]] = {
 """Libraries that fit into one environment: the name of their tests, and requirements that are also
 in the recipe's own `pip install`; those of `peers` are the extra."""
 
-TOOLS = ("hypothesis", "pytest", "pytest-randomly", "pytest-timeout", "pytest-xdist")
+TOOLS = ("pytest", "pytest-randomly", "pytest-timeout", "pytest-xdist")
 ELSEWHERE = ("torch",)
 """What `oldest` leaves at the pinned version: older builds are gigabytes."""
 

@@ -41,7 +41,6 @@ from kille_env.sb3 import (  # noqa: E402
     SeatPPO,
     SeatRollouts,
     SeatVecEnv,
-    SelfPlayVecEnv,
 )
 
 pytestmark = pytest.mark.filterwarnings("ignore:You have specified a mini-batch size")
@@ -159,15 +158,6 @@ def test_maskable_ppo_learns(
     masks.reset()
     actions, _ = again.predict(observation, action_masks=masks.action_masks())
     assert masks.action_masks()[np.arange(4), actions].all()
-
-
-def test_learning_is_the_same_for_a_seed() -> None:
-    weights = []
-    for _ in range(2):
-        model = learner(self_play())
-        model.learn(16 * 8 * 3)
-        weights.append(model.policy.state_dict())
-    assert all(torch.equal(weights[0][name], weights[1][name]) for name in weights[0])
 
 
 def test_evaluation_by_the_library() -> None:
@@ -335,13 +325,6 @@ def test_infos_of_the_end(form: Callable[..., Any]) -> None:
         assert {"r", "l", "t"} == info["episode"].keys()
         assert isinstance(info["episode"]["r"], float)
         assert info["returns"].shape == (3,)
-
-
-def test_the_short_name_leads_to_the_same_classes() -> None:
-    import kille_env.sb3
-
-    assert kille_env.sb3.SelfPlayVecEnv is SelfPlayVecEnv
-    assert {"sb3", "records", "testing"} <= set(dir(kille_env))
 
 
 @pytest.mark.filterwarnings("ignore:Training and eval env are not of the same type")

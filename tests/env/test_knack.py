@@ -21,16 +21,6 @@ def test_every_card_is_there_once():
         batch.reset(deck=["6C", "6C"])
 
 
-def test_a_round_of_two_cards_then_a_round_of_one_then_the_turn_up():
-    batch = kille_env.make_batch("knack", 1, 3)
-    batch.reset(dealer=0, deck=[*SPEC.pack.codes[:10]])
-    words = batch.describe(0)
-    assert "seat 1  6C 7C QC" in words
-    assert "seat 2  8C 9C KC" in words
-    assert "seat 0  TC JC AC" in words
-    assert "trumps ♦" in words and "1 card turned up (6D)" in words
-
-
 # The end of a party
 
 

@@ -5,7 +5,6 @@ import pytest
 
 import kille_env
 from env.trick_tables import differ, number, play
-from kille_env.cards.sets import members
 from kille_env.errors import RulesError
 
 HANDS = {
@@ -33,19 +32,6 @@ def test_how_many_can_play(game, most):  # D-F01 D-K10 D-N11
     for players in (1, most + 1):
         with pytest.raises(RulesError, match=f"2 to {most}"):
             kille_env.make_batch(game, 1, players)
-
-
-@pytest.mark.parametrize(
-    ("game", "dealt"), [("femkortskille", 3), ("kungsholmskille", 5), ("krypkille", 5)]
-)
-def test_cards_are_dealt_one_by_one_from_forehand(game, dealt):
-    batch = kille_env.make_batch(game, 1, 3, restart=False)
-    deck = batch.spec.pack.codes[: 3 * dealt]
-    batch.reset(deck=deck, dealer=0)
-    hands = [[card >> 1 for card in members(hand)] for hand in batch.tables["hand"][0][:3]]
-    codes = [[batch.spec.pack.codes[kind] for kind in hand] for hand in hands]
-    assert codes == [list(deck[first::3]) for first in (2, 0, 1)]
-    assert batch.seat[0] == 1  # forehand sits to the left of the dealer
 
 
 @pytest.mark.parametrize(
