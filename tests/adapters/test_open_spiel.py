@@ -351,23 +351,6 @@ def test_ismcts_of_openspiel_is_a_player(name: str) -> None:
     assert found.exact is None
 
 
-@pytest.mark.slow
-def test_policies_of_openspiel_are_measured_exactly() -> None:
-    import kille_training as kt
-
-    game = load("byteskille", 2, rules=FRAGA_OFF)
-    solver = pyspiel.ExternalSamplingMCCFRSolver(game, 1)
-    for _ in range(30):
-        solver.run_iteration()
-    for policy in (pyspiel.UniformRandomPolicy(game), spiel_policy.UniformRandomPolicy(game)):
-        found = kt.nash_conv(policy, "byteskille", 2, rules=FRAGA_OFF)
-        assert float(found) == pytest.approx(
-            float(kt.nash_conv("uniform", "byteskille", 2, rules=FRAGA_OFF)), abs=1e-12
-        )
-    trained = kt.nash_conv(solver.average_policy(), "byteskille", 2, rules=FRAGA_OFF)
-    assert float(trained) < float(found)
-
-
 def test_one_bot_that_plays_one_seat_is_refused_for_all() -> None:
     with pytest.raises(PolicyError, match="pass one for each seat"):
         OpenSpielPlayer(pyspiel.make_uniform_random_bot(0, 7))

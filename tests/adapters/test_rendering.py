@@ -66,19 +66,6 @@ def test_a_picture_of_every_game_and_size(game: str) -> None:
         assert picture(batch, 0).any()
 
 
-def test_what_a_seat_may_not_know_is_not_in_its_picture(game: str) -> None:
-    """Pixels follow from what is arranged, and that from what the seat knows."""
-    batch = playing(game, 3, 2)
-    for seat in (0, 1):
-        differ = 0
-        for key in range(20):
-            other = batch.clone()
-            other.resample(seat, np.array([key], dtype=np.uint64))
-            assert scene(other, seat) == scene(batch, seat)
-            differ += scene(other, None) != scene(batch, None)
-        assert differ
-
-
 def test_equal_tables_are_equal_pixels_in_another_process() -> None:
     code = (
         "import hashlib, kille_env\n"

@@ -14,8 +14,6 @@ from env.trick_tables import Table
 from kille_env.cards.sets import members
 
 GAME = "krypkille"
-SIX = range(6)
-FIVE_EACH = {"max_discards": 5}
 
 # A full table of a game in which what is played says what else is held
 

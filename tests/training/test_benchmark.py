@@ -26,7 +26,6 @@ from reference.scripts import script
 
 FOLDER = Path(__file__).parents[2] / "configs" / "benchmark"
 TABLE = {"table": {"game": "byteskille", "num_players": 2, "rules": {"fraga": "off"}}}
-SPACE = {"space": {"name": "krypkille-scores"}, "table": {"game": "krypkille", "num_players": 2}}
 
 
 def small(**other: object) -> Benchmark:

@@ -89,44 +89,6 @@ def test_what_the_choices_are_worth_averages_to_what_the_seat_earns():
     assert exact.value[0] == pytest.approx(earned / total, abs=1e-9)
 
 
-def played_on(batch, rng):
-    """What each seat earns if everybody plays on by the solution, [N, P]."""
-    policy = solved(batch.num_players, batch.rules)
-    while (going := batch.seat >= 0).any():
-        share = policy.probabilities(batch.observation[going], batch.mask[going])
-        actions = np.zeros(batch.num_tables, np.int64)
-        actions[going] = (share.cumsum(axis=1) > rng.random((len(share), 1))).argmax(axis=1)
-        batch.apply(actions)
-    return batch.tables["reward"][:, : batch.num_players]
-
-
-def test_worth_is_what_playing_on_earns_on_average():
-    """The second of three after forehand has stood, over all that it cannot see."""
-    own, deals, rng = "L7", 3000, np.random.default_rng(1)
-    weights, means, errors, said = [], [], [], []
-    for first in KILLE_CODES:
-        begun = table(3, "wikipedia", seed=list(range(deals)), deck=[first, own], dealer=2)
-        stood = played(begun, ["STAND"])
-        cards = stood.tables["dealt"][:, :2] // 2  # two of each; a kille is dealt anew
-        dealt_so = [KILLE_CODES.index(first), KILLE_CODES.index(own)]
-        kept = (stood.seat == 1) & (cards == dealt_so).all(axis=1)
-        chance = chances(table(3, "wikipedia", deck=[first, own, "L1"], dealer=2))[Action.STAND]
-        if not (weight := dealt((first, own)) * chance * kept.mean()):
-            continue
-        said.append(worth(stood, int(kept.argmax())))
-        earned = [
-            played_on(played(stood.clone(), [one]), rng)[kept, 1] for one in ("STAND", "SWAP")
-        ]
-        weights.append(weight)
-        means.append(np.mean(earned, axis=1))
-        errors.append(np.std(earned, axis=1) / np.sqrt(kept.sum()))
-    shares = np.array(weights) / sum(weights)
-    assert len(said) > 10 and (np.ptp(said, axis=0) == 0).all()
-    assert said[0][0] != pytest.approx(said[0][1], abs=0.05)
-    error = np.sqrt(np.square(shares[:, None] * errors).sum(axis=0))
-    assert (np.abs(shares @ np.array(means) - said[0]) < 4 * error).all() and (error < 0.02).all()
-
-
 def test_a_hand_that_is_dealt_again_begins_anew():
     batch = played(table(2, "svensk", seed=[3], dealer=0), ["ASK", "YES"])
     assert batch.seat[0] < 0 and worth(batch) is None
