@@ -43,14 +43,9 @@ def _reward_range(rules: Rules, num_players: int) -> tuple[float, float]:
     return -pots - antes, num_players * pots
 
 
-def _max_decisions(rules: Rules, num_players: int) -> int:
-    """Bound the decisions of a deal: a word, another one after a check, and the tricks."""
-    return (2 + rules.number("hand") + rules.number("draws")) * num_players
-
-
-def _cards_needed(rules: Rules, num_players: int) -> int:
-    """Bound the cards that leave the pack: everybody may knock."""
-    return num_players * (rules.number("hand") + rules.number("draws"))
+def _most_cards(rules: Rules) -> int:
+    """Return the cards that a player who knocks has had."""
+    return rules.number("hand") + rules.number("draws")
 
 
 SPEC = GameSpec(
@@ -71,7 +66,8 @@ SPEC = GameSpec(
     full_state=full_state_parts,
     reward_range=_reward_range,
     zero_sum=True,
-    max_decisions=_max_decisions,
-    cards_needed=_cards_needed,
+    # A word, another one after a check, and the tricks; everybody may knock.
+    max_decisions=lambda rules, seats: (2 + _most_cards(rules)) * seats,
+    cards_needed=lambda rules, seats: seats * _most_cards(rules),
     result_keys=RESULT_KEYS,
 )

@@ -52,16 +52,6 @@ def _reward_range(rules: Rules, num_players: int) -> tuple[float, float]:
     return -largest - stake * -(-deals // num_players), largest + share
 
 
-def _max_decisions(rules: Rules, num_players: int) -> int:
-    """Bound the decisions of a deal: everybody joins and plays three cards."""
-    return (1 + TRICKS) * num_players
-
-
-def _cards_needed(rules: Rules, num_players: int) -> int:
-    """Return the number of cards that leave the pack: the hands and the card turned up."""
-    return TRICKS * num_players + 1
-
-
 def _chances(rules: Rules, num_players: int) -> list[dict[str, Any]]:
     """Return the seats that may draw the undivided rest at the end of the party."""
     if rules["remainder"] != "draw":
@@ -87,9 +77,9 @@ SPEC = GameSpec(
     full_state=full_state_parts,
     reward_range=_reward_range,
     zero_sum=True,
-    max_decisions=_max_decisions,
+    max_decisions=lambda rules, seats: (1 + TRICKS) * seats,  # everybody joins
     covered_actions=tuple(range(Action.PLAY_DOWN, len(ACTIONS))),
-    cards_needed=_cards_needed,
+    cards_needed=lambda rules, seats: TRICKS * seats + 1,  # the hands and the card turned up
     chances=_chances,
     result_keys=RESULT_KEYS,
 )

@@ -68,16 +68,6 @@ def _reward_range(rules: Rules, num_players: int) -> tuple[float, float]:
     return -float(most), 0.0
 
 
-def _max_decisions(rules: Rules, num_players: int) -> int:
-    """Bound the decisions of a deal: discards, leads, guesses."""
-    return 2 * num_players + rules.number("hand") - 1
-
-
-def _cards_needed(rules: Rules, num_players: int) -> int:
-    """Return how many cards a deal needs: the hands, since discards end with the talon (D-R03)."""
-    return num_players * rules.number("hand")
-
-
 SPEC = GameSpec(
     name="krypkille",
     title="Krypkille",
@@ -96,8 +86,8 @@ SPEC = GameSpec(
     full_state=full_state_parts,
     reward_range=_reward_range,
     zero_sum=False,
-    max_decisions=_max_decisions,
+    max_decisions=lambda rules, seats: 2 * seats + rules.number("hand") - 1,  # and the leads
     covered_actions=tuple(range(Action.DISCARD + 1, Action.PLAY)),
-    cards_needed=_cards_needed,
+    cards_needed=lambda rules, seats: seats * rules.number("hand"),  # the talon may run out: D-R03
     result_keys=RESULT_KEYS,
 )

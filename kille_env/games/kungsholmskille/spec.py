@@ -47,16 +47,6 @@ def _reward_range(rules: Rules, num_players: int) -> tuple[float, float]:
     return -pots - 3.0 * deals, 2.0 * pots
 
 
-def _max_decisions(rules: Rules, num_players: int) -> int:
-    """Bound the decisions of a deal: three rounds of words, folding, exchange, tricks."""
-    return (5 + rules.number("hand") - 1) * num_players
-
-
-def _cards_needed(rules: Rules, num_players: int) -> int:
-    """Bound the cards that leave the pack: hands and exchanges."""
-    return num_players * (rules.number("hand") + rules.number("max_discards"))
-
-
 SPEC = GameSpec(
     name="kungsholmskille",
     title="Kungsholmskille",
@@ -75,8 +65,9 @@ SPEC = GameSpec(
     full_state=full_state_parts,
     reward_range=_reward_range,
     zero_sum=True,
-    max_decisions=_max_decisions,
+    # Three rounds of words, folding, exchange, tricks.
+    max_decisions=lambda rules, seats: (5 + rules.number("hand") - 1) * seats,
     covered_actions=tuple(range(Action.DISCARD + 1, Action.PLAY)),
-    cards_needed=_cards_needed,
+    cards_needed=lambda rules, seats: seats * (rules.number("hand") + rules.number("max_discards")),
     result_keys=RESULT_KEYS,
 )
