@@ -89,15 +89,6 @@ def _count(number: str) -> str:
     return f"{int(number):,}" if number else ""
 
 
-def swaps() -> str:
-    """Return each seat's choices after all seats before it have stood."""
-    head = ("preset", "seats", "seat", "its choices")
-    return table(
-        head,
-        ((f"`{one['preset']}`", one["seats"], one["seat"], one["choices"]) for one in ladder()),
-    )
-
-
 def ladder() -> list[dict[str, Any]]:
     """Return the stored choices by seat."""
     return lines_of(LADDER)
@@ -234,7 +225,6 @@ BLOCKS = {
         "index": index,
         "certificates": certificates,
         "more": beyond_two,
-        "swaps": swaps,
     }
 }
 FIGURES = {

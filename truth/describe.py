@@ -51,7 +51,7 @@ COLUMNS = {
     "seconds": "Seconds to make the table, all measures included.",
     "gib": "Peak memory in GiB.",
     "bytes": "Size of table.npz; empty if the file is not in the repository.",
-    "digest": "SHA-256 of the arrays of game and solution; above 9 million ends of the game alone.",
+    "digest": "SHA-256 of the arrays of game and solution; of three large tables the game alone.",
 }
 """Columns of the index and what they hold."""
 WHOLE = ("seats", "deals", "information_sets", "ends", "iterations", "seconds", "bytes")

@@ -107,8 +107,8 @@ LARGE = (
 """Tables of minutes and gigabytes, which `kille solve` makes: no file, and no other measures."""
 TARGETS, MOST, MOST_VISITS, ROOM = {2: 1e-4, 3: 1e-3}, 3000, 4e10, 8.0
 """Of these: target by seats, iterations, visited terminal nodes, GiB."""
-GAME = 9_000_000
-"""Terminal nodes above which a digest is that of the game alone, which is grown in a minute."""
+GAME = tuple(f"{game}-small-3" for game in ("krypkille", "kungsholmskille", "femkortskille"))
+"""Those that take five to ten minutes: their digest is that of the game alone."""
 NODES = 100_000
 """Nodes of the largest tree of a game of others that is certified."""
 CERTIFIED = ("byteskille-unasked-2", "byteskille-wikipedia-2", "byteskille-wikipedia-3")
@@ -120,15 +120,15 @@ STORED = 2_500_000
 """Terminal nodes of the largest table whose file is in the repository."""
 POLICIES = 120_000
 """Information sets of all hands of the largest table whose solution is stored as a policy."""
-METHODS, STARTS, CLOSE = ("dcfr", "pcfr+", "cfr+"), 3, 1e-3
-"""Of the runs that compare equilibria: methods, starts, and the share of uniform play's NashConv
-that counts as close."""
-SMALL, EACH = 600_000, (3e8, 1e9)
-"""Visited ends of each of them, at tables up to so many ends and above."""
+SMALL = 600_000
+"""Terminal nodes up to which runs and histories of more than two seats are measured."""
+METHODS, STARTS, CLOSE, EACH = ("dcfr", "pcfr+", "cfr+"), 3, 1e-3, 3e8
+"""Of the runs that compare equilibria: methods, starts, the share of uniform play's NashConv that
+counts as close, visited ends."""
 PLANS = 10
 """Starts of two seats that agree on a plan."""
-HISTORY, JOINT = 500, 2_000_000
-"""Iterations of CFR whose joint play is measured, and terminal nodes up to which it is."""
+HISTORY = 500
+"""Iterations of CFR whose joint play is measured."""
 INDEX, FILE, TREE, POLICY = HERE / "index.csv", "table.npz", "tree.efg.gz", "tree.policy"
 
 
@@ -257,20 +257,19 @@ def write_policy(name: str, table: Grown, play: tuple[np.ndarray, ...]) -> None:
 def equilibria(game: SequenceGame) -> dict[str, Any]:
     """Return the measures of equilibria of one hand: see docs/truth.md."""
     row, close = dict[str, Any](), CLOSE * nash_conv(game, uniform(game)).total
-    most = EACH[len(game.chance) > SMALL] / (len(game.chance) * game.num_players)
+    most = int(EACH / (len(game.chance) * game.num_players))
     values = []
     for method, seed in product(METHODS, range(STARTS)):
         weights = np.random.default_rng(seed).random(game.num_sequences)
         sums = np.repeat(np.add.reduceat(weights, game.first[:-1]), np.diff(game.first))
         solver = CFR(game, method, start=weights / sums if seed else None)
-        measured = solver.run(min(ITERATIONS, int(most)), until=TARGET)
+        measured = solver.run(min(ITERATIONS, most), until=TARGET)
         if measured is not None and measured.total <= close:
             values.append(measured.values)
     row["runs"] = f"{len(values)} of {len(METHODS) * STARTS}"
     row["apart"] = f"{np.ptp(values, axis=0).max():.2g}" if len(values) > 1 else ""
-    if len(game.chance) <= JOINT:
-        gaps = coarse_gains(game, played(CFR(game, "cfr")))
-        row["coarse"] = f"{gaps.clip(min=0.0).sum():.3g}"
+    gaps = coarse_gains(game, played(CFR(game, "cfr")))
+    row["coarse"] = f"{gaps.clip(min=0.0).sum():.3g}"
     return row
 
 
@@ -346,7 +345,9 @@ def make(name: str) -> dict[str, Any]:
         found.write(folder / FILE)
         row["bytes"] = (folder / FILE).stat().st_size
         if TABLES[name][1] > 2:
-            row |= equilibria(found.tree) | together(name, table, play)
+            row |= together(name, table, play)
+            if len(found.tree.chance) <= SMALL:
+                row |= equilibria(found.tree)
     row["seconds"] = round(time.perf_counter() - began)
     return row
 
@@ -390,7 +391,6 @@ def large(name: str) -> dict[str, Any]:
     assert found.first_hand is not None, f"runs/truth/{name} holds it: delete that first"
     strategy, stage = found.first_hand
     whole = StoredTree(canonical(stage.tree), in_millionths(stage.tree, strategy), {})
-    alone = len(stage.tree.chance) > GAME
     return {
         "hands": 1, "deals": found.deals, "information_sets": sum(found.information_sets),
         "ends": len(stage.tree.chance), "values": by_seat(found.value),
@@ -398,7 +398,7 @@ def large(name: str) -> dict[str, Any]:
         "uniform": f"{nash_conv(stage.tree, uniform(stage.tree)).total:.4g}",
         "greedy": f"{nash_conv(stage.tree, greedy(stage.tree, strategy)).total:.3g}",
         "iterations": found.iterations, "seconds": round(time.perf_counter() - began),
-        "digest": stage.tree.fingerprint() if alone else whole.digest,
+        "digest": stage.tree.fingerprint() if name in GAME else whole.digest,
     }  # fmt: skip
 
 
