@@ -1,6 +1,6 @@
 """Rule spaces by name: YAML files in `configs/rules`, and files of your own."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, Self
@@ -122,12 +122,6 @@ class SpaceTable(Table):
     def observation(self) -> tuple[Part, ...]:
         """Return the layout of the observations, with the rules last if they are told."""
         return spec(self.game).layout("observation", self.told)(self.num_players)
-
-    def differences(self, other: Table) -> list[str]:
-        """Return the differences of another table as text; rules of the space are no difference."""
-        if other.game == self.game and self.space.region_of(other.rules):
-            other = replace(other, rules=self.rules)
-        return super().differences(other)
 
     def __str__(self) -> str:
         return f"{self.game}, {self.num_players} seats, rules of {self.space.name}"

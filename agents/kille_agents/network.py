@@ -73,7 +73,7 @@ class NetworkMetadata(Metadata):
                     f"the rule space {self.space} is another than the policy was made for: its "
                     "rules or regions have changed; put them back, or make the policy again"
                 )
-            return (SpaceTable.over(space, home.num_players, told=self.observe_rules),)
+            return (replace(home, rules=spec(self.game).resolve(space)),)
         others = [
             self._table(seats, {"episode": episode})
             for seats in self.table_sizes

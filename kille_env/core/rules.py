@@ -61,6 +61,11 @@ class Rules:
         """Pickle the values and the record: a read-only view of a mapping cannot be."""
         return _rules_again, (self.game, dict(self.values), self.record)
 
+    @property
+    def base(self) -> Mapping[str, Value] | None:
+        """Its values, or those that a space begins from; None where there are several by a list."""
+        return self.values
+
     def as_dict(self) -> dict[str, Value]:
         """Return every switch with its value, as JSON can hold it."""
         return dict(self.values)
@@ -122,6 +127,11 @@ class RuleSets(Rules):
     def values(self) -> Mapping[str, Value]:  # type: ignore[override]
         """Refuse: there is no value of all."""
         self.refuse()
+
+    @property
+    def base(self) -> Mapping[str, Value] | None:
+        """See `Rules`."""
+        return self.space["base"] if self.space else None
 
     def number(self, name: str) -> int:
         """Refuse: there is no value of all."""

@@ -17,7 +17,8 @@ from kille_env.adapters.sb3_models import scores
 from kille_env.core.rules_part import rules_features
 from kille_env.errors import ConfigError, KilleError, PolicyError, RulesError
 from kille_env.play.by_rules import told
-from kille_env.play.policy import resolve
+from kille_env.play.decisions import Decisions
+from kille_env.play.policy import ToldRules, resolve
 from kille_env.registry import Table
 from kille_env.rule_spaces import SpaceTable
 from kille_env.sb3 import SeatPPO, SelfPlayVecEnv, save, settings
@@ -88,6 +89,10 @@ def test_a_told_policy_plays_by_rules_as_the_network_that_reads_them() -> None:
     read = learner.actor.player()(batch.observation, batch.mask)
     plain = batch.observation[:, : kille_env.make_batch(GAME, 1, 2).observation.shape[1]]
     policy = learner.policy("over")
+    many = resolve(policy, GAME, 2, batch.rules)
+    assert isinstance(many, ToldRules)  # one network for all tables, asked once
+    rows = np.arange(len(read))
+    assert many.decide(Decisions(batch, rows, rows)) == pytest.approx(read, abs=1e-5)
     for row in range(8):
         seated = resolve(policy, GAME, 2, batch.rules_at(row))
         one = slice(row, row + 1)
@@ -194,13 +199,13 @@ def test_a_region_that_measures_nothing_is_refused_before_training(tmp_path: Pat
 
 def test_rules_of_another_game_or_number_of_seats_are_a_difference() -> None:
     space = kille_env.rule_space(NAME)
-    home = SpaceTable.over(space, 2, told=True)
+    home = Table.of(GAME, 2, space)
     inside = Table.of(GAME, 2, space.rules("test")[0])
     assert home.differences(inside) == []
     assert "3 seats instead of 2" in home.differences(Table.of(GAME, 3, inside.rules))[0]
     assert home.differences(Table.of("knack", 2)) == ["knack instead of krypkille"]
     assert home.differences(Table.of(GAME, 2))  # its pack and hands are others
-    assert str(home) == "krypkille, 2 seats, rules of krypkille-scores"
+    assert str(home) == "krypkille, 2 seats, the space krypkille-scores"
 
 
 @pytest.mark.parametrize(

@@ -122,14 +122,15 @@ def _table(
         home = _home(tables, num_players, episode)
         if game in (None, home.game):
             game, num_players = home.game, num_players or home.num_players
-            if not home.rules.is_one:
+            own = home.rules.base
+            if own is None:
                 if rules is None:
                     raise RulesError(
                         f"a player was made for {home}, so it has no table of its own: name the "
                         "rules of the table where it is measured"
                     )
                 return Table.of(game, num_players, switches, episode)
-            kept = {"episode": home.rules["episode"]} if "preset" in switches else home.rules.values
+            kept = {"episode": own["episode"]} if "preset" in switches else own
             switches = {**kept, **switches}
     elif game is None and (models := [str(one) for one in players if str(one).endswith(".zip")]):
         raise PolicyError(

@@ -244,7 +244,7 @@ def _chosen(policy: Any, tables: Any, game: str | None, num_players: int | None)
 def _check_homes(policy: Any, name: str, tables: Sequence[Table]) -> None:
     """Refuse a policy that learned one rule set, in a sentence for all tables."""
     for one in profile_of(policy) or [policy]:
-        homes = homes_of(one)
+        homes = homes_of(one, tables[0])
         if homes and all(
             homes[0].game == each.game and differences(homes, each) for each in tables
         ):
