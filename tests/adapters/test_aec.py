@@ -1,18 +1,16 @@
 """PettingZoo: what its own tests miss. Those that every game passes are in `test_every_game`."""
 
 import copy
-import io
 from collections.abc import Callable
-from contextlib import redirect_stdout
 from typing import Any
 
 import numpy as np
 import pytest
-from pettingzoo.test import performance_benchmark, state_test
+from pettingzoo.test import state_test
 from pettingzoo.utils.conversions import turn_based_aec_to_parallel
 
 import kille_env
-from adapters.spies import check_api, legal, random_legal
+from adapters.spies import legal, random_legal
 from kille_env.adapters.aec import KilleAEC
 from kille_env.errors import KilleError, RulesError
 
@@ -34,29 +32,11 @@ def make(seats: int, preset: str = "svensk", **options: Any) -> KilleAEC:
 # PettingZoo's own tests, where Byteskille has ways of its own.
 
 
-@pytest.mark.parametrize("reentry", ["svensk", "wiki3", "wiki2", "none"])
-def test_api_with_every_way_of_buying_in(reentry: str, scale: Callable[..., int]) -> None:
-    rules = {"reentry": reentry}
-    env = kille_env.make("byteskille", 5, rules=rules, episode="match", observation="box")
-    check_api(env, scale(300))
-
-
 @at_every_table
 def test_state(seats: int, preset: str, scale: Callable[..., int]) -> None:
     # It samples actions without a mask.
     env, other = (make(seats, preset, illegal="lose") for _ in range(2))
     state_test(env, turn_based_aec_to_parallel(other), scale(100))
-
-
-@pytest.mark.compiled
-def test_benchmark(monkeypatch: pytest.MonkeyPatch) -> None:
-    import time
-
-    clock = iter(range(10_000))
-    monkeypatch.setattr(time, "time", lambda: next(clock))  # a second a look at the clock
-    with redirect_stdout(io.StringIO()) as printed:
-        performance_benchmark(make(5))
-    assert "turns per second" in printed.getvalue()
 
 
 # What they miss.

@@ -248,14 +248,6 @@ def test_maskable_ppo_learns(game: str, form: str) -> None:
 # Names
 
 
-def test_gymnasiums_registry(game: str) -> None:
-    assert env_id(game) == f"kille_env/{game}-v{kille_env.spec(game).version}"
-    made = make_gym(game)
-    assert isinstance(made.unwrapped, KilleEnv)
-    assert made.unwrapped.tables.batch.spec.name == game
-    assert made.unwrapped.num_players == kille_env.spec(game).default_players
-
-
 @pytest.mark.skipif(not hasattr(pettingzoo, "make"), reason="PettingZoo has a registry since 1.27")
 def test_pettingzoos_registry(game: str) -> None:
     made = pettingzoo.make("aec", env_id(game), num_players=4, episode="deal")

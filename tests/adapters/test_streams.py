@@ -180,17 +180,6 @@ def test_results_do_not_depend_on_other_tables() -> None:
         assert np.array_equal(whole.observation()[:5], part.observation())
 
 
-def test_tables_that_are_not_chosen_keep_their_match_and_their_seed() -> None:
-    tables = SeatTables("byteskille", 4, 3, seed=1)
-    tables.begin()
-    before = tables.batch.tables.tobytes()[-4 * tables.batch.spec.table.itemsize :]
-    tables.begin(seed=99, which=np.array([True, False, False, True]))
-    after = tables.batch.tables.tobytes()[-4 * tables.batch.spec.table.itemsize :]
-    size = tables.batch.spec.table.itemsize
-    same = [before[i * size : (i + 1) * size] == after[i * size : (i + 1) * size] for i in range(4)]
-    assert same == [False, True, True, False]
-
-
 def test_an_illegal_action_can_lose() -> None:
     tables = SeatTables(
         "byteskille", 3, 3, rules=PLAIN, illegal="lose", illegal_reward=-4.0, seed=1

@@ -128,21 +128,6 @@ class TestTorchModules:
     def torch(self):
         return pytest.importorskip("torch")
 
-    def test_logits_become_probabilities_of_legal_actions(self, torch, decisions):
-        observation, mask = decisions
-        module = torch.nn.Sequential(
-            torch.nn.Linear(FEATURES, 8, dtype=torch.float64),
-            torch.nn.Dropout(),
-            torch.nn.Linear(8, GAME.num_actions, dtype=torch.float64),
-        )
-        player = as_policy(module, "knack", 3, RULES, observation="box", returns="logits")
-        assert player.name == "Sequential"
-        chances = player.probabilities(observation, mask)
-        check_probabilities("module", chances, mask)
-        logits = module.eval()(torch.from_numpy(observation.astype(np.float64))).detach().numpy()
-        weights = np.exp(logits) * mask
-        assert np.allclose(chances, weights / weights.sum(axis=1, keepdims=True))
-
     def test_a_module_stays_in_its_mode(self, torch, decisions):
         module = torch.nn.Sequential(
             torch.nn.Linear(FEATURES, GAME.num_actions), torch.nn.Dropout()
@@ -194,15 +179,6 @@ class TestTorchModules:
         mask = decisions[1]
         assert np.allclose(player.probabilities(*decisions), mask / mask.sum(1, keepdims=True))
 
-    def test_measuring_changes_no_statistics(self, torch, decisions):
-        module = torch.nn.Sequential(
-            torch.nn.BatchNorm1d(FEATURES), torch.nn.Linear(FEATURES, GAME.num_actions)
-        )
-        before = {name: value.clone() for name, value in module.state_dict().items()}
-        player = FunctionPolicy(module, observation="float", returns="values")
-        as_policy(player, "knack", 3, RULES).probabilities(*decisions)
-        assert all(before[name].equal(value) for name, value in module.state_dict().items())
-
 
 @pytest.mark.parametrize(
     ("call", "words"),
@@ -234,18 +210,6 @@ class TestTorchModules:
 def test_how_a_function_is_asked_is_said_and_not_guessed(call, words):
     with pytest.raises(PolicyError, match=words):
         call()
-
-
-def test_a_function_is_asked_as_is_said(decisions):
-    observation, mask = decisions
-
-    def scaled(seen, mask):
-        assert seen.dtype == np.float32 and seen.max() <= 1.0
-        return -seen[:, : mask.shape[1]]
-
-    player = as_policy(scaled, "knack", 3, RULES, observation="float", returns="values")
-    assert player.name == "scaled"
-    check_probabilities("scaled", player.probabilities(observation, mask), mask)
 
 
 # Answers

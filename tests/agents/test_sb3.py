@@ -62,12 +62,6 @@ def test_a_model_is_loaded_on_an_explicit_word_only(tmp_path):
         load_policy(tmp_path / "model.zip", "byteskille", 3, RULES)
 
 
-def test_a_model_for_another_table_is_refused(tmp_path):
-    save(MaskablePPO("MlpPolicy", table(2), device="cpu"), tmp_path / "model.zip")
-    with pytest.raises(PolicyError, match="does not fit this table: 3 seats instead of 2"):
-        load_policy(tmp_path / "model.zip", "byteskille", 3, RULES, trust=True)
-
-
 def test_what_is_no_model_is_refused(tmp_path):
     (tmp_path / "model.zip").write_bytes(b"PK not a model")
     with pytest.raises(PolicyError, match="no model of Stable-Baselines3"):

@@ -68,14 +68,6 @@ def test_other_keys_name_other_determinizations(game):
     assert len({row.tobytes() for row in cards}) == 50
 
 
-def test_the_map_of_the_cards_says_where_they_lie_now():
-    batch = play("L5 L3 L9").batch
-    true = batch.tables["hand"][0, :3].copy()
-    cards = batch.resample(0, [1])[0]
-    assert batch.tables["hand"][0, :3].tolist() == cards[true].tolist()
-    assert cards[true[0]] == true[0]
-
-
 def test_arrays_show_the_determinizations():
     batch = play("L5 GO L9").batch
     assert batch.seat[0] == 1
@@ -83,14 +75,6 @@ def test_arrays_show_the_determinizations():
     assert batch.seat[0] == 0
     assert np.array_equal(batch.observation, batch.observe(0))
     assert np.array_equal(batch.mask, batch.legal_actions(0))
-
-
-def test_what_is_to_come_is_as_random_as_what_is_hidden():
-    """A pack that was given is forgotten: the next card that is drawn can be any other."""
-    batch = play("L5 L3", "0 stand", talon="L9 L8").batch.take([0] * 200)
-    batch.resample(1, keys(200))
-    batch.apply([ACTIONS["swap"]] * 200)
-    assert len(set(batch.tables["deck"][:, 2].tolist())) > 30
 
 
 def test_two_tables_with_the_same_key_are_dealt_the_same_next_hand():

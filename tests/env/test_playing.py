@@ -8,7 +8,7 @@ import pytest
 
 import kille_env
 from kille_env.core.batch import Batch
-from kille_env.errors import IllegalActionError, PolicyError
+from kille_env.errors import IllegalActionError
 from kille_env.play.decisions import Decisions, History
 from kille_env.play.policy import UniformPolicy
 from kille_env.play.seating import SeatedPolicies, play_out
@@ -265,20 +265,3 @@ def test_what_is_refused_is_not_remembered() -> None:
     assert np.array_equal(players.decided, decided)
     assert len(players._history._steps) == known
     assert batch.tables.tobytes() == tables
-
-
-def test_a_wrong_distribution_is_refused_before_anything_is_played() -> None:
-    class Wrong:
-        name = "wrong"
-
-        def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
-            return np.zeros(mask.shape)
-
-    batch = tables_of(range(4))
-    players = SeatedPolicies(batch, [Leaning(), Wrong()], np.array([0, 1, 1]))
-    before = batch.tables.tobytes()
-    with pytest.raises(PolicyError, match="'wrong' returned a sum other than 1"):
-        for _ in range(5):
-            before = batch.tables.tobytes()
-            players.run()
-    assert batch.tables.tobytes() == before

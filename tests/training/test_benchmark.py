@@ -1,8 +1,6 @@
 """The benchmark: its settings, its grid of runs, and the published results."""
 
 import dataclasses
-import os
-import sys
 from pathlib import Path
 
 import pytest
@@ -18,7 +16,7 @@ from kille_training.learn.benchmark import (
     rows_of,
     tables_of,
 )
-from kille_training.learn.grid import Item, run_grid
+from kille_training.learn.grid import run_grid
 from kille_training.learn.method import method_named, method_names
 from kille_training.learn.runs import Run
 from kille_training.settings import load
@@ -141,23 +139,6 @@ def test_a_budget_of_cpu_seconds_ends_a_run(tmp_path: Path) -> None:
     while not training.done:
         training.update()
     assert 0.2 <= training.seconds < 60 and training.left() == 0.0
-
-
-@pytest.mark.slow
-@pytest.mark.compiled
-def test_a_cluster_does_the_runs_that_this_machine_would(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pytest.importorskip("ray", reason="the extra `ray` is not installed")
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))  # of the nodes
-    weights = []
-    for executor in ("local", "ray"):
-        item: Item
-        (item,) = small().items(tmp_path / executor)
-        run_grid([item], tmp_path / executor, finish, executor=executor)
-        assert item.finished
-        weights.append((item.folder / "policy.safetensors").read_bytes())
-    assert weights[0] == weights[1]
 
 
 def test_every_method_has_settings_and_a_source() -> None:

@@ -135,11 +135,6 @@ def test_a_deterministic_player_has_one_row():
     assert exact.play == "deterministic"
 
 
-def test_an_unknown_way_to_play_is_refused():
-    with pytest.raises(KilleError, match="play is 'best', expected one of greedy, sampled"):
-        payoff(First(), First(), 3, DEAL, play="best", deals=5)
-
-
 @pytest.mark.parametrize(
     ("measure", "options", "said"),
     [
@@ -149,6 +144,7 @@ def test_an_unknown_way_to_play_is_refused():
         ("evaluate", {"seed": -1}, "a seed is a whole number"),
         ("evaluate", {"seed": True}, "a seed is a whole number"),
         ("evaluate", {"baselines": []}, "baselines is empty"),
+        ("evaluate", {"play": "best"}, "play is 'best', expected one of greedy, sampled"),
         ("best_response", {"decisions": 0}, "decisions is 0, expected at least 1"),
         ("play_tournament", {"deals": 0}, "deals is 0, expected at least 2"),
     ],

@@ -145,45 +145,6 @@ def test_a_best_response_is_the_best_of_all_pure_strategies(num_players):
         assert answer.value == pytest.approx(best)
 
 
-def test_published_equilibrium_of_kuhn_poker():
-    game = kuhn()
-    bets = {(0, ""): 0.2, (1, ""): 0.0, (2, ""): 0.6, (0, "pb"): 0.0, (1, "pb"): 0.2 + 1 / 3}
-    bets |= {(2, "pb"): 1.0, (0, "p"): 1 / 3, (1, "p"): 0.0, (2, "p"): 1.0}
-    bets |= {(0, "b"): 0.0, (1, "b"): 1 / 3, (2, "b"): 1.0}
-    strategy = np.array(
-        [share for known in game.information for share in (1 - bets[known], bets[known])]
-    )
-    found = nash_conv(game.tree, strategy)
-    assert found.total == pytest.approx(0.0, abs=1e-15)
-    assert found.values == pytest.approx([-1 / 18, 1 / 18])
-
-
-def test_published_equilibrium_of_three_player_kuhn_poker():
-    """Szafron, Gibson and Sturtevant, AAMAS 2013, table 3 with b11 = 1/8, b21 = 1/4, c11 = 0."""
-    b11, b21, c33 = 1 / 8, 1 / 4, 1 / 2
-    beta = max(b11, b21)
-    b33 = 1 / 2 + (b11 + b21) / 2 + beta / 2
-    rows = {  # by card and situation: nobody has bet; the next has; the one after; both
-        0: ((0, 0, 0, 0), (0, 0, 0, 0), (0, 0, 1 / 2, 0), (0, 1, 1, 1)),
-        1: ((b11, 0, 0, 0), (b21, 0, 0, 0), (0, 0, b33, 0), (2 * b11 + 2 * b21, 1, 1, 1)),
-        2: ((0, 0, 0, 0), (1 / 2, 0, 0, 0), (0, 0, c33, 0), (1, 1, 1, 1)),
-    }
-    situations = {
-        0: ("", "ppb", "pbp", "pbb"),
-        1: ("p", "b", "ppbp", "ppbb"),
-        2: ("pp", "pb", "bp", "bb"),
-    }
-    game = kuhn(3)
-    strategy = np.empty(game.tree.num_sequences)
-    for number, (card, history) in enumerate(game.information):
-        player = game.tree.player[number]
-        bet = rows[player][card][situations[player].index(history)]
-        strategy[2 * number : 2 * number + 2] = 1 - bet, bet
-    found = nash_conv(game.tree, strategy)
-    assert found.improvement == pytest.approx([0.0] * 3, abs=1e-15)
-    assert found.values == pytest.approx([-1 / 32, -1 / 48, 5 / 96])
-
-
 @pytest.mark.compiled
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize(
@@ -201,16 +162,6 @@ def test_every_variant_finds_the_value_of_the_second_player(make, value, variant
     found = CFR(make().tree, variant).run(100_000, until=within)
     assert found.total <= within
     assert found.values[1] == pytest.approx(value, abs=within)
-
-
-@pytest.mark.compiled
-@pytest.mark.slow
-def test_liars_dice_with_six_sides():
-    game = liars_dice()
-    assert (game.tree.num_infosets, game.nodes.num_nodes) == (24576, 294883)
-    found = CFR(game.tree, "dcfr").run(2000, until=5e-4)
-    assert found.total <= 5e-4
-    assert found.values[0] == pytest.approx(-0.02713, abs=5e-4)
 
 
 @pytest.mark.parametrize("name", ["kuhn_poker", "kuhn_poker(players=3)", "leduc_poker"])

@@ -5,9 +5,6 @@ import json
 import re
 import shutil
 import signal
-import subprocess
-import sys
-import time
 from dataclasses import replace
 
 import numpy as np
@@ -211,30 +208,6 @@ def test_killed_at_each_of_20_moments_runs_learn_as_much(tmp_path, learning):
         check_killed(run, killed(run, learning(seed), (int(moment),)), whole)
         found.append(nash_conv(run))
     assert abs(np.mean(found) - np.mean(whole)) < np.std(whole) / 2
-
-
-@pytest.mark.slow
-def test_a_killed_process_resumes_from_its_last_checkpoint(tmp_path, tiny):
-    settings = tiny(learner={"decisions": 25 * 16 * 8})
-    settings = replace(settings, measure=replace(settings.measure, every=0))
-    run = Run(tmp_path / "killed")
-    run.write_settings(settings)
-    code = (
-        "import sys; from kille_training.cli.main import main; "
-        f"sys.exit(main(['train', {str(run.folder)!r}]))"
-    )
-    process = subprocess.Popen(
-        [sys.executable, "-c", code], stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL
-    )
-    deadline = time.monotonic() + 120
-    while not run.checkpoint.exists() and process.poll() is None and time.monotonic() < deadline:
-        time.sleep(0.01)
-    process.kill()
-    process.wait()
-    kept = read_checkpoint(run.checkpoint)[0]["decisions"]
-    assert kept > 0 and decisions_of_rows(run.progress)[-1] - kept <= 16 * 8
-    train_run(run)
-    assert decisions_of_rows(run.progress) == [128 * (number + 1) for number in range(25)]
 
 
 def test_a_run_leaves_everything_behind(tmp_path, tiny):
