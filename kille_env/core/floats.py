@@ -26,17 +26,11 @@ NEAR_SEATS = 7
 
 
 class Split(NamedTuple):
-    """A reading of the kind "seats", taken apart.
+    """A reading of the kind "seats", taken apart."""
 
-    Attributes:
-        table: [..., G] numbers about the table.
-        seats: [..., M, K] numbers about each seat, the nearest first.
-        exists: [..., M] bool, the mask of the seats that the table has.
-    """
-
-    table: np.ndarray
-    seats: np.ndarray
-    exists: np.ndarray
+    table: np.ndarray  # [..., G] numbers about the table
+    seats: np.ndarray  # [..., M, K] numbers about each seat, the nearest first
+    exists: np.ndarray  # [..., M] bool, the mask of the seats that the table has
 
 
 class Reading:

@@ -68,19 +68,12 @@ class Box(NamedTuple):
 
 
 class Block(NamedTuple):
-    """The room of a seat.
+    """The room of a seat."""
 
-    Attributes:
-        hand: Where its cards lie, the first to the left.
-        plate: Where its name stands.
-        cards: Scale of its cards.
-        scale: Scale of the plate.
-    """
-
-    hand: Box
-    plate: Box
-    cards: float
-    scale: float
+    hand: Box  # where its cards lie, the first to the left
+    plate: Box  # where its name stands
+    cards: float  # scale of its cards
+    scale: float  # scale of the plate
 
     def box(self) -> Box:
         """Return the box around hand and plate."""
@@ -93,19 +86,12 @@ class Block(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """Where everything lies, seats counted from the viewer's on, clockwise.
+    """Where everything lies, seats counted from the viewer's on, clockwise."""
 
-    Attributes:
-        blocks: [P] the seats.
-        fronts: [P] the cards in front of each.
-        middle: Where piles and pot lie, beside each other.
-        cards: Scale of the cards in front of seats and in piles.
-    """
-
-    blocks: tuple[Block, ...]
-    fronts: tuple[Box, ...]
-    middle: Box
-    cards: float
+    blocks: tuple[Block, ...]  # [P] the seats
+    fronts: tuple[Box, ...]  # [P] the cards in front of each
+    middle: Box  # where piles and pot lie, beside each other
+    cards: float  # scale of the cards in front of seats and in piles
 
 
 @cache

@@ -23,23 +23,15 @@ _PILE, _POT = (104.0, 122.0), (112.0, 122.0)
 
 
 class Item(NamedTuple):
-    """A thing on the table.
+    """A thing on the table, its middle at (x, y)."""
 
-    Attributes:
-        key: Its name, which is unique in the scene: "hand 2 0", "seat 3", "pot".
-        x, y: Its middle.
-        scale: How much larger it is than its drawing.
-        width, height: Of its drawing, which lies around (0, 0).
-        drawing: SVG elements; cards are used as the symbols of `kille_env.pictures.cards`.
-    """
-
-    key: str
+    key: str  # its name, which is unique in the scene: "hand 2 0", "seat 3", "pot"
     x: float
     y: float
-    scale: float
-    width: float
+    scale: float  # how much larger it is than its drawing
+    width: float  # of its drawing, which lies around (0, 0)
     height: float
-    drawing: str
+    drawing: str  # SVG elements; cards are used as the symbols of `kille_env.pictures.cards`
 
     @property
     def box(self) -> Box:
@@ -48,17 +40,11 @@ class Item(NamedTuple):
 
 
 class Scene(NamedTuple):
-    """A table, ready to be drawn.
-
-    Attributes:
-        width, height: In units; a card is 64 x 92 of them at scale 1.
-        items: Things, the lowest first.
-        title: What there is to see, in words.
-    """
+    """A table, ready to be drawn, in units of which a card is 64 x 92 at scale 1."""
 
     width: float
     height: float
-    items: tuple[Item, ...]
+    items: tuple[Item, ...]  # the lowest first
     title: str
 
 

@@ -36,38 +36,23 @@ def cards_then(
 
 @dataclass(frozen=True)
 class Past:
-    """Decisions of other seats earlier in the deal, if a determinization is the true one.
+    """Decisions of other seats earlier in the deal, if a determinization is the true one."""
 
-    Attributes:
-        determinization: [X] index of the determinization.
-        seat: [X] the seat that acted.
-        observation: [X, F] uint8, its observation in that determinization.
-        mask: [X, A] int8, its legal actions.
-        action: [X] its action.
-    """
-
-    determinization: np.ndarray
-    seat: np.ndarray
-    observation: np.ndarray
-    mask: np.ndarray
-    action: np.ndarray
+    determinization: np.ndarray  # [X] index of the determinization
+    seat: np.ndarray  # [X] the seat that acted
+    observation: np.ndarray  # [X, F] uint8, its observation in that determinization
+    mask: np.ndarray  # [X, A] int8, its legal actions
+    action: np.ndarray  # [X]
 
 
 @dataclass(frozen=True)
 class OwnPast:
-    """Earlier decisions in the deal of the seats that are to act, the earliest first.
+    """Earlier decisions in the deal of the seats that are to act, the earliest first."""
 
-    Attributes:
-        decision: [X] index of the present decision that a row belongs to.
-        observation: [X, F] uint8, the observation of the seat at that time.
-        mask: [X, A] int8, its legal actions.
-        action: [X] its action.
-    """
-
-    decision: np.ndarray
-    observation: np.ndarray
-    mask: np.ndarray
-    action: np.ndarray
+    decision: np.ndarray  # [X] index of the present decision that a row belongs to
+    observation: np.ndarray  # [X, F] uint8, the observation of the seat at that time
+    mask: np.ndarray  # [X, A] int8, its legal actions
+    action: np.ndarray  # [X]
 
 
 Steps = tuple[np.ndarray, np.ndarray, np.ndarray]

@@ -77,35 +77,21 @@ class Seat(NamedTuple):
 
 
 class Laid(NamedTuple):
-    """A card in the middle, where cards meet: in a trick, or among the last cards of a deal.
+    """A card in the middle, where cards meet: in a trick, or among the last cards of a deal."""
 
-    Attributes:
-        seat: The seat that played it.
-        place: Where it lies, as in the seat's cards.
-        face: The card as in `Card`.
-        word: A word below it: "out", "8 points".
-        best: Whether it is the best one so far.
-    """
-
-    seat: int
-    place: str
-    face: int | None
-    word: str = ""
-    best: bool = False
+    seat: int  # the seat that played it
+    place: str  # where it lies, as in the seat's cards
+    face: int | None  # as in `Card`
+    word: str = ""  # a word below it: "out", "8 points"
+    best: bool = False  # whether it is the best one so far
 
 
 class Call(NamedTuple):
-    """A call.
+    """A call."""
 
-    Attributes:
-        seat: The seat that calls; -1 is nobody in particular.
-        words: In Swedish: "Husar hugger!".
-        meaning: In English.
-    """
-
-    seat: int
-    words: str
-    meaning: str
+    seat: int  # the seat that calls; -1 is nobody in particular
+    words: str  # in Swedish: "Husar hugger!"
+    meaning: str  # in English
 
 
 class View(NamedTuple):
@@ -146,30 +132,18 @@ class View(NamedTuple):
 
 
 class Move(NamedTuple):
-    """A card that went from one place to another.
+    """A card that went from one place, or pile, to another."""
 
-    Attributes:
-        source: The place of the view before, or of a pile.
-        target: The place of the view after, or of a pile; "won 2" are the tricks that seat 2 has
-            won, of which no card is shown.
-    """
-
-    source: str
-    target: str
+    source: str  # of the view before
+    target: str  # of the view after; "won 2" are the tricks of seat 2, of which no card is shown
 
 
 class Change(NamedTuple):
-    """The change from one view to the next.
-
-    Attributes:
-        moves: Cards that moved, in order.
-        calls: Calls, in order.
-        verdict: Why the deal ended as it did, if it ended; else "".
-    """
+    """The change from one view to the next, in order."""
 
     moves: tuple[Move, ...] = ()
     calls: tuple[Call, ...] = ()
-    verdict: str = ""
+    verdict: str = ""  # why the deal ended as it did, if it ended
 
 
 def change_of(before: View, after: View, seen: View, *, dealt: bool) -> Change:
