@@ -309,20 +309,11 @@ def _array(shape: tuple[int, ...], dtype: np.dtype) -> tuple[Any, Any]:
 class DeviceBatch(Fixed):
     """N tables of a game on the GPU that are stepped together; a `Batch` that never leaves it.
 
-    After `reset` and after every `step`, these arrays of the GPU show what is to be decided, and
-    the next call overwrites them. They have the CUDA array interface, so
-    `torch.as_tensor(batch.mask, device="cuda")` shares their memory. Calls return before the GPU
+    `seat`, `observation`, `mask`, `reward`, `terminated`, `truncated` and `tables` are those of
+    `Batch`, as arrays of the GPU that the next call overwrites. They have the CUDA array interface,
+    so `torch.as_tensor(batch.mask, device="cuda")` shares their memory. Calls return before the GPU
     has done the work; everything runs on the default stream, as torch does where nothing else is
     said. The same actions lead to the same bytes as at the tables of a `Batch`.
-
-    Attributes:
-        seat: [N] int8, the seat to act, -1 where the match is over (only with `restart=False`).
-        observation: [N, F] uint8, what this seat sees.
-        mask: [N, A] int8, 1 for each action that it may take.
-        reward: [N, P] float64, units that each seat earned in this step.
-        terminated: [N] bool, whether this step ended the match by the rules.
-        truncated: [N] bool, whether this step ended it by a cap.
-        tables: [N] records, the whole state; field names are the game's.
     """
 
     FIXED = frozenset(

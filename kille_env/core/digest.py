@@ -29,15 +29,10 @@ class UnstableError(Exception):
 
 
 class Sources(NamedTuple):
-    """Sources of a compiled kernel.
+    """Sources of a compiled kernel."""
 
-    Attributes:
-        digest: Equal only for kernels that compile to the same code.
-        files: The files that its functions, modules and classes come from, and the compiler's.
-    """
-
-    digest: str
-    files: frozenset[str]
+    digest: str  # equal only for kernels that compile to the same code
+    files: frozenset[str]  # that its functions, modules and classes come from, and the compiler's
 
 
 def sources_of(function: Any, settings: tuple[Any, ...] = ()) -> Sources:

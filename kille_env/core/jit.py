@@ -164,18 +164,12 @@ before_compiling: list[Callable[[], None]] = []
 class Kernel:
     """A compiled function, in two forms that are made when they are first needed.
 
-    While single tables start (`kille_env.core.start`), it runs as the function itself.
-
-    Attributes:
-        py_func: The function itself.
-        compiled: What Python calls: compiled with all that it calls, and cached.
-        inlined: What other kernels call: it becomes a part of them.
-        starting: Whether kernels that are not loaded yet run as plain Python; of the whole class.
-        loaded: Whether the compiled form is ready.
+    Python calls `compiled`, which is cached; other kernels call `inlined`, which becomes a part of
+    them. While single tables start (`kille_env.core.start`), it runs as `py_func`.
     """
 
-    starting = False
-    loaded = False
+    starting = False  # whether kernels that are not loaded yet run as plain Python
+    loaded = False  # whether the compiled form is ready
 
     def __init__(self, function: Callable[..., Any]) -> None:
         """Take a function; nothing is compiled yet."""

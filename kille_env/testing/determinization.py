@@ -123,13 +123,7 @@ def _check_keys(drawn: Sequence[tuple[Batch, int]], rng: np.random.Generator) ->
 
 
 class Hand:
-    """A hand so far at one table.
-
-    Attributes:
-        start: The table when the cards were to be dealt.
-        states: The table before each decision, the last as it stands now; each a batch of one.
-        actions: The decisions, one less.
-    """
+    """A hand so far at one table: `states` before each decision and now, and one `actions` less."""
 
     def __init__(self, start: Batch, now: Batch) -> None:
         """Start with a hand that has just been dealt; both batches are copied."""
