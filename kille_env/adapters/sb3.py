@@ -44,12 +44,7 @@ from kille_env.core.batch import Batch
 from kille_env.core.floats import FEATURES
 from kille_env.core.spec import RulesLike
 from kille_env.errors import KilleError, RulesError, shortened
-from kille_env.play.options import (
-    OPPONENTS,
-    SeatOptions,
-    check_names,
-    reset_options,
-)
+from kille_env.play.options import OPPONENTS, SeatOptions, check_names, reset_options
 from kille_env.play.seats import SeatTables, each_opponent
 from kille_env.play.user_functions import Function, check_reward_function, paid
 from kille_env.registry import Table, make_batch, spec
@@ -58,13 +53,7 @@ RESET_OPTIONS = ("deck", "dealer", "start")
 
 
 class TableVecEnv(VecEnv):
-    """One object that stands for N environments: the base of both forms.
-
-    Attributes:
-        observation: The kind of observations: "float", "box" or "seats".
-        features: The option `features`, shown in their place, or None.
-        observe_rules: The option.
-    """
+    """One object that stands for N environments: the base of both forms."""
 
     render_mode: str | None = None
 
@@ -196,19 +185,12 @@ class _Kind:
 
 
 class Played(NamedTuple):
-    """One decision at each of N tables, and its rewards and ends.
+    """One decision at each of N tables, and its rewards and ends."""
 
-    Attributes:
-        seats: [N] int64, the seats that decided.
-        rewards: [N, P] float64, what each seat earned.
-        ended: [N] bool, the matches that ended.
-        infos: [N], see docs/environments.md.
-    """
-
-    seats: np.ndarray
-    rewards: np.ndarray
-    ended: np.ndarray
-    infos: list[dict[str, Any]]
+    seats: np.ndarray  # [N] int64, the seats that decided
+    rewards: np.ndarray  # [N, P] float64, what each seat earned
+    ended: np.ndarray  # [N] bool, the matches that ended
+    infos: list[dict[str, Any]]  # [N], see docs/environments.md
 
 
 class SelfPlayVecEnv(TableVecEnv):
@@ -264,12 +246,8 @@ class SelfPlayVecEnv(TableVecEnv):
             num_players: P, the game's default for None; or several, for tables of all these sizes.
             observation: "float": float32 in 0 to 1; "box": the features as uint8; "seats": of one
                 size at tables of every size, see `kille_env.core.floats`.
-            features: A function from observations [N, F], of the kind `observation`, and masks
-                [N, A] to features [N, K], which are shown in their place, float32. What learns here
-                is measured through the same function.
-            reward: A function from the units that every seat has earned in finished episodes [N, P]
-                to rewards [N, P]. They are paid at the end of an episode, and nothing before.
-                Infos stay in units.
+            features: A function of your own, see docs/own.md.
+            reward: A function of your own, likewise.
             spreads: Divisors of the rewards of each kind, above 0, such as the standard
                 deviation of a seat's earnings there, for each size all its kinds of episodes; None
                 leaves them as they are. A kind with several rule sets may have one for each, [R].
@@ -502,14 +480,9 @@ class SeatVecEnv(TableVecEnv):
             num_players: P, the game's default for None.
             observation: "float": float32 in 0 to 1; "box": the features as uint8; "seats": of one
                 size at tables of every size, see `kille_env.core.floats`.
-            features: A function from observations [N, F], of the kind `observation`, and masks
-                [N, A] to features [N, K], which are shown in their place, float32. What learns here
-                is measured through the same function.
+            features: A function of your own, see docs/own.md.
             **options: See `kille_env.play.options.SeatOptions`. "self" among the opponents is
                 the model that `follow` names; algorithms without masks need `illegal="lose"`.
-
-        Raises:
-            KilleError: See `kille_env.play.seats.SeatTables`.
         """
         check_names(SeatVecEnv, options, game)
         table = Table.of(game, num_players, options.get("rules"), options.get("episode"))

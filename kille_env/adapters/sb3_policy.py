@@ -18,12 +18,7 @@ from typing import Any, Self, cast
 import gymnasium
 import numpy as np
 from gymnasium import spaces
-from gymnasium.wrappers import (
-    OrderEnforcing,
-    PassiveEnvChecker,
-    RecordEpisodeStatistics,
-    TimeLimit,
-)
+from gymnasium.wrappers import OrderEnforcing, PassiveEnvChecker, RecordEpisodeStatistics, TimeLimit
 
 from kille_env.extras import needs
 
@@ -34,12 +29,7 @@ with needs("train"):
     from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
 
 from kille_env.adapters.sb3_models import meaning_of, scores
-from kille_env.adapters.sb3_rollouts import (
-    PASS_ON,
-    last_observations,
-    saw_normalized,
-    wrappers_of,
-)
+from kille_env.adapters.sb3_rollouts import PASS_ON, last_observations, saw_normalized, wrappers_of
 from kille_env.adapters.spaces import Observations, feature_space
 from kille_env.core.arguments import one_of
 from kille_env.core.floats import OBSERVATION, reading_of
