@@ -27,31 +27,13 @@ class Kind(IntEnum):
 TYPES = len(Kind)
 KILLE_CODES = tuple(kind.name for kind in Kind)
 KILLE_NAMES = (
-    "blaren",
-    "blompottan",
-    "kransen",
-    *(f"lilja {i}" for i in range(1, 13)),
-    "värdshus",
-    "kavall",
-    "svin",
-    "husar",
-    "gök",
-    "kille",
+    *("blaren", "blompottan", "kransen", *(f"lilja {i}" for i in range(1, 13))),
+    *("värdshus", "kavall", "svin", "husar", "gök", "kille"),
 )
-
 KILLE_WORDS = (
-    "mask",
-    "flowerpot",
-    "wreath",
-    *map(str, range(1, 13)),
-    "inn",
-    "cavalier",
-    "pig",
-    "hussar",
-    "cuckoo",
-    "harlequin",
+    *("mask", "flowerpot", "wreath", *map(str, range(1, 13))),
+    *("inn", "cavalier", "pig", "hussar", "cuckoo", "harlequin"),
 )
-
 KILLE_PACK = Pack(KILLE_CODES, 2, KILLE_NAMES, KILLE_WORDS)
 
 

@@ -21,17 +21,9 @@ from kille_env.core.table import table_dtype
 from kille_env.errors import KilleError, RulesError, shortened
 
 KERNELS = (
-    "begin",
-    "deal",
-    "legal_actions",
-    "apply",
-    "observe",
-    "information_state",
-    "full_state",
-    "resample",
-    "relabel",
+    *("begin", "deal", "legal_actions", "apply", "observe", "information_state", "full_state"),
+    *("resample", "relabel"),
 )
-
 LOOPS: dict[str, Any] = {
     "begin": loops.begin_tables,
     "open": loops.open_tables,
