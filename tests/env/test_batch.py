@@ -339,12 +339,6 @@ def test_the_dealer_can_be_given_one_for_all_or_one_a_table():
     assert tables.tables["dealer"].tolist() == [0, 1, 2, 4]
 
 
-def test_else_he_is_drawn():
-    tables = batch(100, 5)
-    tables.reset()
-    assert set(tables.tables["dealer"].tolist()) == set(range(5))
-
-
 # Size
 
 

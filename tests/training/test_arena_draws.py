@@ -48,16 +48,6 @@ def equally_often(found, kinds):
     assert np.abs(counts - expected).max() < 5 * np.sqrt(expected * (1 - 1 / kinds))
 
 
-def test_a_draw_is_the_same_however_its_deals_are_cut():
-    whole = draw((0, 1, 2, 3, 5, 6), choices(7, 3), hero=4, new=(5, 6))
-    found = whole.lineups(5, KEYS, 10, 40)
-    assert found.members.dtype == np.int32 and 0 < len(found.deal) < 40 * 35
-
-    parts = [whole.lineups(5, KEYS, *cut) for cut in ((10, 1), (11, 29), (40, 10))]
-    for *each, what in zip(*parts, found, strict=True):
-        assert (np.concatenate(each) == what).all()
-
-
 def test_a_draw_is_one_of_names_whatever_their_numbers_are():
     shuffled = [NAMES[number] for number in (3, 0, 6, 1, 5, 2, 4)]
     here = lineups(draw((1, 2, 3, 4, 5, 6), choices(7, 4), hero=0), 1, KEYS, 0, 50)

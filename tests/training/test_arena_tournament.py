@@ -105,15 +105,6 @@ def test_everything_is_played_once(tmp_path):
     assert (again.deals, again.done, again.total) == (0, 18, 18)
 
 
-@pytest.mark.parametrize("batch_tables", [1, 9, 1000])
-def test_the_same_is_played_in_whatever_units(tmp_path, batch_tables):
-    whole = {"entrants": FIVE}
-    play(tmp_path / "a", **whole)
-    play(tmp_path / "b", **whole, batch_tables=batch_tables)
-    assert rows(tmp_path / "a") == rows(tmp_path / "b")
-    assert same(kept(tmp_path / "a"), kept(tmp_path / "b"))
-
-
 def test_interrupted_anywhere_it_ends_the_same(tmp_path):
     whole = {"table": {"num_players": 2}, "batch_tables": 4, "matchmaking": {"deals": 10}}
     play(tmp_path / "whole", **whole)
@@ -130,35 +121,6 @@ def test_interrupted_anywhere_it_ends_the_same(tmp_path):
     assert rows(tmp_path / "whole") == rows(tmp_path / "parts")
     results = [(tmp_path / name / "results.npz").read_bytes() for name in ("whole", "parts")]
     assert results[0] == results[1]
-
-
-@pytest.mark.parametrize(
-    ("matchmaking", "new"),
-    [
-        ({"format": "round_robin"}, 6),
-        ({"format": "round_robin", "fill": "copies"}, 8),
-        ({"format": "gauntlet", "hero": "luck"}, 3),
-        ({"format": "random", "lineups": 2}, 4.8),
-    ],
-)
-def test_a_new_entrant_plays_only_what_is_new(tmp_path, matchmaking, new):
-    matchmaking = {**matchmaking, "deals": 40}
-    entrants = {**TRIO, "chance": "uniform"}
-    play(tmp_path / "a", entrants=entrants, matchmaking=matchmaking)
-    before = rows(tmp_path / "a")
-    play(tmp_path / "a", entrants=FIVE, matchmaking=matchmaking)
-    after = rows(tmp_path / "a")
-    assert before.items() <= after.items()
-    late = [members for _, members in after.keys() - before.keys()]
-    assert all("tipsy" in members for members in late)
-    assert len(late) == pytest.approx(40 * new, abs=0 if new != 4.8 else 20)
-
-
-def test_more_deals_play_only_what_is_new(tmp_path):
-    play(tmp_path / "a")
-    assert play(tmp_path / "a", matchmaking={"deals": 9}).deals == 3
-    play(tmp_path / "b", matchmaking={"deals": 9})
-    assert same(kept(tmp_path / "a"), kept(tmp_path / "b"))
 
 
 @pytest.mark.parametrize("format", ["round_robin", "random"])
