@@ -92,6 +92,13 @@ def test_a_pot_comes_out_the_same() -> None:
         assert row[column] == ROWS[name][column]
 
 
+def test_two_together_are_measured_at_every_file_with_more_than_two_seats() -> None:
+    rows = [ROWS[name] for name in STORED if values_of(name)[2:]]
+    assert len(rows) >= 15
+    for row in rows:
+        assert 0.0 < float(row["agreed"]) <= float(row["sharing"])
+
+
 def test_leduc_with_equal_cards_merged_is_leduc() -> None:
     merged, whole = leduc().tree, script("truth/poker.py").leduc(2).tree
     assert (merged.num_infosets, whole.num_infosets) == (936, 288)
