@@ -16,7 +16,7 @@ from kille_agents.network import NetworkPolicy, save_network
 from kille_agents.objects import player_of
 from kille_agents.perceptron import Layer
 from kille_env.core.floats import Reading, reading_of, seat_layout
-from kille_env.core.spec import Rules, width
+from kille_env.core.spec import RulesLike, width
 from kille_env.errors import PolicyError, shortened
 from kille_env.play.functions import FunctionPolicy, is_from
 from kille_env.play.policy import at_table
@@ -46,7 +46,7 @@ def save_policy(
     folder: str | Path,
     game: str | None = None,
     num_players: int | None = None,
-    rules: Rules | str | Mapping[str, Any] | None = None,
+    rules: RulesLike = None,
     *,
     episode: str | None = None,
     observation: str | None = None,
@@ -74,7 +74,7 @@ def save_policy(
         folder: Where to write `policy.json` and `policy.safetensors`.
         game: The game that a module was trained for, or that is meant of the tables of a model.
         num_players: Seats; the game's default for None.
-        rules: A preset, switches, or resolved rules.
+        rules: A preset, switches, resolved rules, or the `RuleSpace` that it learned over.
         episode: "deal" or "match"; None is what `rules` say, or else "deal".
         observation: Input of a module: "box", "float" or "seats".
         returns: Its output: "logits", "probabilities" or "values".
