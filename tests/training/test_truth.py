@@ -86,7 +86,8 @@ def test_known_values_come_out() -> None:
     assert first + second + third == pytest.approx(0.0, abs=1e-8)
 
 
-def test_a_pot_comes_out_the_same() -> None:
+def test_every_table_has_a_digest_and_a_pot_comes_out_the_same() -> None:
+    assert all(len(row["digest"]) == 64 for row in ROWS.values())
     row = script("truth/make.py").pot(name := "byteskille-pot-wikipedia-2")
     for column in ("digest", "values", "nash_conv", "hands"):
         assert row[column] == ROWS[name][column]
