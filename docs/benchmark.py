@@ -14,9 +14,9 @@ from kille_training.evaluation.held_out import held_out
 from kille_training.learn.benchmark import (
     MAIN,
     Benchmark,
+    Line,
     Results,
     read_results,
-    rows_of,
     score_of,
 )
 from kille_training.learn.grid_plots import curves
@@ -38,10 +38,29 @@ def results(grid: str) -> Results:
     return read_results(path) if path.is_file() else Results(())
 
 
-def scores_table() -> str:
-    """Return the final scores at the task of the picture."""
+def scores_table(budget: str) -> str:
+    """Return the final scores at the task of the picture with a budget, a column for each arm."""
     found = results("rules")
-    return table(("method", "rules", *found.values("budget")), rows_of(found, TASK))
+    methods, arms = found.values("method"), found.values("arm")
+    cells = [[_cell(found.runs(TASK, name, arm, budget)) for arm in arms] for name in methods]
+    return table(
+        ("method", *arms), [(name, *row) for name, row in zip(methods, cells, strict=True)]
+    )
+
+
+def references() -> str:
+    """Return the scores of players that do not learn over the space, in a sentence."""
+    players = results("rules").players(TASK)
+    return "Beside them " + ", ".join(f"`{x['method']}` {_cell([x], 3)}" for x in players) + "."
+
+
+def _cell(runs: list[Line], digits: int = 2) -> str:
+    """Return "0.52 (0.49 to 0.56)", the interval only of several seeds."""
+    if not runs:
+        return ""
+    found = score_of(runs)
+    ends = f" ({found.low:.{digits}f} to {found.high:.{digits}f})" if len(runs) > 1 else ""
+    return f"{found.value:.{digits}f}{ends}"
 
 
 def worst_table() -> str:
@@ -66,13 +85,18 @@ def worst_table() -> str:
 
 
 def by_task(grid: str) -> str:
-    """Return the final scores of a grid with one budget, a column for each task."""
+    """Return the final scores of a grid with one budget: a row per task and arm, by method."""
     found = results(grid)
-    tasks = list(dict.fromkeys(line["task"] for line in found.lines))
-    cells = {(*row[:2], task): row[2] for task in tasks for row in rows_of(found, task)}
-    rows = dict.fromkeys(key[:2] for key in cells)
-    body = [(*row, *(cells.get((*row, task), "") for task in tasks)) for row in rows]
-    return table(("method", "rules", *tasks), body) if body else NOT_RUN
+    methods, (budget, *_) = found.values("method"), found.values("budget") or [""]
+    tasks, arms = dict.fromkeys(line["task"] for line in found.lines), found.values("arm")
+    body = [
+        (f"{task}, {arm}" if arms[1:] else task, *(
+            _cell(found.runs(task, x, arm, budget)) for x in methods
+        ))
+        for task in tasks
+        for arm in arms
+    ]  # fmt: skip
+    return table(("task", *methods), body) if body else NOT_RUN
 
 
 def done_table() -> str:
@@ -89,7 +113,9 @@ def done_table() -> str:
 
 BLOCKS = {
     PAGE: {
-        "scores": scores_table,
+        "decisions": partial(scores_table, "decisions"),
+        "seconds": partial(scores_table, "seconds"),
+        "references": references,
         "worst": worst_table,
         "spaces": partial(by_task, "spaces"),
         "fixed": partial(by_task, "fixed"),
