@@ -27,8 +27,9 @@ MATCH = {"episode": "match"}
 
 
 @pytest.fixture
-def fresh() -> Iterator[Site]:
-    """A server at which no match waits."""
+def fresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
+    """A server at which no match waits; its matches have one seed, by which the person decides."""
+    monkeypatch.setattr("kille_training.table.online.secrets.randbits", lambda bits: 1)
     with serving() as address:
         yield address
 
