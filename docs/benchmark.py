@@ -12,6 +12,7 @@ from blocks import table
 from kille_env import rule_space
 from kille_training.evaluation.held_out import held_out
 from kille_training.learn.benchmark import (
+    ITSELF,
     MAIN,
     Benchmark,
     Line,
@@ -104,7 +105,8 @@ def done_table() -> str:
     rows = []
     for path in sorted(CONFIGS.glob("*.yaml")):
         runs = [line for line in results(path.stem).lines if "arm" in line]
-        planned = sum(item.player is None for item in load(Benchmark, path).items(Path()))
+        items = load(Benchmark, path).items(Path())
+        planned = sum(x.player is None and ITSELF not in x.folder.parts for x in items)
         seconds = sum(run["points"][-1]["seconds"] for run in runs)
         command = f"`kille benchmark {path.stem}`"
         rows.append((command, f"{len(runs)} of {planned}", f"{seconds / 60:.0f}"))
