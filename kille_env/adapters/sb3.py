@@ -27,7 +27,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from math import inf
-from typing import Any, NamedTuple, NoReturn, TypedDict, Unpack
+from typing import Any, NamedTuple, TypedDict, Unpack
 
 import numpy as np
 
@@ -161,17 +161,15 @@ class SelfPlayOptions(TypedDict, total=False):
 class _Kind:
     """The M tables of one size and one kind of episode, with their rows in the environment."""
 
-    def __init__(self, batch: Batch, shown: Observations, first: int, spread: Spread) -> None:
-        self.batch, self.shown, self._spread = batch, shown, spread
+    def __init__(self, batch: Batch, shown: Observations, first: int) -> None:
+        self.batch, self.shown, self.spreads = batch, shown, np.array(1.0)
         self.rows = slice(first, first + batch.num_tables)
         self.returns = np.zeros((batch.num_tables, batch.num_players))
         self.decisions = np.zeros(batch.num_tables, dtype=np.int64)
 
     def spread(self) -> Any:
         """Return the divisor of rewards, or those of the rules of each table, [M, 1]."""
-        if not np.ndim(self._spread):
-            return self._spread
-        return np.asarray(self._spread)[self.batch.tables["rules"], None]
+        return self.spreads[self.batch.tables["rules"], None] if self.spreads.ndim else self.spreads
 
     def observe(self) -> Any:
         """Return the observations of the seats to act, fresh."""
@@ -260,20 +258,17 @@ class SelfPlayVecEnv(TableVecEnv):
         sizes, episode = _several(num_players), _several(options.pop("episode", None))
         kinds = [(size, each) for size in sizes for each in episode]
         _check_kinds(num_tables, kinds)
-        divided = [1.0] * len(kinds) if spreads is None else _spreads(len(kinds), spreads)
         seed, self._kinds = options.pop("seed", None), list[_Kind]()
         seeds: list[int | None] = [seed] * len(kinds)
         # Kinds with one seed would play the same deals where they have as many seats.
         if len(kinds) > 1 and seed is not None:
             seeds = np.random.SeedSequence(seed).generate_state(len(kinds)).tolist()
-        for (size, each), one, spread in zip(kinds, seeds, divided, strict=True):
+        for (size, each), one in zip(kinds, seeds, strict=True):
             table: Any = {**options, "episode": each, "seed": one, "restart": False}
             rules, first = options.get("rules"), sum(kind.batch.num_tables for kind in self._kinds)
             if isinstance(rules, (list, tuple)) and len(rules) == num_tables:  # each its own part
                 table["rules"] = rules[first : first + num_tables // len(kinds)]
             batch = make_batch(game, num_tables // len(kinds), size, **table)
-            if not _are_spreads(spread, len(batch.rules.record)):
-                _refuse_spreads(len(kinds), spreads)
             seats = batch.num_players
             told = batch.observe_rules
             shown = Observations(observation, batch.spec, seats, FEATURES, features, told)
@@ -282,7 +277,9 @@ class SelfPlayVecEnv(TableVecEnv):
                     f"tables with {self._kinds[0].batch.num_players} and {seats} seats show "
                     'observations of different sizes; those of observation="seats" have one size'
                 )
-            self._kinds.append(_Kind(batch, shown, first, spread))
+            self._kinds.append(_Kind(batch, shown, first))
+        if spreads is not None:
+            _give_spreads(self._kinds, spreads)
         self.kinds = tuple(kind.batch.table for kind in self._kinds)
         self.batch, self.rules = self._kinds[0].batch, self._kinds[0].batch.rules
         self.num_players = max(table.num_players for table in self.kinds)
@@ -419,29 +416,25 @@ def _check_kinds(num_tables: int, kinds: Sequence[Any]) -> None:
         raise KilleError(f"num_tables is {num_tables}, expected a multiple of {len(kinds)} kinds")
 
 
-def _spreads(num_kinds: int, given: Any) -> list[Any]:
-    """Return a list of as many spreads as there are kinds of tables."""
-    try:
-        if len(found := list(given)) == num_kinds:
-            return found
-    except TypeError:
-        pass
-    _refuse_spreads(num_kinds, given)
+def _give_spreads(kinds: Sequence[_Kind], spreads: Any) -> None:
+    """Give each kind its divisor of rewards, or those of its rule sets."""
+    many = isinstance(spreads, (list, tuple)) or (isinstance(spreads, np.ndarray) and spreads.ndim)
+    given = [arguments.array(each) for each in spreads] if many else []
+    if len(given) != len(kinds) or not all(map(_is_spread, given, kinds)):
+        raise KilleError(
+            f"spreads are {len(kinds)} numbers above 0, one for each kind of tables (or an array, "
+            f"one for each of its rule sets), got {shortened(spreads)}"
+        )
+    for kind, spread in zip(kinds, given, strict=True):
+        kind.spreads = spread
 
 
-def _are_spreads(spread: Any, num_rules: int) -> bool:
-    """Return whether a value is a divisor, or one for each rule set."""
-    given = arguments.array(spread)
-    if given is None or given.dtype.kind not in "iuf" or given.shape not in ((), (num_rules,)):
+def _is_spread(given: np.ndarray | None, kind: _Kind) -> bool:
+    """Return whether a value is a divisor of rewards, or one for each rule set of a kind."""
+    shapes = ((), kind.batch.rules.record.shape)
+    if given is None or given.dtype.kind not in "iuf" or given.shape not in shapes:
         return False
     return bool(((given > 0) & (given < inf)).all())
-
-
-def _refuse_spreads(num_kinds: int, spreads: Any) -> NoReturn:
-    raise KilleError(
-        f"spreads are {num_kinds} numbers above 0, one for each kind of tables (or an array, one "
-        f"for each of its rule sets), got {shortened(spreads)}"
-    )
 
 
 class SeatVecEnv(TableVecEnv):

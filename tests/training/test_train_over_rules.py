@@ -288,3 +288,26 @@ def test_rewards_are_in_spreads_of_the_rules_that_a_match_was_played_by() -> Non
     assert np.allclose(played.reward * here, units.reward, rtol=1e-12, atol=0.0)
     assert units.reward.any()
     assert len(np.unique(here)) > 100
+
+
+def test_rewards_over_a_space_are_scaled_unless_a_method_plays_for_units() -> None:
+    table, alone = run_of("told").home(), run_of("default").home()
+    scaled = method_named("ppo").Learner(table, 3, settings_of("ppo", SMALL))
+    assert len(scaled.spreads) == len(kille_env.rule_space(NAME).rules())
+    assert method_named("ppo").Learner(alone, 3, settings_of("ppo", SMALL)).spreads is None
+    small = METHODS["maskable_ppo"]
+    rewards = []
+    for more in ({}, {"scaled": False}):
+        settings = settings_of("maskable_ppo", {**small, **more})
+        venv = method_named("maskable_ppo").Learner(table, 3, settings).env
+        rewards.append([venv.play(venv.action_masks().argmax(axis=1)).rewards for _ in range(60)])
+    shown, units = np.array(rewards)
+    assert np.array_equal(shown != 0, units != 0)
+    assert len(np.unique(np.round(units[units != 0] / shown[shown != 0], 9))) > 4
+    for method, more in (("psro", {}), ("maskable_ppo", {"form": "seats"})):
+        learner = method_named(method).Learner(
+            table, 3, settings_of(method, {**METHODS[method], **more})
+        )
+        learner.update(lambda: 1.0)
+        with pytest.raises(ConfigError, match=r"scaled is true, and .*: leave it out"):
+            settings_of(method, {**METHODS[method], **more, "scaled": True})

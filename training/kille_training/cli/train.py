@@ -70,5 +70,4 @@ def over(space: str) -> list[str]:
 
     found = rule_space(space)
     seats = f"table.num_players={found.seats[0]}"
-    name = f"name={Path(found.name).stem}"
-    return [name, f"space.name={space}", seats, "learner.scaled=true"]
+    return [f"name={Path(found.name).stem}", f"space.name={space}", seats]

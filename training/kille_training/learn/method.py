@@ -14,7 +14,7 @@ counters and generators; a learner with a loaded state begins new matches.
 
 import json
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, cached_property
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
@@ -95,13 +95,14 @@ class DealSettings:
         layers: Units of each hidden layer.
         merge: Whether equal observations are computed once. It changes the seconds of a run, and
             the last digits of what it learns.
-        scaled: Whether rewards are divided by the spread of earnings, see `spreads_of`.
+        scaled: Whether rewards are divided by the spread of earnings, see `spreads_of`; None: over
+            a rule space alone.
     """
 
     tables: Count = 2048
     layers: List[int] = (64, 64)
     merge: bool = True
-    scaled: bool = False
+    scaled: bool | None = None
 
 
 class DealLearner:
@@ -120,13 +121,17 @@ class DealLearner:
         torch.manual_seed(seed)
         self.table, self.settings, self.seed, self.decisions = table, settings, seed, 0
         self.batch = self.make_batch()
-        self.spreads = spreads_of(table) if settings.scaled else None
 
     def make_batch(self) -> Batch:
         """Return new tables with fresh deals."""
         table, seed = self.table, seed_after(self.seed, self.decisions)
         size = self.settings.tables, table.num_players
         return make_batch(table.game, *size, **rules_of(table), seed=seed)
+
+    @cached_property
+    def spreads(self) -> np.ndarray | None:
+        """The spreads that rewards are divided by, [R]; None leaves them in units."""
+        return spreads_of(self.table) if is_scaled(self.settings, self.table) else None
 
     def collect(self, players: Any, seating: np.ndarray | None = None) -> Transitions:
         """Play a match at each table; with `scaled`, rewards are in spreads of its rules."""
@@ -168,6 +173,11 @@ def rules_of(table: Table) -> dict[str, Any]:
     if isinstance(table, SpaceTable):
         return {"rules": table.space, "observe_rules": table.told}
     return {"rules": table.rules}
+
+
+def is_scaled(settings: Any, table: Table) -> bool:
+    """Return whether rewards at a table are divided by their spreads."""
+    return isinstance(table, SpaceTable) if settings.scaled is None else settings.scaled
 
 
 @cache

@@ -30,6 +30,7 @@ from kille_env.registry import Table, spec
 from kille_env.rule_spaces import SpaceTable
 from kille_training.learn.method import (
     Left,
+    is_scaled,
     loaded,
     rules_of,
     seed_after,
@@ -77,7 +78,8 @@ class Settings:
             as "knack/trained", with the same layers and, with `table_sizes`, the same `near_seats`.
             Without one they are random, as those of the value network always are.
         scaled: Whether rewards are divided by the spread of earnings at the table, see
-            `learn.method.spreads_of`; `table_sizes` always are, between rules of thumb.
+            `learn.method.spreads_of`; None: over a rule space alone, with form "streams".
+            `table_sizes` always are, between rules of thumb.
         torch_threads: Threads of torch; two are slower than one for networks of this size.
     """
 
@@ -101,7 +103,7 @@ class Settings:
     episodes: List[Literal["deal", "match"]] = ()
     near_seats: Count = NEAR_SEATS
     begin_with: str = ""
-    scaled: bool = False
+    scaled: bool | None = None
     torch_threads: Count = 1
 
     def __post_init__(self) -> None:
@@ -113,7 +115,10 @@ class Settings:
                 "kinds of tables"
             )
         if self.scaled and (self.table_sizes or self.form != "streams"):
-            raise ConfigError("scaled needs form: streams, and table_sizes are scaled anyway")
+            raise ConfigError(
+                "scaled is true, and form: seats plays for units, table_sizes for spreads of their "
+                "own: leave it out"
+            )
         if self.episodes and not self.table_sizes:
             raise ConfigError("episodes needs table_sizes; set table.episode for one table")
         if self.table_sizes and self.form != "streams":
@@ -288,7 +293,7 @@ class Learner:
                 table.game,
                 settings.num_tables,
                 table.num_players,
-                spreads=[spreads_of(table)] if settings.scaled else None,
+                spreads=[spreads_of(table)] if is_scaled(settings, table) else None,
                 **rules_of(table),
                 seed=self.seed,
             )

@@ -60,7 +60,7 @@ class Settings(DealSettings):
     def __post_init__(self) -> None:
         """Refuse scaled rewards: margins between members are in units."""
         if self.scaled:
-            raise ConfigError("psro plays for units: set learner.scaled to false")
+            raise ConfigError("scaled is true, and psro plays for units: leave it out")
 
 
 class Learner(DealLearner):
