@@ -15,8 +15,7 @@ from kille_env.adapters import make
 from kille_env.adapters.registration import register_games
 from kille_env.core.provided import provide
 from kille_env.errors import KilleError
-from kille_env.registry import Table as Table
-from kille_env.registry import list_games, make_batch, on_policy_lookup, spec, version_of
+from kille_env.registry import Table, list_games, make_batch, on_policy_lookup, spec, version_of
 from kille_env.registry import load_game as load_game
 
 if TYPE_CHECKING:
@@ -34,6 +33,7 @@ __all__ = [
     "LiveOpponent",
     "Recorder",
     "RuleSpace",
+    "Table",
     "collect",
     "list_games",
     "list_rule_spaces",

@@ -135,6 +135,11 @@ class Table:
     Every environment, model, policy file and result names its table, so that a policy is not
     measured at another table than it was trained at without a word.
 
+    Example:
+        >>> import kille_env
+        >>> kille_env.Table.of("byteskille", 3, "wikipedia").rules["fraga"]
+        'off'
+
     Attributes:
         game: The game.
         num_players: P, seats.

@@ -425,8 +425,8 @@ def _give_spreads(kinds: Sequence[_Kind], spreads: Any) -> None:
             f"spreads are {len(kinds)} numbers above 0, one for each kind of tables (or an array, "
             f"one for each of its rule sets), got {shortened(spreads)}"
         )
-    for kind, spread in zip(kinds, given, strict=True):
-        kind.spreads = spread
+    for kind, spread in zip(kinds, spreads, strict=True):
+        kind.spreads = np.array(spread)
 
 
 def _is_spread(given: np.ndarray | None, kind: _Kind) -> bool:

@@ -96,7 +96,8 @@ def test_each_rule_set_has_its_own_spread() -> None:
         SelfPlayVecEnv("krypkille", 64, 2, rules=space, seed=5, spreads=given)
         for given in (None, [spreads])
     )
-    plain.reset(), divided.reset()
+    plain.reset()
+    divided.reset()
     finished = 0
     for _ in range(40):
         by = spreads[plain.batch.tables["rules"]]
