@@ -19,12 +19,12 @@ def load(path, most=2**30):
                 version = np.lib.format.read_magic(file)
                 shape, *layout = np.lib.format.read_array_header_1_0(file)
                 data = file.read(most + 1)
-            if [version, *layout] != [(1, 0), False, np.dtype(dtype)] or len(data) > most:
-                raise ValueError(f"{name} has another type, or more than {most:,} bytes")
+            expected = [(1, 0), 1 + (name in ("ends", "payoff")), False, np.dtype(dtype)]
+            if [version, len(shape), *layout] != expected or len(data) > most:
+                raise ValueError(f"{name} has another type or shape, or more than {most:,} bytes")
             setattr(t, name, np.frombuffer(data, dtype).reshape(shape))
         sizes = [len(t.solution), len(t.before), len(t.share), *t.ends.shape, len(t.chance)]
-        seats, ways = t.payoff.shape[1], t.ways.sum()
-        if sizes != [t.actions.sum(), ways, ways, seats, len(t.paid), len(t.paid)]:
+        if sizes != [t.actions.sum(), *[t.ways.sum()] * 2, t.payoff.shape[1], *[len(t.paid)] * 2]:
             raise ValueError("its arrays do not fit each other")
         t.steps, t.roads = spans(t.actions), spans(t.ways)
         t.ends = np.cumsum(t.ends, axis=1, dtype=np.int64)  # differences in the file
@@ -33,13 +33,14 @@ def load(path, most=2**30):
         numbers = t.player, t.paid, t.solution, t.share, t.chance, t.ends + 1, t.before + 1
         sound = min(map(np.min, numbers)) >= 0 and min(t.actions.min(), t.ways.min()) > 0
         sound &= (t.before < np.repeat(first, t.ways)).all()  # no set leads to itself
-        sound &= ((own[t.before] == to) | (t.before < 0)).all() and np.isfinite(
-            t.payoff[t.paid]
-        ).all()
-        sound &= ((own[t.ends] == seat) | (t.ends < 0)).all()
-        sound &= (np.add.reduceat(t.solution, first) == 10**6).all()
-        likely = t.chance @ reach(t, 1 / np.repeat(t.actions, t.actions))[t.ends].prod(axis=0)
-        if not sound or not abs(likely - 1) < 1e-6:
+        sound &= ((own[t.before] == to) | (t.before < 0)).all()
+        sound &= ((own[t.ends] == seat) | (t.ends < 0)).all() and t.paid.max() < len(t.payoff)
+        sound &= (np.add.reduceat(t.solution, first) == 10**6).all() and np.isfinite(t.payoff).all()
+        play = np.random.default_rng(0).random(len(own) - 1)  # chances fit any strategy
+        play /= np.repeat(np.add.reduceat(play, first), t.actions)
+        likely = t.chance @ reach(t, play)[t.ends].prod(axis=0)
+        totals = np.append(np.add.reduceat(t.share, np.cumsum(t.ways) - t.ways), likely)
+        if not sound or not (abs(totals - 1) < 1e-6).all():
             raise ValueError("its numbers contradict each other")
     except Exception as error:
         raise ValueError(f"{path} is not a table of the truth set: {error}") from None
@@ -68,8 +69,7 @@ def measure(t):
         worth = np.bincount(t.ends[seat] % len(weight), paid, len(weight))
         value = worth @ weight
         for i in np.flatnonzero(t.player == seat)[::-1]:
-            best = t.share[t.roads[i]] * worth[t.steps[i]].max()
-            np.add.at(worth, t.before[t.roads[i]], best)
+            np.add.at(worth, t.before[t.roads[i]], t.share[t.roads[i]] * worth[t.steps[i]].max())
         found.append((value, worth[-1] - value))
     return np.array(found).T
 

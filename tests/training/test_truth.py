@@ -162,9 +162,12 @@ def test_a_folder_is_a_player_with_the_values_of_its_table(name: str) -> None:
 # Hostile files
 
 
-def changed(path: Path, name: str, content: Any) -> Path:
+KUHN = TRUTH / "kuhn-2" / "table.npz"
+
+
+def changed(path: Path, name: str, content: Any, of: Path = KUHN) -> Path:
     """Write a table with one array replaced: by an array, by bytes, or by nothing."""
-    with zipfile.ZipFile(TRUTH / "kuhn-2" / "table.npz") as archive:
+    with zipfile.ZipFile(of) as archive:
         entries = {entry: archive.read(entry) for entry in archive.namelist()}
     if content is None:
         del entries[f"{name}.npy"]
@@ -181,7 +184,7 @@ def changed(path: Path, name: str, content: Any) -> Path:
 
 
 def array_of(name: str) -> np.ndarray:
-    with np.load(TRUTH / "kuhn-2" / "table.npz") as file:
+    with np.load(KUHN) as file:
         return file[name].copy()
 
 
@@ -218,9 +221,11 @@ HOSTILE = {
     "payoff_number": ("paid", with_entry("paid", 0, 99)),
     "payoff_below": ("paid", with_entry("paid", 0, -1)),
     "payoff_nan": ("payoff", with_entry("payoff", 0, np.nan)),
+    "payoff_nan_unused": ("payoff", np.vstack([array_of("payoff"), [np.nan, 0.0]])),
     "chance_changed": ("chance", with_entry("chance", 0, 0.5)),
     "chance_below": ("chance", -array_of("chance")),
     "chance_nan": ("chance", with_entry("chance", 0, np.nan)),
+    "chances_moved": ("chance", with_entry("chance", slice(0, 2), (1 / 4, 1 / 12))),
     "shares": ("share", with_entry("share", 0, 0.25)),
     "player": ("player", with_entry("player", 0, 7)),
     "solution": ("solution", with_entry("solution", 0, 1)),
@@ -229,6 +234,10 @@ HOSTILE = {
     "payoff_cut": ("payoff", array_of("payoff")[:, :1].copy()),
     "share_added": ("share", np.append(array_of("share"), 1.0)),
     "one_side": ("ends", array_of("ends").ravel()),
+    **{
+        f"{name}_side_more": (name, array_of(name)[..., None])
+        for name in ("player", "before", "chance", "paid", "payoff", "solution")
+    },
 }
 
 
@@ -240,6 +249,20 @@ def test_hostile_tables_are_refused_in_a_sentence(fault: str, tmp_path: Path) ->
         with pytest.raises(ValueError, match=r"is not a table of the truth set: .") as raised:
             read(path)
         assert len(str(raised.value).splitlines()) == 1
+
+
+@pytest.mark.parametrize("share", [np.nan, np.inf, 1e300, 0.5])
+def test_a_share_that_no_end_needs_is_checked_too(share: float, tmp_path: Path) -> None:
+    """Such an information set changes no probability, but can change what is measured."""
+    path = KUHN
+    added = {"player": 0, "actions": 1, "ways": 1, "before": -1, "share": share}
+    for name, value in {**added, "solution": 10**6}.items():
+        array = array_of(name)
+        array = np.append(array, array.dtype.type(value))
+        path = changed(tmp_path / f"{name}.npz", name, array, of=path)
+    for read in (READER.load, kt.load_tree):
+        with pytest.raises(ValueError, match=r"is not a table of the truth set: ."):
+            read(path)
 
 
 def test_a_small_file_that_unpacks_to_much_is_refused(
@@ -319,7 +342,15 @@ def test_its_answer_is_exact(tmp_path: Path) -> None:
         ("coin.efg", "{ -1 1 }", "{ -1 }", "zip"),
         ("coin.efg", "{ -1 1 }", "{ -1 inf }", "expected numbers"),
         ("coin.efg", "{ -1 1 }\n", '{ -1 1 }\nt "" 9 "" { 0 0 }\n' * 3, "not a node"),
-        ("coin.efg", '{ "seat 0" "seat 1" }', "{ }", "."),
+        ("coin.efg", '{ "seat 0" "seat 1" }', "{ }", "no players"),
+        ("coin.efg", '{ "seat 0" "seat 1" }', "{ " + '"" ' * 100_000 + "}", "or too many"),
+        ("coin.efg", "EFG 2", "c 2", "not a node"),
+        # Gambit reads two nodes, and payoffs on the way, where a line looks like one
+        ("coin.efg", "} 0\n", '} 9 "" { 5 -5 } c "" 99 "" { "0" 1 } 0\n', "not a node"),
+        ("coin.efg", "{ -1 1 }", "{ -1 1 } { 5 -5 }", "not a node"),
+        ("coin.efg", "{ -1 1 }", '{ -1 1 } "', "not a node"),
+        ("coin.efg", 'p "" 1 2 "', 'p "" 1 2 "\\', "not a node"),
+        ("coin.efg", 't "" 2', 't "" 1', "two meanings"),
     ],
 )
 def test_what_is_no_game_or_no_policy_is_never_certified(
@@ -349,6 +380,25 @@ def test_cut_files_are_never_certified(tmp_path: Path) -> None:
     packed.write_bytes(gzip.compress(bytes(1 << 24)))
     with pytest.raises(ValueError, match="too long"):
         check(packed, files[1])
+
+
+@pytest.mark.parametrize("times", [1, 1000])
+def test_fractions_that_become_too_long_are_never_certified(tmp_path: Path, times: int) -> None:
+    """A deep tree, and many ends with different denominators, would take hours and the memory."""
+    (tmp_path / "one.policy").touch()
+    lines = ['EFG 2 R "" { "one" }\n']
+    if times == 1:
+        shares = f"1/{10**39} {10**39 - 1}/{10**39}".split()
+        for depth in range(300):
+            lines.append(f'c "" {depth} "" {{ "0" {shares[0]} "1" {shares[1]} }} 0\n')
+        lines += [f't "" {end} "" {{ 1 }}\n' for end in range(301)]
+    else:
+        branches = " ".join(f'"{end}" 1/{times}' for end in range(times))
+        lines.append(f'c "" 1 "" {{ {branches} }} 0\n')
+        lines += [f't "" {end} "" {{ 1/{10**39 + 2 * end + 1} }}\n' for end in range(times)]
+    (tmp_path / "one.efg").write_text("".join(lines))
+    with pytest.raises(ValueError, match="a fraction becomes too long"):
+        check(tmp_path / "one.efg", tmp_path / "one.policy")
 
 
 def test_a_change_of_a_published_file_is_seen(tmp_path: Path) -> None:

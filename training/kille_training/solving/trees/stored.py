@@ -14,7 +14,7 @@ from kille_env.files import BROKEN, read_arrays, write_arrays
 from kille_training.solving.trees.efg import EfgTree
 from kille_training.solving.trees.sequence_game import SequenceGame, payoffs_of, require
 from kille_training.solving.trees.tree import Chance, Decision, Terminal, flatten
-from kille_training.solving.trees.values import MILLION, NashConv, nash_conv, uniform
+from kille_training.solving.trees.values import MILLION, NashConv, nash_conv, normalised
 
 TYPES = {
     "player": "|i1", "actions": "<i4", "ways": "<i4", "before": "<i4", "share": "<f8",
@@ -178,8 +178,10 @@ def _check(found: StoredTree) -> None:
     last = tree.ends[:, :-1]
     behind = (owner[last] == np.arange(tree.num_players)) | (last < 0)
     require(bool(behind.all()), "ends name sequences of each player")
-    likely = payoffs_of(tree, uniform(tree)).sum()
-    require(abs(likely - 1.0) <= CHANCE_TOLERANCE, "the chances of all ends sum to 1")
+    weights = np.random.default_rng(0).random(tree.num_sequences)
+    likely = payoffs_of(tree, normalised(tree, weights)).sum()
+    fits = abs(likely - 1.0) <= CHANCE_TOLERANCE
+    require(bool(fits), "the chances of all ends sum to 1 under any strategy")
     require(row.shape == (tree.num_sequences,), "the solution has a number for each sequence")
     sums = np.add.reduceat(row.astype(np.int64), tree.first[:-1])
     whole = bool((row >= 0).all() and (sums == MILLION).all())
