@@ -60,7 +60,7 @@ def rule_space(name: str | Path) -> RuleSpace:
             not have.
         ConfigError: The file cannot be read, or has an unknown key.
     """
-    if Path(name).suffix in SUFFIXES:
+    if isinstance(name, (str, Path)) and Path(name).suffix in SUFFIXES:
         # In full, because runs and policies keep the name, and are read from other folders.
         path = Path(name).resolve()
         return _read(path, str(path))
@@ -78,12 +78,23 @@ def _built_in(name: str) -> RuleSpace:
 def _read(path: Path, name: str) -> RuleSpace:
     import yaml  # slow to import
 
+    class Loader(yaml.SafeLoader):
+        """Safe YAML loader that refuses repeated keys: a region would replace another."""
+
+        def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
+            """Construct a mapping with distinct keys."""
+            keys = [key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
+            for number, key in enumerate(keys):
+                if key in keys[:number]:
+                    raise yaml.YAMLError(f"the key {key} is written twice; {node.start_mark}")
+            return super().construct_mapping(node, deep)
+
     try:
         with path.open("rb") as file:
             data = file.read(MOST_BYTES + 1)
         if len(data) > MOST_BYTES:
             raise ConfigError(f"it is larger than {MOST_BYTES >> 20} MiB")
-        content: Any = yaml.safe_load(data)
+        content: Any = yaml.load(data, Loader=Loader)
     except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
         raise ConfigError(f"{path} is not a rule space: {shortened(str(error))}") from None
     if not isinstance(content, dict):
@@ -99,12 +110,15 @@ def _read(path: Path, name: str) -> RuleSpace:
     try:
         return RuleSpace(spec(game), name=name, **content)
     except KilleError as error:
-        raise type(error)(f"{path}: {error}") from None
+        said = str(error).removeprefix(f"{name}: ")
+        raise type(error)(f"{path}: {said}") from None
 
 
 @dataclass(frozen=True)
 class SpaceTable(Table):
-    """A table that draws its rules from a space at each match; `rules` are the base of the space.
+    """A table that draws its rules from a space at each match.
+
+    `rules` are the base of the space, or the first rules of its region where the base is in none.
 
     Attributes:
         space: The space.
@@ -117,7 +131,8 @@ class SpaceTable(Table):
     @classmethod
     def over(cls, space: RuleSpace, num_players: int, *, told: bool) -> Self:
         """Return a table of a space."""
-        return cls(space.game, num_players, space.base, spec(space.game).version, space, told)
+        rules = space.base if space.region_of(space.base) else space.rules()[0]
+        return cls(space.game, num_players, rules, spec(space.game).version, space, told)
 
     def observation(self) -> tuple[Part, ...]:
         """Return the layout of the observations, with the rules last if they are told."""

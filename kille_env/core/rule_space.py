@@ -79,8 +79,14 @@ class RuleSpace(RulePool):
         Raises:
             RulesError: There is no such switch or value, or it does not vary here.
         """
+        if not isinstance(spec, GameSpec):
+            raise RulesError(
+                f"a space is made of kille_env.spec(game), got {shortened(spec)} in its place"
+            )
         self.name, self.game, self._spec = name, spec.name, spec
         self.base = spec.resolve(base)
+        if not self.base.is_one:
+            raise RulesError(f"{name}: base is {shortened(base)}, expected one rule set")
         self.seats = _seats(name, spec, seats)
         switches = {switch.name: switch for switch in spec.switches}
         if not isinstance(vary, Mapping) or not vary:
@@ -109,6 +115,9 @@ class RuleSpace(RulePool):
         self._dull = self._conditions("dull", switches, dull)
         if not isinstance(held_out or {}, Mapping):
             raise RulesError(f"{name}: held_out is {shortened(held_out)}, expected regions by name")
+        for region in held_out or {}:
+            if not isinstance(region, str) or not region:
+                raise RulesError(f"{name}: held_out names a region {region!r}, expected a text")
         self._held_out = {
             region: self._conditions(f"held_out.{region}", switches, conditions)
             for region, conditions in (held_out or {}).items()
@@ -168,7 +177,16 @@ class RuleSpace(RulePool):
         return tuple(pool[int(share * len(pool))] for share in keys.uniforms(words))
 
     def region_of(self, rules: Rules) -> str | None:
-        """Return the region of a rule set; None if it is dull, or not in the space."""
+        """Return the region of a rule set; None if it is dull, or not in the space.
+
+        Raises:
+            RulesError: These are no resolved rules.
+        """
+        if not isinstance(rules, Rules):
+            raise RulesError(
+                f"rules are asked for as kille_env.spec({self.game!r}).resolve(...) returns them, "
+                f"got {shortened(rules)}"
+            )
         if rules.game != self.game:
             return None
         row = np.zeros((1, len(self.vary)), dtype=np.int64)

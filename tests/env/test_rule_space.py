@@ -123,6 +123,9 @@ REFUSED = [
     ({"seats": [2, 9]}, "played by 2 to 6"),
     ({"seats": []}, "expected a list of numbers"),
     ({"base": "tny"}, "Did you mean 'tiny'"),
+    ({"base": ["tiny"]}, r"own: base is \['tiny'\], expected one rule set"),
+    ({"held_out": {1: [{"allpass_lowest": [5]}]}}, "names a region 1, expected a text"),
+    ({"held_out": {None: [{"allpass_lowest": [5]}]}}, "names a region None, expected a text"),
 ]
 
 
@@ -143,6 +146,9 @@ FILES = {
     "game: krypkille\nseats: [2]": "lacks vary",
     "- krypkille": "expected the keys game",
     "game: [": "own.yaml is not a rule space",
+    "game: krypkille\nseats: [2]\nvary: {hand: [2, 3]}\nheld_out:\n  test: [{hand: [2]}]\n"
+    "  test: [{hand: [3]}]": "own.yaml is not a rule space: .*the key test is written twice",
+    "game: krypkille\nseats: 2\nvary: {limit: [4, 5]}": "^RulesError: [^:]*own.yaml: seats are 2",
 }
 
 
@@ -151,6 +157,19 @@ def test_a_wrong_file_is_refused_by_name(tmp_path, text):
     path = tmp_path / "own.yaml"
     path.write_text(text)
     refused(kille_env.rule_space, FILES[text], path)
+
+
+def test_what_is_no_space_and_no_rules_is_refused():
+    for thing in (5, None, space()):
+        refused(kille_env.rule_space, "there is no rule space", thing, kind=RulesError)
+    refused(
+        lambda: RuleSpace("krypkille", seats=[2], vary=VARY),
+        "made of kille_env.spec",
+        kind=RulesError,
+    )
+    for thing in ("tiny", {"preset": "tiny"}, None):
+        for ask in (space().region_of, space().contains):
+            refused(ask, "kille_env.spec.'krypkille'.*resolve", thing, kind=RulesError)
 
 
 def test_spaces_are_found_by_name_and_by_file():
