@@ -132,7 +132,10 @@ class FunctionPolicy(ObservationPolicy):
     @property
     def tables(self) -> tuple[Table, ...]:
         """The tables of the policy that the function is a method of."""
-        return tables_of(getattr(self.function, "__self__", None))
+        owner = getattr(self.function, "__self__", None)
+        # A method alone cannot be told other rules than its policy was.
+        told_at = getattr(owner, "told_at", None)
+        return tables_of(owner) if told_at is None else (told_at,)
 
     def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
         """Return the probability of each action, [N, A] float64."""

@@ -103,10 +103,11 @@ class Observing(ObservationPolicy):
 class ToldRules(ObservationPolicy):
     """A policy that reads the rules behind each observation, told them where tables show none."""
 
-    def __init__(self, policy: Any, features: np.ndarray | None = None) -> None:
-        """Take a policy, and the features of the rules [K]; None where tables have their own."""
-        self.policy, self.name, self._features = policy, name_of(policy), features
+    def __init__(self, policy: Any, table: Table | None = None) -> None:
+        """Take a policy, and the table whose rules it is told; None where tables have their own."""
+        self.policy, self.name, self.told_at = policy, name_of(policy), table
         self.tables = tables_of(policy)
+        self._features = None if table is None else spec(table.game).rules_features(table.rules)[0]
 
     def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
         """Return the policy's answers at tables of one rule set."""
@@ -247,7 +248,7 @@ def at_table(player: Any, game: str, num_players: int, rules: Rules) -> Policy:
     settle = getattr(player, "at_table", None)
     policy = as_decider(settle(game, num_players) if callable(settle) else player)
     if getattr(policy, "observe_rules", False):
-        policy = ToldRules(policy, spec(game).rules_features(rules)[0])
+        policy = ToldRules(policy, table)
     if (compiled := kernel_of(policy)) is not None:
         made = _said_tables(policy)
         if made and (game, num_players) not in {(one.game, one.num_players) for one in made}:
@@ -268,7 +269,7 @@ def _by_rules(player: Any, rules: RuleSets, find: Callable[[Rules], Policy]) -> 
     makes = isinstance(player, (PolicyByRules, str, Path, type)) and player != "uniform"
     if not any(table.rules.is_one for table in tables) and (tables or not makes):
         if tables and (found := differences(tables, replace(tables[0], rules=rules))):
-            raise misfit(name_of(player), tables, found, True)
+            raise misfit(name_of(first), tables, found, True)
         return ToldRules(first.policy) if isinstance(first, ToldRules) else first
     policies = [first, *(find(one) for one in rules.sets[1:])]
     return PolicyByRules(name_of(first), policies, rules)

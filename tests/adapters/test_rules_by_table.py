@@ -219,6 +219,10 @@ def test_a_policy_that_has_sat_at_a_table_plays_another_by_its_rules():
     for moved in (seated, let_transfer(seated)):
         there = resolve(moved, GAME, SEATS, at_40).probabilities(shown, mask)
         assert (there.argmax(axis=1) == mask.shape[1] - 1).all()
+    alone = seated.probabilities  # which is told nothing
+    assert resolve(alone, GAME, SEATS, at_50).probabilities(shown, mask)[:, 0].all()
+    with pytest.raises(PolicyError, match="limit 40 instead of 50"):
+        resolve(alone, GAME, SEATS, at_40)
     asked = FunctionPolicy(
         lambda _, mask: mask / mask.sum(axis=1, keepdims=True),
         observation="float", returns="probabilities", observe_rules=True,
@@ -338,6 +342,9 @@ def test_a_network_over_a_space_becomes_a_folder_that_plays_alike(observation, t
     assert np.allclose(*asked, atol=1e-4)
     with pytest.raises(PolicyError, match="rules outside of the space krypkille-scores"):
         seat([str(folder)], rules={"preset": "tiny", "limit": 33})
+    some = kille_env.make_batch(GAME, 2, SEATS, rules=[space.rules()[0], "small"]).rules
+    with pytest.raises(PolicyError, match=r"^folder does not fit this table: rules outside"):
+        resolve(str(folder), GAME, SEATS, some)
 
 
 def test_a_model_and_an_environment_of_the_other_kind_are_refused(tmp_path):
