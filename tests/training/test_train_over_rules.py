@@ -23,9 +23,11 @@ from kille_env.registry import Table
 from kille_env.rule_spaces import SpaceTable
 from kille_env.sb3 import SeatPPO, SelfPlayVecEnv, save, settings
 from kille_training.learn.method import method_named, save_policy, settings_of
+from kille_training.learn.page import in_percent
 from kille_training.learn.settings import TrainSettings, load_settings
 from kille_training.learn.training import learner_of
 from kille_training.settings import build, recipes
+from kille_training.tables import seat
 
 NAME, GAME = "krypkille-scores", "krypkille"
 SMALL = {"tables": 32, "layers": [8]}
@@ -124,7 +126,7 @@ def test_a_run_resumes_and_is_measured_at_rules_that_it_never_drew(tmp_path: Pat
     assert again.share[0] == pytest.approx(found["rows"][0]["share"])
     assert kt.evaluate(folder, deals=4, rules=table.rules).exact
     outside = Table.of(GAME, 2, table.rules.as_dict() | {"hand": 3})
-    with pytest.raises(PolicyError, match="has other rules"):
+    with pytest.raises(PolicyError, match="has rules outside of it"):
         kt.nash_conv(folder, tables=[outside])
 
 
@@ -133,6 +135,25 @@ OWN = (
     "5]}, held_out: {test: [{right_declarer: [5], wrong_lowest: [5]}], none: [{right_declarer: "
     "[5], wrong_lowest: [5]}]}}"
 )
+
+
+def test_a_space_that_holds_not_what_it_begins_from_is_learned_and_measured(tmp_path: Path) -> None:
+    file = tmp_path / "own.yaml"
+    file.write_text(OWN[:-1] + ", dull: [{right_declarer: [0], wrong_lowest: [0]}]}")
+    space = kille_env.rule_space(file)
+    assert space.region_of(space.base) is None
+    measure = {"every": 200, "deals": 4, "final_deals": 4, "baselines": ["uniform"]}
+    settings = run_of("told", space={"name": str(file), "measured": "test"}, measure=measure)
+    run = kt.train(settings, out=tmp_path / "run")
+    for rules in (None, {}):  # as Python and the command line leave them out
+        assert space.region_of(seat([run.folder], rules=rules).table.rules) == "train"
+    assert run.as_dict()["held_out"]["rows"]
+
+
+def test_a_share_of_random_play_is_plain_digits() -> None:
+    shares = (-0.1, 0.00123, 0.0999, 0.1, 0.94, 0.9996, 1.2)
+    words = ["0%", "0.12%", "10%", "10%", "94%", "100%", "120%"]
+    assert list(map(in_percent, shares)) == words
 
 
 def test_a_space_of_a_file_measures_at_tables_of_its_region(

@@ -1,12 +1,13 @@
 """Choose the table of a measurement: as given, otherwise the players' own."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from kille_agents import catalog
 from kille_agents.catalog import game_of
-from kille_env.core.spec import Rules
+from kille_env.core.spec import Rules, RuleSets
 from kille_env.errors import PolicyError, RulesError, shortened
 from kille_env.play.functions import is_from
 from kille_env.play.policy import (
@@ -18,7 +19,7 @@ from kille_env.play.policy import (
     resolve,
     tables_of,
 )
-from kille_env.registry import Table
+from kille_env.registry import Table, spec
 
 RulesLike = str | Mapping[str, Any] | Rules | None
 
@@ -130,6 +131,10 @@ def _table(
                         "rules of the table where it is measured"
                     )
                 return Table.of(game, num_players, switches, episode)
+            if not switches and isinstance(home.rules, RuleSets):
+                # A space need not hold the rules that it begins from.
+                begun = replace(home, rules=spec(home.game).resolve(own))
+                own = home.rules.sets[0].values if home.differences(begun) else own
             kept = {"episode": own["episode"]} if "preset" in switches else own
             switches = {**kept, **switches}
     elif game is None and (models := [str(one) for one in players if str(one).endswith(".zip")]):

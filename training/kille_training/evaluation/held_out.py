@@ -249,9 +249,11 @@ def _check_homes(policy: Any, name: str, tables: Sequence[Table]) -> None:
             homes[0].game == each.game and differences(homes, each) for each in tables
         ):
             who = str(one) if isinstance(one, (str, Path)) else name_of(one)
+            one_set = homes[0].rules.is_one
+            other = "other rules, which it is not told" if one_set else "rules outside of it"
             raise PolicyError(
-                f"{who} was made for {homes[0]}, and {name} has other rules, which it is not told; "
-                "to measure it there all the same: transfer=True, on the command line --transfer"
+                f"{who} was made for {homes[0]}, and {name} has {other}; to measure it there all "
+                "the same: transfer=True, on the command line --transfer"
             )
 
 

@@ -110,19 +110,27 @@ def _yardsticks(num_players: int, rules: Rules) -> dict[str, float]:
     return found
 
 
+def in_percent(share: float) -> str:
+    """Return a share of random play's NashConv as text, small ones with two digits."""
+    percent = max(100 * share, 0.0)
+    return f"{percent:.0f}%" if percent >= 10 else f"{percent:.2g}%"
+
+
 def in_words(run: Run) -> list[str]:
     """Return the result of a finished run and the next steps as text."""
     settings, evaluation = run.settings(), run.read_evaluation()
     assert evaluation is not None
+    from kille_training.evaluation.exact import LEAST  # loads solvers
+
     table, lines = settings.table, [held_out] if (held_out := run.held_out_in_words()) else []
     if evaluation.exact:
         nearest = min(evaluation.exact, key=lambda row: row.nash_conv)
         uniform = _yardsticks(table.num_players, settings.home().rules)[YARDSTICKS["uniform"]]
-        percent = max(100 * (nearest.stakes / uniform), 0.0)
-        lines.append(
-            f"Distance from an equilibrium (NashConv): {percent:.2g}% of random play's. At 0% no "
-            "player could gain by playing differently alone."
-        )
+        if uniform > LEAST:  # else random play is an equilibrium, and there is no share of it
+            lines.append(
+                f"Distance from an equilibrium (NashConv): {in_percent(nearest.stakes / uniform)} "
+                "of random play's. At 0% no player could gain by playing differently alone."
+            )
     if evaluation.rows:
         lines.append(verdict(evaluation.rows, measure_of(table.game, table.episode)).text)
     play = f"kille play {table.game} --players {table.num_players} --opponents {run.folder}"
