@@ -85,10 +85,10 @@ def worst_table() -> str:
     return f"{said} The worst:\n\n{table(head, rows)}"
 
 
-def by_task(grid: str) -> str:
-    """Return the final scores of a grid with one budget: a row per task and arm, by method."""
+def by_task(grid: str, budget: str) -> str:
+    """Return the final scores of a grid with a budget: a row per task and arm, by method."""
     found = results(grid)
-    methods, (budget, *_) = found.values("method"), found.values("budget") or [""]
+    methods = found.values("method")
     tasks, arms = dict.fromkeys(line["task"] for line in found.lines), found.values("arm")
     body = [
         (f"{task}, {arm}" if arms[1:] else task, *(
@@ -119,8 +119,11 @@ BLOCKS = {
         "seconds": partial(scores_table, "seconds"),
         "references": references,
         "worst": worst_table,
-        "spaces": partial(by_task, "spaces"),
-        "fixed": partial(by_task, "fixed"),
+        **{
+            f"{grid} {budget}": partial(by_task, grid, budget)
+            for grid in ("spaces", "fixed")
+            for budget in ("decisions", "seconds")
+        },
         "done": done_table,
     }
 }

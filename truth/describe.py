@@ -26,7 +26,10 @@ NAMES = {
     "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
 }
 """What the words of a description stand for."""
-FORMATS = {".csv": "text/csv", ".npz": "application/zip", ".gz": "application/gzip"}
+FORMATS = {
+    ".csv": "text/csv", ".npz": "application/zip", ".gz": "application/gzip",
+    ".py": "text/x-python",
+}  # fmt: skip
 COLUMNS = {
     "name": "Name of the table, and of its folder.",
     "game": "Game of this suite, or kuhn or leduc.",
@@ -51,17 +54,23 @@ COLUMNS = {
     "seconds": "Seconds to make the table, all measures included.",
     "gib": "Peak memory in GiB.",
     "bytes": "Size of table.npz; empty if the file is not in the repository.",
-    "digest": "SHA-256 of the arrays of game and solution; of three large tables the game alone.",
+    "digest": "SHA-256 of the arrays of game and solution as the suite holds them, "
+    "kt.load_tree(name).digest; of three large tables the game alone.",
 }
 """Columns of the index and what they hold."""
 WHOLE = ("seats", "deals", "information_sets", "ends", "iterations", "seconds", "bytes")
 """Columns of whole numbers."""
+REAL = ("hands", "nash_conv", "uniform", "greedy", "apart", "agreed", "sharing", "coarse", "gib")
+"""Columns of other numbers."""
+TOOLS = ("reader.py", "check.py")
+"""Files that read the set."""
 
 
 def described(names: Sequence[str]) -> dict[str, Any]:
     """Return the description of the set as JSON-LD."""
     folders = [HERE / name for name in names]
-    files = [file for folder in folders for file in sorted(folder.iterdir())]
+    files = [HERE / name for name in ("index.csv", *TOOLS)]
+    files += [file for folder in folders for file in sorted(folder.iterdir())]
     return {
         "@context": {"@language": "en", "@vocab": "https://schema.org/", **NAMES},
         "@type": "sc:Dataset",
@@ -69,10 +78,10 @@ def described(names: Sequence[str]) -> dict[str, Any]:
         "name": "kille-truth-set",
         "description": "Card games with two to five seats as trees in sequence form, with "
         "equilibria, exact values and exact NashConv.",
-        "citeAs": "The kille-env authors: The truth set of kille-env",
+        "citeAs": f"The kille-env authors: The truth set of kille-env {kille_env.__version__}",
         "license": "https://spdx.org/licenses/MIT.html",
         "version": kille_env.__version__,
-        "distribution": [file_object(file) for file in (HERE / "index.csv", *files)],
+        "distribution": [file_object(file) for file in files],
         "recordSet": [
             {
                 "@type": "cr:RecordSet",
@@ -101,11 +110,12 @@ def file_object(file: Path) -> dict[str, str]:
 
 def column(name: str) -> dict[str, Any]:
     """Return a column of the index."""
+    kind = "Integer" if name in WHOLE else "Float" if name in REAL else "Text"
     return {
         "@type": "cr:Field",
         "@id": f"tables/{name}",
         "name": name,
         "description": COLUMNS[name],
-        "dataType": "sc:Integer" if name in WHOLE else "sc:Text",
+        "dataType": f"sc:{kind}",
         "source": {"fileObject": {"@id": "index.csv"}, "extract": {"column": name}},
     }

@@ -104,27 +104,30 @@ LARGE = (
     *("krypkille-small-3", "kungsholmskille-tiny-3", "kungsholmskille-small-3"),
     *("kungsholmskille-medium-2", "femkortskille-tiny-3", "femkortskille-small-3", "knack-small-3"),
 )
-"""Tables of minutes and gigabytes, which `kille solve` makes: no file, and no other measures."""
-TARGETS, MOST, MOST_VISITS, ROOM = {2: 1e-4, 3: 1e-3}, 3000, 4e10, 8.0
-"""Of these: target by seats, iterations, visited terminal nodes, GiB."""
+"""Tables of minutes and gigabytes, which `kille solve` makes: no file."""
+TARGETS, MOST, MOST_VISITS = {2: 1e-4, 3: 1e-3}, 3000, 4e10
+"""Of these: target by seats, iterations, visited terminal nodes."""
 GAME = tuple(f"{game}-small-3" for game in ("krypkille", "kungsholmskille", "femkortskille"))
 """Those that take five to ten minutes: their digest is that of the game alone."""
 NODES = 100_000
 """Nodes of the largest tree of a game of others that is certified."""
 CERTIFIED = ("byteskille-unasked-2", "byteskille-wikipedia-2", "byteskille-wikipedia-3")
-TARGET, ITERATIONS, VISITS = 1e-6, 30_000, 1e9
-"""NashConv, iterations and visited terminal nodes at which solving stops."""
-MEMORY = 6.0
+TARGET, ITERATIONS, VISITS, LONGER = 1e-6, 30_000, 1e9, 1e10
+"""NashConv, iterations and visited terminal nodes at which solving stops, and those of `SLOW`."""
+SLOW = (
+    *("leduc-3", "byteskille-wikipedia-4", "krypkille-tiny-3", "krypkille-small-2"),
+    *("kungsholmskille-small-2", "femkortskille-small-2"),
+)
+"""Tables that are solved for longer."""
+MEMORY = 8.0
 """GiB that a tree may take."""
 STORED = 2_500_000
 """Terminal nodes of the largest table whose file is in the repository."""
 POLICIES = 120_000
 """Information sets of all hands of the largest table whose solution is stored as a policy."""
-SMALL = 600_000
-"""Terminal nodes up to which runs and histories of more than two seats are measured."""
-METHODS, STARTS, CLOSE, EACH = ("dcfr", "pcfr+", "cfr+"), 3, 1e-3, 3e8
+METHODS, STARTS, CLOSE, EACH, LEAST = ("dcfr", "pcfr+", "cfr+"), 3, 1e-3, 3e8, 150
 """Of the runs that compare equilibria: methods, starts, the share of uniform play's NashConv that
-counts as close, visited ends."""
+counts as close, visited ends, iterations whatever these are."""
 PLANS = 10
 """Starts of two seats that agree on a plan."""
 HISTORY = 500
@@ -200,7 +203,8 @@ def solve(name: str, table: Grown) -> tuple[tuple[np.ndarray, ...], int]:
             found.append(found[-1])  # hands change little from one question to the next
         else:
             solver = CFR(game, "dcfr" if TABLES[name][0] == "byteskille" else "pcfr+")
-            most = int(VISITS / (len(game.chance) * game.num_players))
+            visits = LONGER if name in SLOW else VISITS
+            most = int(visits / (len(game.chance) * game.num_players))
             solver.run(min(ITERATIONS, most), until=target)
             iterations += solver.iteration
             found.append(solver.average)
@@ -257,7 +261,7 @@ def write_policy(name: str, table: Grown, play: tuple[np.ndarray, ...]) -> None:
 def equilibria(game: SequenceGame) -> dict[str, Any]:
     """Return the measures of equilibria of one hand: see docs/truth.md."""
     row, close = dict[str, Any](), CLOSE * nash_conv(game, uniform(game)).total
-    most = int(EACH / (len(game.chance) * game.num_players))
+    most = max(int(EACH / (len(game.chance) * game.num_players)), LEAST)
     values = []
     for method, seed in product(METHODS, range(STARTS)):
         weights = np.random.default_rng(seed).random(game.num_sequences)
@@ -345,9 +349,7 @@ def make(name: str) -> dict[str, Any]:
         found.write(folder / FILE)
         row["bytes"] = (folder / FILE).stat().st_size
         if TABLES[name][1] > 2:
-            row |= together(name, table, play)
-            if len(found.tree.chance) <= SMALL:
-                row |= equilibria(found.tree)
+            row |= together(name, table, play) | equilibria(found.tree)
     row["seconds"] = round(time.perf_counter() - began)
     return row
 
@@ -385,27 +387,32 @@ def large(name: str) -> dict[str, Any]:
     game, seats, rules = TABLES[name]
     ends = count_ends(seats, spec(game).resolve(rules))
     iterations = min(MOST, int(MOST_VISITS / (seats * ends)))
-    how: dict[str, Any] = {"target": TARGETS[seats], "iterations": iterations, "memory": ROOM}
+    how: dict[str, Any] = {"target": TARGETS[seats], "iterations": iterations, "memory": MEMORY}
     began = time.perf_counter()
     found = kt.solve(game, seats, rules=rules, out=HERE.parent / "runs" / "truth" / name, **how)
     assert found.first_hand is not None, f"runs/truth/{name} holds it: delete that first"
     strategy, stage = found.first_hand
     whole = StoredTree(canonical(stage.tree), in_millionths(stage.tree, strategy), {})
-    return {
+    row = {
         "hands": 1, "deals": found.deals, "information_sets": sum(found.information_sets),
         "ends": len(stage.tree.chance), "values": by_seat(found.value),
         "nash_conv": f"{found.nash_conv:.3g}",
         "uniform": f"{nash_conv(stage.tree, uniform(stage.tree)).total:.4g}",
         "greedy": f"{nash_conv(stage.tree, greedy(stage.tree, strategy)).total:.3g}",
-        "iterations": found.iterations, "seconds": round(time.perf_counter() - began),
+        "iterations": found.iterations,
         "digest": stage.tree.fingerprint() if name in GAME else whole.digest,
     }  # fmt: skip
+    if seats > 2:
+        deal = DealStages((stage,))
+        table = Grown((stage.tree,), lambda play: nash_conv_of(play, deal), found.deals, deal)
+        row |= together(name, table, (whole.strategy,)) | equilibria(whole.tree)
+    return row | {"seconds": round(time.perf_counter() - began)}
 
 
 def digest_of_game(name: str) -> str:
     """Return the digest of a large table's game, which takes no solution."""
     game, seats, rules = TABLES[name]
-    deal = build_deal(seats, spec(game).resolve(rules), memory_limit=int(ROOM * 2**30))
+    deal = build_deal(seats, spec(game).resolve(rules), memory_limit=int(MEMORY * 2**30))
     return deal.first_stage.tree.fingerprint()
 
 
