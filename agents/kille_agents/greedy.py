@@ -9,7 +9,7 @@ from kille_env.play.policy import (
     Policy,
     as_decider,
     check_probabilities,
-    tables_of,
+    tables_inside,
 )
 
 PLAYS = ("greedy", "sampled")
@@ -30,7 +30,7 @@ class Greedy(ObservationPolicy):
     """Greedy version of a policy that answers by observation: the first most likely action."""
 
     def __init__(self, policy: ObservationPolicy) -> None:
-        self.policy, self.name, self.tables = policy, policy.name, tables_of(policy)
+        self.policy, self.name, self.tables = policy, policy.name, tables_inside(policy)
 
     def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
         """Return 1 for the most likely action and 0 for the others, [N, A] float64."""
@@ -41,7 +41,7 @@ class GreedyDecider:
     """Greedy version of a policy that needs more than an observation."""
 
     def __init__(self, policy: Policy) -> None:
-        self.policy, self.name, self.tables = policy, policy.name, tables_of(policy)
+        self.policy, self.name, self.tables = policy, policy.name, tables_inside(policy)
         self.remembers = getattr(policy, "remembers", False)
         self.keyless = getattr(policy, "keyless", False)
 

@@ -33,7 +33,7 @@ from kille_env.play.policy import (
     masked_best,
     masked_softmax,
     read,
-    tables_of,
+    tables_inside,
 )
 from kille_env.play.user_functions import Features
 from kille_env.registry import Table, spec
@@ -132,10 +132,7 @@ class FunctionPolicy(ObservationPolicy):
     @property
     def tables(self) -> tuple[Table, ...]:
         """The tables of the policy that the function is a method of."""
-        owner = getattr(self.function, "__self__", None)
-        # A method alone cannot be told other rules than its policy was.
-        told_at = getattr(owner, "told_at", None)
-        return tables_of(owner) if told_at is None else (told_at,)
+        return tables_inside(getattr(self.function, "__self__", None))
 
     def probabilities(self, observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
         """Return the probability of each action, [N, A] float64."""

@@ -400,6 +400,12 @@ def tables_of(player: Any) -> tuple[Table, ...]:
     return () if getattr(player, "transferred", False) else _said_tables(player)
 
 
+def tables_inside(policy: Any) -> tuple[Table, ...]:
+    """Return the tables for which a wrapper may ask a policy, which it cannot tell other rules."""
+    told_at = getattr(policy, "told_at", None)
+    return tables_of(policy) if told_at is None else (told_at,)
+
+
 def _said_tables(player: Any) -> tuple[Table, ...]:
     tables = getattr(player, "tables", ())
     fits = isinstance(tables, tuple) and all(isinstance(one, Table) for one in tables)

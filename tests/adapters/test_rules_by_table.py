@@ -17,6 +17,7 @@ import kille_training as kt
 from env.rule_tables import TABLES, Space, by_table, rule_sets
 from env.test_rules_by_table import REFUSED
 from kille_agents import save_policy
+from kille_agents.greedy import with_action_selection
 from kille_env.adapters.text import TextPlayer, rules_prompt
 from kille_env.core.rule_space import RuleSpace
 from kille_env.core.rules import Rules
@@ -221,8 +222,9 @@ def test_a_policy_that_has_sat_at_a_table_plays_another_by_its_rules():
         assert (there.argmax(axis=1) == mask.shape[1] - 1).all()
     alone = seated.probabilities  # which is told nothing
     assert resolve(alone, GAME, SEATS, at_50).probabilities(shown, mask)[:, 0].all()
-    with pytest.raises(PolicyError, match="limit 40 instead of 50"):
-        resolve(alone, GAME, SEATS, at_40)
+    for other in (alone, with_action_selection(seated, "greedy")):
+        with pytest.raises(PolicyError, match="limit 40 instead of 50"):
+            resolve(other, GAME, SEATS, at_40)
     asked = FunctionPolicy(
         lambda _, mask: mask / mask.sum(axis=1, keepdims=True),
         observation="float", returns="probabilities", observe_rules=True,
