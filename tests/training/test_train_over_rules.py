@@ -241,6 +241,7 @@ def test_rules_of_another_game_or_number_of_seats_are_a_difference() -> None:
         ({"space": {"name": "krypkile-scores"}}, "Did you mean 'krypkille-scores'"),
         ({"space": {"name": NAME, "rules": "shown"}}, "rules is 'shown', expected"),
         ({"space": {"name": NAME, "measured": "tests"}}, "has no region 'tests'. Did you mean"),
+        ({"space": {"rules": "untold"}}, "rules is 'untold', and no space is named"),
     ],
 )
 def test_settings_that_contradict_each_other_are_named(

@@ -127,8 +127,9 @@ def in_words(run: Run) -> list[str]:
         nearest = min(evaluation.exact, key=lambda row: row.nash_conv)
         uniform = _yardsticks(table.num_players, settings.home().rules)[YARDSTICKS["uniform"]]
         if uniform > LEAST:  # else random play is an equilibrium, and there is no share of it
+            where = " at one rule set of training" if settings.space.name else ""
             lines.append(
-                f"Distance from an equilibrium (NashConv): {in_percent(nearest.stakes / uniform)} "
+                f"Distance from an equilibrium (NashConv){where}: {in_percent(nearest.stakes / uniform)} "
                 "of random play's. At 0% no player could gain by playing differently alone."
             )
     if evaluation.rows:

@@ -117,6 +117,11 @@ class TrainSettings:
     def home(self) -> Table:
         """Return the table to learn at; with a space, it has the default rules of the space."""
         if not self.space.name:
+            if self.space.rules != SpaceSettings.rules:
+                raise ConfigError(
+                    f"space.rules is {self.space.rules!r}, and no space is named: set space.name, "
+                    "or leave out space.rules"
+                )
             return self.table.table()
         space = rule_space(self.space.name)
         space.region(self.space.measured)  # refuses one that does not exist
