@@ -73,6 +73,8 @@ BYTESKILLE = {
     "allback": {"preset": "svensk", "fraga": "off", "pig_scope": "all"},
 }
 """Rules of single deals of Byteskille by name."""
+FIVE = ("svensk", "wikipedia")
+"""Those of them with five seats."""
 CARDS = {
     "byteskille-eight-5": "BL L3 L6 L9 KA SV GO KI",
     "byteskille-ten-5": "BL L2 L4 L6 L8 VH KA SV GO KI",
@@ -86,6 +88,7 @@ TABLES: dict[str, tuple[str, int, dict[str, Any]]] = {
         for rules, n in product(BYTESKILLE, (2, 3, 4))
         if (rules, n) != ("unasked", 4)  # four seats never ask
     },
+    **{f"byteskille-{rules}-5": ("byteskille", 5, BYTESKILLE[rules]) for rules in FIVE},
     **{name: ("byteskille", 5, BYTESKILLE["wikipedia"]) for name in CARDS},
     **{f"{game}-mini-2": (game, 2, rules) for game, rules in PACKS.items()},
     **{
@@ -100,15 +103,20 @@ TABLES: dict[str, tuple[str, int, dict[str, Any]]] = {
 }
 """Game, seats and rules of every table, by name."""
 
+GAME = (
+    *(f"{game}-small-3" for game in ("krypkille", "kungsholmskille", "femkortskille")),
+    *(f"byteskille-{rules}-5" for rules in FIVE),
+)
+"""Large tables of five minutes and more: their digest is that of the game alone."""
 LARGE = (
-    *("krypkille-small-3", "kungsholmskille-tiny-3", "kungsholmskille-small-3"),
-    *("kungsholmskille-medium-2", "femkortskille-tiny-3", "femkortskille-small-3", "knack-small-3"),
+    *("kungsholmskille-tiny-3", "kungsholmskille-medium-2", "femkortskille-tiny-3"),
+    *("knack-small-3", *GAME),
 )
 """Tables of minutes and gigabytes, which `kille solve` makes: no file."""
-TARGETS, MOST, MOST_VISITS = {2: 1e-4, 3: 1e-3}, 3000, 4e10
+TARGETS, MOST, MOST_VISITS = {2: 1e-4, 3: 1e-3, 5: 1e-6}, 3000, 4e10
 """Of these: target by seats, iterations, visited terminal nodes."""
-GAME = tuple(f"{game}-small-3" for game in ("krypkille", "kungsholmskille", "femkortskille"))
-"""Those that take five to ten minutes: their digest is that of the game alone."""
+MEASURED = 1.2e7
+"""Terminal nodes of the largest table whose runs, history and pairs of seats are measured."""
 NODES = 100_000
 """Nodes of the largest tree of a game of others that is certified."""
 CERTIFIED = ("byteskille-unasked-2", "byteskille-wikipedia-2", "byteskille-wikipedia-3")
@@ -119,7 +127,7 @@ SLOW = (
     *("kungsholmskille-small-2", "femkortskille-small-2"),
 )
 """Tables that are solved for longer."""
-MEMORY = 8.0
+MEMORY = 16.0
 """GiB that a tree may take."""
 STORED = 2_500_000
 """Terminal nodes of the largest table whose file is in the repository."""
@@ -392,20 +400,24 @@ def large(name: str) -> dict[str, Any]:
     found = kt.solve(game, seats, rules=rules, out=HERE.parent / "runs" / "truth" / name, **how)
     assert found.first_hand is not None, f"runs/truth/{name} holds it: delete that first"
     strategy, stage = found.first_hand
-    whole = StoredTree(canonical(stage.tree), in_millionths(stage.tree, strategy), {})
+    tree = stage.tree
+    solution = StoredTree(tree, in_millionths(tree, strategy), {})
+    digest = "" if name in GAME else replace(solution, tree=canonical(tree)).digest
     row = {
         "hands": 1, "deals": found.deals, "information_sets": sum(found.information_sets),
-        "ends": len(stage.tree.chance), "values": by_seat(found.value),
+        "ends": len(tree.chance), "values": by_seat(found.value),
         "nash_conv": f"{found.nash_conv:.3g}",
-        "uniform": f"{nash_conv(stage.tree, uniform(stage.tree)).total:.4g}",
-        "greedy": f"{nash_conv(stage.tree, greedy(stage.tree, strategy)).total:.3g}",
+        "uniform": f"{nash_conv(tree, uniform(tree)).total:.4g}",
+        "greedy": f"{nash_conv(tree, greedy(tree, strategy)).total:.3g}",
         "iterations": found.iterations,
-        "digest": stage.tree.fingerprint() if name in GAME else whole.digest,
+        "digest": digest or tree.fingerprint(),
     }  # fmt: skip
-    if seats > 2:
+    if seats > 2 and len(tree.chance) <= MEASURED:
         deal = DealStages((stage,))
-        table = Grown((stage.tree,), lambda play: nash_conv_of(play, deal), found.deals, deal)
-        row |= together(name, table, (whole.strategy,)) | equilibria(whole.tree)
+        table = Grown((tree,), lambda play: nash_conv_of(play, deal), found.deals, deal)
+        row |= together(name, table, (solution.strategy,)) | equilibria(canonical(tree))
+    if row["information_sets"] <= POLICIES:
+        save_tabular(found.policy, HERE / name / TABULAR)
     return row | {"seconds": round(time.perf_counter() - began)}
 
 

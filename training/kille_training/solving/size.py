@@ -126,7 +126,7 @@ def too_large(
 ) -> TreeTooLargeError:
     """Return the error of a tree that is too large, with ways to make it smaller."""
     if game == MATCH_GAME:
-        smaller = f"2 to 4 seats fit into {MEMORY_LIMIT >> 30} GiB"
+        smaller = f"2 to 4 seats fit into {MEMORY_LIMIT >> 30} GiB, 5 into 16"
     elif "tiny" in load_game(game).spec.presets:
         smaller = "The rules tiny and small fit with 2 seats, some with 3"
     else:
