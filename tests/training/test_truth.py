@@ -14,7 +14,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+import kille_env
 import kille_training as kt
+from kille_agents.tabular import load_tabular
 from kille_env.errors import KilleError
 from kille_training.solving.trees.cfr import CFR
 from kille_training.solving.trees.stored import StoredTree, canonical
@@ -91,6 +93,25 @@ def test_every_table_has_a_digest_and_a_pot_comes_out_the_same() -> None:
     row = script("truth/make.py").pot(name := "byteskille-pot-wikipedia-2")
     for column in ("digest", "values", "nash_conv", "hands"):
         assert row[column] == ROWS[name][column]
+
+
+def test_five_seats_earn_their_values_in_play() -> None:
+    name, deals = "byteskille-wikipedia-5", 50_000
+    policy = load_tabular(TRUTH / name / "policy.npz")
+    rules = {"preset": "wikipedia", "episode": "deal"}
+    batch = kille_env.make_batch("byteskille", deals, 5, rules=rules, seed=1, restart=False)
+    batch.reset(dealer=4)
+    earned, rng = np.zeros((deals, 5)), np.random.default_rng(1)
+    while (playing := batch.seat >= 0).any():
+        shown = batch.observation[playing], batch.mask[playing]
+        chances = policy.probabilities(*shown).cumsum(axis=1)
+        actions = np.zeros(deals, dtype=np.int64)
+        actions[playing] = (rng.random((len(chances), 1)) < chances).argmax(axis=1)
+        batch.step(actions, which=playing)
+        earned += batch.reward * playing[:, None]
+    error = earned.std(axis=0) / deals**0.5
+    assert (np.abs(earned.mean(axis=0) - values_of(name)) < 4 * error).all()
+    assert (error < 0.01).all()
 
 
 def test_two_together_are_measured_at_every_file_with_more_than_two_seats() -> None:
