@@ -3,7 +3,9 @@
 `make benchmark` copies `results.jsonl` of each grid of `kille benchmark` there.
 """
 
+from collections import Counter
 from functools import cache, partial
+from itertools import product
 from pathlib import Path
 from statistics import fmean
 
@@ -30,6 +32,8 @@ NOT_RUN = "Not run yet."
 SEATS, WORST = 2, 5
 TASK = "krypkille-scores"
 """The task of the picture."""
+BY_TASK = ("spaces", "fixed")
+"""The grids of which the page has a row per task."""
 
 
 @cache
@@ -100,6 +104,26 @@ def by_task(grid: str, budget: str) -> str:
     return table(("task", *methods), body) if body else NOT_RUN
 
 
+def ranks() -> str:
+    """Return the methods that are most often first and last, in a sentence."""
+    first, last = Counter[str](), Counter[str]()
+    for grid in ("rules", *BY_TASK):
+        found = results(grid)
+        tasks = dict.fromkeys(line["task"] for line in found.lines)
+        for task, arm, budget in product(tasks, found.values("arm"), found.values("budget")):
+            runs = {name: found.runs(task, name, arm, budget) for name in found.values("method")}
+            scores = {name: float(score_of(some).value) for name, some in runs.items() if some}
+            first[min(scores, key=scores.__getitem__)] += 1
+            last[max(scores, key=scores.__getitem__)] += 1
+    of = f"of {first.total()} comparisons (a task, an arm and a budget)"
+    (one, often), (other, also) = first.most_common(2)
+    (worst, most), (next_worst, more) = last.most_common(2)
+    return (
+        f"`{one}` or `{other}` is first in {often + also} {of}, `{worst}` or `{next_worst}` last "
+        f"in {most + more}."
+    )
+
+
 def done_table() -> str:
     """Return the share of each grid that has been run, and its CPU time."""
     rows = []
@@ -119,9 +143,10 @@ BLOCKS = {
         "seconds": partial(scores_table, "seconds"),
         "references": references,
         "worst": worst_table,
+        "ranks": ranks,
         **{
             f"{grid} {budget}": partial(by_task, grid, budget)
-            for grid in ("spaces", "fixed")
+            for grid in BY_TASK
             for budget in ("decisions", "seconds")
         },
         "done": done_table,
