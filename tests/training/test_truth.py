@@ -95,10 +95,11 @@ def test_every_table_has_a_digest_and_a_pot_comes_out_the_same() -> None:
         assert row[column] == ROWS[name][column]
 
 
-def test_five_seats_earn_their_values_in_play() -> None:
-    name, deals = "byteskille-wikipedia-5", 50_000
+@pytest.mark.parametrize("preset", ["svensk", "wikipedia"])
+def test_five_seats_earn_their_values_in_play(preset: str) -> None:
+    name, deals = f"byteskille-{preset}-5", 50_000
     policy = load_tabular(TRUTH / name / "policy.npz")
-    rules = {"preset": "wikipedia", "episode": "deal"}
+    rules = {"preset": preset, "episode": "deal"}
     batch = kille_env.make_batch("byteskille", deals, 5, rules=rules, seed=1, restart=False)
     batch.reset(dealer=4)
     earned, rng = np.zeros((deals, 5)), np.random.default_rng(1)
