@@ -129,8 +129,9 @@ def in_words(run: Run) -> list[str]:
         if uniform > LEAST:  # else random play is an equilibrium, and there is no share of it
             where = " at one rule set of training" if settings.space.name else ""
             lines.append(
-                f"Distance from an equilibrium (NashConv){where}: {in_percent(nearest.stakes / uniform)} "
-                "of random play's. At 0% no player could gain by playing differently alone."
+                f"Distance from an equilibrium (NashConv){where}: "
+                f"{in_percent(nearest.stakes / uniform)} of random play's. At 0% no player "
+                "could gain by playing differently alone."
             )
     if evaluation.rows:
         lines.append(verdict(evaluation.rows, measure_of(table.game, table.episode)).text)

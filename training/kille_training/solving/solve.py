@@ -78,8 +78,8 @@ def solve(
     Args:
         game: The game, or a table of the truth set. For the five-card games and Knack, only small
             tables fit into memory: their presets `tiny` and `small`.
-        num_players: Seats; for Byteskille 2 to 4, with 16 GiB of `memory` 5, in a match 2 or 3. None
-            is the game's default.
+        num_players: Seats; for Byteskille 2 to 4, with 16 GiB of `memory` 5, in a match 2 or 3.
+            None is the game's default.
         rules: A preset, switches, or resolved rules.
         episode: "deal", or "match", a whole pot of Byteskille; None is that of `rules`, or "deal".
         target: Target NashConv, in units per deal or match; the default is 1e-9, with 4 seats 1e-7,
