@@ -115,8 +115,9 @@ LARGE = (
 """Tables of minutes and gigabytes, which `kille solve` makes: no file."""
 TARGETS, MOST, MOST_VISITS = {2: 1e-4, 3: 1e-3, 5: 1e-6}, 3000, 4e10
 """Of these: target by seats, iterations, visited terminal nodes."""
-MEASURED = 1.2e7
-"""Terminal nodes of the largest table whose runs, history and pairs of seats are measured."""
+PAIRED, MEASURED = 4e6, 1.2e7
+"""Terminal nodes of the largest table whose pairs of seats are measured, and whose runs and history
+are."""
 NODES = 100_000
 """Nodes of the largest tree of a game of others that is certified."""
 CERTIFIED = ("byteskille-unasked-2", "byteskille-wikipedia-2", "byteskille-wikipedia-3")
@@ -412,10 +413,12 @@ def large(name: str) -> dict[str, Any]:
         "iterations": found.iterations,
         "digest": digest or tree.fingerprint(),
     }  # fmt: skip
-    if seats > 2 and len(tree.chance) <= MEASURED:
+    if seats > 2 and len(tree.chance) <= PAIRED:
         deal = DealStages((stage,))
         table = Grown((tree,), lambda play: nash_conv_of(play, deal), found.deals, deal)
-        row |= together(name, table, (solution.strategy,)) | equilibria(canonical(tree))
+        row |= together(name, table, (solution.strategy,))
+    if seats > 2 and len(tree.chance) <= MEASURED:
+        row |= equilibria(canonical(tree))
     if row["information_sets"] <= POLICIES:
         save_tabular(found.policy, HERE / name / TABULAR)
     return row | {"seconds": round(time.perf_counter() - began)}
