@@ -177,8 +177,9 @@ def test_garbage_is_no_message(message):
 
 
 SCRIPT = """
-import sys
+import signal, sys
 sys.path[:0] = {path!r}
+signal.signal(signal.SIGINT, signal.default_int_handler)  # shells have background jobs ignore it
 from training.test_pool import Ask
 from kille_training.pool.processes import Processes
 with Processes(2, log=__import__("pathlib").Path({log!r})) as pool:
