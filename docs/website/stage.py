@@ -41,6 +41,7 @@ WRITTEN_BY_SPHINX = ("genindex", "py-modindex", "search", "_modules/index")
 LANGUAGES = {
     ".py": "python",
     ".yaml": "yaml",
+    ".cff": "yaml",
     ".toml": "toml",
     ".csv": "text",
     ".json": "json",
