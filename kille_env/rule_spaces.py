@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 from kille_env.core.rule_space import RuleSpace
 from kille_env.core.spec import Part
@@ -76,26 +76,15 @@ def _built_in(name: str) -> RuleSpace:
 
 
 def _read(path: Path, name: str) -> RuleSpace:
-    import yaml  # slow to import
-
-    class Loader(yaml.SafeLoader):
-        """Safe YAML loader that refuses repeated keys: a region would replace another."""
-
-        def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
-            """Construct a mapping with distinct keys."""
-            keys = [key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
-            for number, key in enumerate(keys):
-                if key in keys[:number]:
-                    raise yaml.YAMLError(f"the key {key} is written twice; {node.start_mark}")
-            return super().construct_mapping(node, deep)
+    from kille_env.yaml_text import parse  # slow to import
 
     try:
         with path.open("rb") as file:
             data = file.read(MOST_BYTES + 1)
         if len(data) > MOST_BYTES:
             raise ConfigError(f"it is larger than {MOST_BYTES >> 20} MiB")
-        content: Any = yaml.load(data, Loader=Loader)
-    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
+        content = parse(data, "its text")
+    except (OSError, ConfigError) as error:
         raise ConfigError(f"{path} is not a rule space: {shortened(str(error))}") from None
     if not isinstance(content, dict):
         raise ConfigError(f"{path} is not a rule space, expected the keys {', '.join(KEYS)}")

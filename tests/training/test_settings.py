@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from kille_env.errors import ConfigError, RulesError
+from kille_env.yaml_text import parse
 from kille_training.learn.methods.maskable_ppo import Settings
 from kille_training.learn.settings import (
     MeasureSettings,
@@ -17,7 +18,7 @@ from kille_training.learn.settings import (
     TrainSettings,
     load_settings,
 )
-from kille_training.settings import FolderName, List, as_yaml, build, load, parse, plain, settings
+from kille_training.settings import FolderName, List, as_yaml, build, load, plain, settings
 
 ROOT = Path(__file__).resolve().parents[2]
 CONFIGS = sorted((ROOT / "configs" / "train").glob("*.yaml"))

@@ -14,7 +14,6 @@ An invalid value raises a `ConfigError` with its key and the expected value.
 
 import json
 import platform
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import field, fields, is_dataclass
 from importlib.metadata import PackageNotFoundError, version
@@ -32,6 +31,7 @@ from kille_env.core.jit import source_digest
 from kille_env.core.spec import Rules
 from kille_env.errors import ConfigError, KilleError, did_you_mean, shortened
 from kille_env.registry import Table, load_game
+from kille_env.yaml_text import parse
 
 S = TypeVar("S")
 Overrides = Mapping[str, Any] | Sequence[str]
@@ -196,45 +196,6 @@ def plain(content: Any) -> Any:
 def as_yaml(content: Any) -> str:
     """Return settings or plain values as YAML for `load`."""
     return yaml.safe_dump(plain(content), sort_keys=False, allow_unicode=True)
-
-
-def parse(text: str | bytes, where: str) -> Any:
-    """Parse YAML into plain values."""
-    try:
-        return yaml.load(text, Loader=_Loader)
-    except RecursionError:
-        raise ConfigError(f"{where} is nested too deep for settings") from None
-    except (yaml.YAMLError, ValueError) as error:  # ValueError: no text, or a huge number
-        said = " ".join(str(error).split())
-        raise ConfigError(f"{where} is not valid YAML: {said}") from None
-
-
-class _Loader(yaml.SafeLoader):
-    """Safe YAML loader that refuses aliases, which can expand to gigabytes, and repeated keys."""
-
-    def compose_node(self, parent: Any, index: Any) -> Any:
-        """Compose a node."""
-        if self.check_event(yaml.AliasEvent):
-            at = self.peek_event().start_mark
-            raise yaml.YAMLError(f"an alias (*) is refused, write the value out; {at}")
-        return super().compose_node(parent, index)
-
-    def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
-        """Construct a mapping with distinct keys; numbers become texts."""
-        seen = set[str]()
-        for written, _ in node.value:
-            key, at = self.construct_object(written, deep=True), written.start_mark
-            if isinstance(key, bool) or not isinstance(key, (str, int, float)):
-                raise yaml.YAMLError(f"a key is read as {key!r}, put it in quotes; {at}")
-            if str(key) in seen:
-                raise yaml.YAMLError(f"the key {key} is written twice; {at}")
-            seen.add(str(key))
-        return super().construct_mapping(node, deep)
-
-
-_Loader.add_implicit_resolver(  # YAML 1.1 reads 3e-4 as a text
-    "tag:yaml.org,2002:float", re.compile(r"[-+]?\d+(\.\d*)?[eE][-+]?\d+$"), list("-+0123456789")
-)
 
 
 def each_override(overrides: Overrides) -> list[tuple[str, Any]]:
