@@ -113,14 +113,18 @@ def ranks() -> str:
         for task, arm, budget in product(tasks, found.values("arm"), found.values("budget")):
             runs = {name: found.runs(task, name, arm, budget) for name in found.values("method")}
             scores = {name: float(score_of(some).value) for name, some in runs.items() if some}
+            if not scores:
+                continue
             first[min(scores, key=scores.__getitem__)] += 1
             last[max(scores, key=scores.__getitem__)] += 1
+    if min(len(first), len(last)) < 2:
+        return NOT_RUN
     of = f"of {first.total()} comparisons (a task, an arm and a budget)"
     (one, often), (other, also) = first.most_common(2)
     (worst, most), (next_worst, more) = last.most_common(2)
     return (
-        f"`{one}` or `{other}` is first in {often + also} {of}, `{worst}` or `{next_worst}` last "
-        f"in {most + more}."
+        f"With these settings and budgets, `{one}` or `{other}` is first in {often + also} {of}, "
+        f"`{worst}` or `{next_worst}` last in {most + more}."
     )
 
 

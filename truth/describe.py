@@ -55,7 +55,7 @@ COLUMNS = {
     "gib": "Peak memory in GiB.",
     "bytes": "Size of table.npz; empty if the file is not in the repository.",
     "digest": "SHA-256 of the arrays of game and solution as the suite holds them, "
-    "kt.load_tree(name).digest; of three large tables the game alone.",
+    "kt.load_tree(name).digest; of the largest tables that of the game alone.",
 }
 """Columns of the index and what they hold."""
 WHOLE = ("seats", "deals", "information_sets", "ends", "iterations", "seconds", "bytes")

@@ -401,9 +401,8 @@ def large(name: str) -> dict[str, Any]:
     found = kt.solve(game, seats, rules=rules, out=HERE.parent / "runs" / "truth" / name, **how)
     assert found.first_hand is not None, f"runs/truth/{name} holds it: delete that first"
     strategy, stage = found.first_hand
-    tree = stage.tree
-    solution = StoredTree(tree, in_millionths(tree, strategy), {})
-    digest = "" if name in GAME else replace(solution, tree=canonical(tree)).digest
+    tree, measured = stage.tree, len(stage.tree.chance) <= MEASURED
+    whole = StoredTree(canonical(tree) if measured else tree, in_millionths(tree, strategy), {})
     row = {
         "hands": 1, "deals": found.deals, "information_sets": sum(found.information_sets),
         "ends": len(tree.chance), "values": by_seat(found.value),
@@ -411,14 +410,14 @@ def large(name: str) -> dict[str, Any]:
         "uniform": f"{nash_conv(tree, uniform(tree)).total:.4g}",
         "greedy": f"{nash_conv(tree, greedy(tree, strategy)).total:.3g}",
         "iterations": found.iterations,
-        "digest": digest or tree.fingerprint(),
+        "digest": tree.fingerprint() if name in GAME else whole.digest,
     }  # fmt: skip
     if seats > 2 and len(tree.chance) <= PAIRED:
         deal = DealStages((stage,))
         table = Grown((tree,), lambda play: nash_conv_of(play, deal), found.deals, deal)
-        row |= together(name, table, (solution.strategy,))
-    if seats > 2 and len(tree.chance) <= MEASURED:
-        row |= equilibria(canonical(tree))
+        row |= together(name, table, (whole.strategy,))
+    if seats > 2 and measured:
+        row |= equilibria(whole.tree)
     if row["information_sets"] <= POLICIES:
         save_tabular(found.policy, HERE / name / TABULAR)
     return row | {"seconds": round(time.perf_counter() - began)}
